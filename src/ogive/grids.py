@@ -1,0 +1,249 @@
+"""Public grids of thresholds on which a distribution function is released.
+
+A grid is chosen before looking at the records. Values are clipped to `[low, high]`,
+then a record falls into bin i (0-based) when `thresholds[i-1] < value <= thresholds[i]`;
+bin 0 also holds `low` itself. The last threshold is `high`, so F(high) = 1.
+
+Dates and times are numbers inside: days or microseconds since 1970-01-01. `unit` says
+which, and `label` turns a number back into what the user wrote.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError
+
+EPOCH = datetime.date(1970, 1, 1)
+EPOCH_TIME = datetime.datetime(1970, 1, 1)
+MAX_BINS = 1 << 24
+
+Bound = float | int | str | datetime.date | datetime.datetime
+
+
+def _number(value: Any, name: str) -> tuple[float, str]:
+    """A bound as (number, unit); unit is "number", "date" or "datetime"."""
+    if isinstance(value, str):
+        try:
+            return _number(float(value), name)
+        except ValueError:
+            pass
+        try:
+            value = datetime.datetime.fromisoformat(value) if len(value) > 10 else datetime.date.fromisoformat(value)
+        except ValueError:
+            raise ParameterError(f"{name} must be a number or an ISO date, got {value!r}") from None
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    if isinstance(value, datetime.datetime):
+        if value.tzinfo is not None:
+            value = value.astimezone(datetime.UTC).replace(tzinfo=None)
+        return float((value - EPOCH_TIME) // datetime.timedelta(microseconds=1)), "datetime"
+    if isinstance(value, datetime.date):
+        return float((value - EPOCH).days), "date"
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ParameterError(f"{name} must be a number or a date, got {value!r}") from None
+    if not math.isfinite(number):
+        raise ParameterError(f"{name} must be finite, got {value!r}")
+    return number, "number"
+
+
+def _interval(low: Bound, high: Bound) -> tuple[float, float, str]:
+    first, unit = _number(low, "the lower bound")
+    last, other = _number(high, "the upper bound")
+    if unit != other:
+        raise ParameterError(f"bounds must be of one kind, got {low!r} ({unit}) and {high!r} ({other})")
+    if not first < last:
+        raise ParameterError(f"the lower bound must be below the upper bound, got {low!r} and {high!r}")
+    return first, last, unit
+
+
+def _check_bins(bins: Any) -> int:
+    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 1 <= bins <= MAX_BINS:
+        raise ParameterError(f"bins must be a whole number from 1 to {MAX_BINS}, got {bins!r}")
+    return int(bins)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Increasing public thresholds; build one with `linear`, `geometric`, `integers` or `explicit`.
+
+    Fields:
+        kind: "linear", "geometric", "integers" or "explicit".
+        low, high: Bounds to which values are clipped; high is the last threshold.
+        bins: Number of thresholds.
+        unit: "number", "date" (days) or "datetime" (microseconds).
+        listed: The thresholds of an explicit grid, else empty.
+    """
+
+    kind: str
+    low: float
+    high: float
+    bins: int
+    unit: str = "number"
+    listed: tuple[float, ...] = ()
+
+    @staticmethod
+    def linear(low: Bound, high: Bound, *, bins: int) -> Grid:
+        """Thresholds `low + i (high - low) / bins` for i = 1..bins.
+
+        Raises:
+            ParameterError: bounds are reversed, equal, infinite or of two kinds, or bins < 1.
+        """
+        first, last, unit = _interval(low, high)
+        return Grid("linear", first, last, _check_bins(bins), unit)._checked()
+
+    @staticmethod
+    def geometric(low: Bound, high: Bound, *, bins: int) -> Grid:
+        """Thresholds with a constant ratio, `low (high / low)^(i / bins)`, for relative precision.
+
+        Raises:
+            ParameterError: as `linear`, or the lower bound is not above 0, or the bounds are dates.
+        """
+        first, last, unit = _interval(low, high)
+        if unit != "number" or first <= 0:
+            raise ParameterError(f"a geometric grid needs bounds above 0, got {low!r} and {high!r}")
+        return Grid("geometric", first, last, _check_bins(bins), unit)._checked()
+
+    @staticmethod
+    def integers(low: int, high: int) -> Grid:
+        """Every whole number from low to high (whole days for dates), so that no two values share a bin.
+
+        Raises:
+            ParameterError: bounds are not whole, or as `linear`.
+        """
+        first, last, unit = _interval(low, high)
+        if unit == "datetime" or first != math.floor(first) or last != math.floor(last):
+            raise ParameterError(f"a grid of integers needs whole bounds, got {low!r} and {high!r}")
+        return Grid("integers", first, last, _check_bins(int(last - first) + 1), unit)
+
+    @staticmethod
+    def explicit(thresholds: Sequence[Bound], *, low: Bound | None = None) -> Grid:
+        """The given thresholds, strictly increasing.
+
+        Args:
+            thresholds: Numbers or dates of one kind.
+            low: Smallest possible value, at most the first threshold; by default that threshold, so
+                that everything at or below it falls into the first bin.
+
+        Raises:
+            ParameterError: the thresholds are empty, not finite, of two kinds or not increasing.
+        """
+        if isinstance(thresholds, str) or len(thresholds) == 0:
+            raise ParameterError("a grid needs at least one threshold, got none")
+        pairs = [_number(value, f"threshold {i + 1}") for i, value in enumerate(thresholds)]
+        if low is not None:
+            pairs.insert(0, _number(low, "the lower bound"))
+        if len({unit for _, unit in pairs}) > 1:
+            raise ParameterError("thresholds must be of one kind, got numbers and dates together")
+        values = [value for value, _ in pairs[(low is not None) :]]
+        for i, (before, after) in enumerate(zip(values, values[1:], strict=False)):
+            if not before < after:
+                raise ParameterError(
+                    f"thresholds must increase, but number {i + 2} ({after:g}) does not exceed number {i + 1} ({before:g})"
+                )
+        if pairs[0][0] > values[0]:
+            raise ParameterError(f"the lower bound {low!r} must not exceed the first threshold {values[0]:g}")
+        _check_bins(len(values))
+        return Grid("explicit", pairs[0][0], values[-1], len(values), pairs[0][1], tuple(values))
+
+    def _checked(self) -> Grid:
+        """Refuse a grid so fine that two thresholds are the same float."""
+        thresholds = self.thresholds
+        if thresholds[0] <= self.low or np.any(np.diff(thresholds) <= 0):
+            raise ParameterError(
+                f"{self.bins} bins between {self.low!r} and {self.high!r} are finer than floating point; use fewer bins"
+            )
+        return self
+
+    @cached_property
+    def thresholds(self) -> NDArray[np.float64]:
+        """The thresholds tau_1 < ... < tau_N, shape (bins,), read-only."""
+        steps = np.arange(1, self.bins + 1)
+        match self.kind:
+            case "linear":
+                values = self.low + (self.high - self.low) * (steps / self.bins)
+            case "geometric":
+                values = self.low * (self.high / self.low) ** (steps / self.bins)
+            case "integers":
+                values = self.low + (steps - 1.0)
+            case _:
+                values = np.array(self.listed)
+        values[-1] = self.high
+        values.flags.writeable = False
+        return values
+
+    def bin_of(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+        """0-based bin of each value after clipping, same shape; NaN is not allowed here."""
+        clipped = np.clip(values, self.low, self.high)
+        return np.searchsorted(self.thresholds, clipped, side="left").astype(np.int64)
+
+    def number(self, value: Any) -> float:
+        """A value the user wrote, as this grid's number.
+
+        Raises:
+            ParameterError: the value is of another kind than the grid's bounds.
+        """
+        number, unit = _number(value, "the value")
+        if unit == "number" or unit == self.unit:
+            return number
+        if unit == "date" and self.unit == "datetime":
+            return number * 86_400_000_000
+        raise ParameterError(f"{value!r} is a {unit}, but the grid holds {self.unit}s")
+
+    def label(self, number: float) -> Any:
+        """A number of this grid as the user would write it: a float, a date or a datetime."""
+        if not math.isfinite(number) or self.unit == "number":
+            return float(number)
+        if self.unit == "date":
+            return EPOCH + datetime.timedelta(days=math.floor(number))
+        return EPOCH_TIME + datetime.timedelta(microseconds=round(number))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; numbers of dates stay days or microseconds since 1970-01-01."""
+        data: dict[str, Any] = {
+            "kind": self.kind,
+            "low": self.low,
+            "high": self.high,
+            "bins": self.bins,
+            "unit": self.unit,
+        }
+        if self.listed:
+            data["thresholds"] = list(self.listed)
+        return data
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Grid:
+        """Rebuild a grid from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        try:
+            low, high, bins, unit = float(data["low"]), float(data["high"]), data["bins"], data["unit"]
+            kind, listed = data["kind"], tuple(float(value) for value in data.get("thresholds", ()))
+        except (KeyError, TypeError, ValueError) as problem:
+            raise ParameterError(f"not a grid: {problem}") from None
+        if unit not in ("number", "date", "datetime"):
+            raise ParameterError(f"a grid's unit must be number, date or datetime, got {unit!r}")
+        match kind:
+            case "linear":
+                grid = Grid.linear(low, high, bins=bins)
+            case "geometric":
+                grid = Grid.geometric(low, high, bins=bins)
+            case "integers":
+                grid = Grid.integers(int(low), int(high))
+            case "explicit":
+                grid = Grid.explicit(listed, low=low)
+            case other:
+                raise ParameterError(f"unknown kind of grid {other!r}")
+        return Grid(grid.kind, grid.low, grid.high, grid.bins, unit, grid.listed)

@@ -1,0 +1,57 @@
+"""What every noise law and random source can do.
+
+Noise is drawn in integers only: a law is a distribution on the whole numbers, given by
+exact rational parameters, and a sampler follows it exactly (by integer rejection from a
+cryptographic keystream), not up to floating point.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+
+class RandomSource(Protocol):
+    """Where random bits come from. Production code uses `SystemSource`; replayable ones live in tests."""
+
+    def words(self, count: int) -> NDArray[np.uint32]:
+        """The next `count` uniform 32-bit words, independent of all handed out before."""
+        ...
+
+    def key(self) -> bytes:
+        """32 fresh uniform bytes, for a keyed stream of its own."""
+        ...
+
+
+class Law(Protocol):
+    """A symmetric integer distribution with exact parameters; frozen, comparable, plain data."""
+
+    @property
+    def variance(self) -> float:
+        """Variance, exact to floating point."""
+        ...
+
+    def log_probability(self, values: Int64) -> Float64:
+        """Natural log of the probability of each value, same shape."""
+        ...
+
+    def sample(self, size: int, *, source: RandomSource) -> Int64:
+        """`size` independent exact draws, shape (size,)."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `ogive.noise.law_from_dict` inverts it."""
+        ...
+
+
+class NodeNoise(Protocol):
+    """The noise of one release: one integer for every (level, node), the same at every request."""
+
+    def values(self, law: Law, level: int, nodes: Int64) -> Int64:
+        """Noise of the given 0-based nodes of a level, same shape as `nodes`."""
+        ...

@@ -1,0 +1,194 @@
+"""Privacy guarantees as types, and which data sets count as adjacent.
+
+Parameters are exact rationals. A float is read as the decimal it prints as, so
+`PureDP(0.1)` means one tenth and three of them are exactly `PureDP("0.3")`.
+Losses of different types do not compare; `ogive.accounting` converts them.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ogive.errors import ParameterError
+
+Rational = int | float | str | Fraction
+
+
+class Adjacency(enum.Enum):
+    """Which pairs of data sets must be hard to tell apart.
+
+    `REPLACE`: one record takes another value; the number of records is public.
+    `ADD_OR_REMOVE`: one record is present or absent; the number of records is private.
+    """
+
+    REPLACE = "replace"
+    ADD_OR_REMOVE = "add_or_remove"
+
+    @property
+    def words(self) -> str:
+        """The guarantee's unit as an English clause."""
+        if self is Adjacency.REPLACE:
+            return "one record replaced by any other (the number of records is public)"
+        return "one record added or removed (the number of records stays private)"
+
+
+def exact(value: Rational, name: str) -> Fraction:
+    """Read a number as the exact rational its user wrote.
+
+    Args:
+        value: An int, a Fraction, a decimal string such as "0.3" or "1/3", or a float,
+            which stands for the shortest decimal that prints as it.
+        name: What the number is called in the error message.
+
+    Raises:
+        ParameterError: the value is not a finite number.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
+        # numpy scalars arrive here; `item` gives the Python number they hold
+        item = getattr(value, "item", None)
+        if isinstance(value, bool) or item is None:
+            raise ParameterError(f"{name} must be a number, got {value!r}")
+        return exact(item(), name)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ParameterError(f"{name} must be finite, got {value!r}")
+        return Fraction(repr(value))
+    try:
+        return Fraction(value)
+    except (ValueError, ZeroDivisionError):
+        raise ParameterError(f"{name} must be a number, got {value!r}") from None
+
+
+def number_text(value: Fraction) -> str:
+    """Write a rational as a decimal where that is exact, else as a fraction."""
+    rest = value.denominator
+    for prime in (2, 5):
+        while rest % prime == 0:
+            rest //= prime
+    if rest != 1:
+        return str(value)
+    digits = repr(float(value))
+    if Fraction(digits) != value:
+        return str(value)
+    return digits.removesuffix(".0")
+
+
+@dataclass(frozen=True, init=False)
+class PureDP:
+    """Pure differential privacy.
+
+    Args:
+        epsilon: Bound on the log-ratio of output probabilities, above 0.
+    """
+
+    epsilon: Fraction
+
+    def __init__(self, epsilon: Rational) -> None:
+        value = exact(epsilon, "epsilon")
+        if value <= 0:
+            raise ParameterError(f"epsilon must be above 0, got {epsilon}")
+        object.__setattr__(self, "epsilon", value)
+
+    def __add__(self, other: PureDP) -> PureDP:
+        if not isinstance(other, PureDP):
+            return NotImplemented
+        return PureDP(self.epsilon + other.epsilon)
+
+    def __str__(self) -> str:
+        return f"epsilon = {number_text(self.epsilon)}"
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain data, exact."""
+        return {"type": "PureDP", "epsilon": str(self.epsilon)}
+
+
+@dataclass(frozen=True, init=False)
+class ZeroConcentratedDP:
+    """Zero-concentrated differential privacy (Bun and Steinke 2016).
+
+    Args:
+        rho: Bound on the Renyi divergence of every order alpha, divided by alpha; above 0.
+    """
+
+    rho: Fraction
+
+    def __init__(self, rho: Rational) -> None:
+        value = exact(rho, "rho")
+        if value <= 0:
+            raise ParameterError(f"rho must be above 0, got {rho}")
+        object.__setattr__(self, "rho", value)
+
+    def __add__(self, other: ZeroConcentratedDP) -> ZeroConcentratedDP:
+        if not isinstance(other, ZeroConcentratedDP):
+            return NotImplemented
+        return ZeroConcentratedDP(self.rho + other.rho)
+
+    def __str__(self) -> str:
+        return f"rho = {number_text(self.rho)} (zCDP)"
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain data, exact."""
+        return {"type": "ZeroConcentratedDP", "rho": str(self.rho)}
+
+
+@dataclass(frozen=True, init=False)
+class ApproxDP:
+    """Approximate differential privacy.
+
+    Args:
+        epsilon: As for pure differential privacy, above 0.
+        delta: Slack in probability, strictly between 0 and 1; far below one over the number of people.
+    """
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def __init__(self, epsilon: Rational, delta: Rational) -> None:
+        loss = exact(epsilon, "epsilon")
+        slack = exact(delta, "delta")
+        if loss <= 0:
+            raise ParameterError(f"epsilon must be above 0, got {epsilon}")
+        if not 0 < slack < 1:
+            raise ParameterError(
+                f"delta must be strictly between 0 and 1, got {delta}; for delta = 0 use PureDP"
+            )
+        object.__setattr__(self, "epsilon", loss)
+        object.__setattr__(self, "delta", slack)
+
+    def __add__(self, other: ApproxDP) -> ApproxDP:
+        if not isinstance(other, ApproxDP):
+            return NotImplemented
+        return ApproxDP(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def __str__(self) -> str:
+        return f"epsilon = {number_text(self.epsilon)}, delta = {number_text(self.delta)}"
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain data, exact."""
+        return {"type": "ApproxDP", "epsilon": str(self.epsilon), "delta": str(self.delta)}
+
+
+Privacy = PureDP | ZeroConcentratedDP | ApproxDP
+
+
+def privacy_from_dict(data: dict[str, str]) -> Privacy:
+    """Rebuild a guarantee from `to_dict`.
+
+    Raises:
+        ParameterError: the type is unknown or a field is missing.
+    """
+    try:
+        match data["type"]:
+            case "PureDP":
+                return PureDP(data["epsilon"])
+            case "ZeroConcentratedDP":
+                return ZeroConcentratedDP(data["rho"])
+            case "ApproxDP":
+                return ApproxDP(data["epsilon"], data["delta"])
+            case other:
+                raise ParameterError(f"unknown privacy type {other!r}")
+    except KeyError as missing:
+        raise ParameterError(f"a privacy guarantee lacks the field {missing}") from None

@@ -1,0 +1,83 @@
+"""What is measured so that a whole distribution function can be estimated.
+
+A strategy turns the histogram x of N bins (int64) into integer measurements, says which
+independent integer noise is added where, what that costs, and how the noisy measurements
+become estimates of the N cumulative counts:
+
+    answer   = measure(x) + spread(noise)            integers
+    estimate = estimate(answer, total)               floats; linear in the answer
+
+`measure` and `spread` are integer linear maps, so parties that each hold some records can
+add up `measure` of their own histograms and any division of the noise. Privacy is a
+property of the strategy alone (`loss`), computed from its fields and the adjacency.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.noise.base import Law
+from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of noise nodes: how many there are, and the law each is drawn from, independently."""
+
+    nodes: int
+    law: Law
+
+
+class Strategy(Protocol):
+    """Interface; frozen plain data with no subclass. Bins and nodes are 0-based in code.
+
+    `size` is N, the number of published thresholds. Point i (0-based) is the number of
+    records in bins 0..i. Arrays may have leading batch dimensions, written `...`.
+    """
+
+    name: ClassVar[str]
+
+    @property
+    def size(self) -> int:
+        """Number of bins and of published points, N."""
+        ...
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The independent noise variables, level by level."""
+        ...
+
+    def measure(self, counts: Int64) -> Int64:
+        """Exact integer measurements, shape (M,), of a histogram, shape (N,)."""
+        ...
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """What the node noise (per level, shape (..., nodes)) adds to the measurements, shape (..., M)."""
+        ...
+
+    def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
+        """The exact (or safely rounded up) privacy loss of publishing the answer."""
+        ...
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Unbiased cumulative counts, shape (..., N), from answers, shape (..., M).
+
+        `total` is the number of records where that is public (REPLACE), else None. With a
+        known total the last point equals it exactly and the others are conditioned on it.
+        """
+        ...
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of each estimated cumulative count, shape (N,)."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `ogive.strategies.strategy_from_dict` inverts it."""
+        ...
