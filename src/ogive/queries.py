@@ -14,8 +14,11 @@ from numpy.typing import NDArray
 
 from ogive.errors import ParameterError
 from ogive.grids import Grid
+from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import Strategy
+from ogive.strategies.base import Pointwise, Strategy
+
+Int64 = NDArray[np.int64]
 
 MISSING_POLICIES = ("refuse", "low", "high", "drop")
 
@@ -62,9 +65,47 @@ class CurveQuery:
         """What is priced, and what a release's noise is bound to."""
         return self.binning, self.strategy
 
+    def __post_init__(self) -> None:
+        if self.strategy.size != self.binning.grid.bins:
+            raise ParameterError(
+                f"the strategy covers {self.strategy.size} points but the grid has {self.binning.grid.bins}"
+            )
+        if self.points is not None and not isinstance(self.strategy, Pointwise):
+            raise ParameterError(f"method {self.strategy.name!r} cannot be opened at single points; use method 'path'")
+
     def price(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
-        """Privacy loss of opening the measurement, all points included."""
+        """Privacy loss of opening the measurement, all points included.
+
+        Raises:
+            ParameterError: missing values are dropped although the adjacency makes the number of
+                records public.
+        """
+        if adjacency is Adjacency.REPLACE and self.binning.missing == "drop":
+            raise ParameterError(
+                "missing='drop' would publish how many values are missing, since replacing a record may change it; "
+                "use missing='low' or 'high', or adjacency ADD_OR_REMOVE"
+            )
         return self.strategy.loss(adjacency)
+
+    def measure(self, counts: Int64) -> Int64:
+        """The exact integers that the query asks for, from a histogram of shape (N,)."""
+        if self.points is None:
+            return self.strategy.measure(counts)
+        assert isinstance(self.strategy, Pointwise)
+        return self.strategy.measure_at(counts, np.array(self.points, dtype=np.int64))
+
+    def noise(self, nodes: NodeNoise) -> Int64:
+        """What the node noise adds to `measure`, same shape."""
+        strategy = self.strategy
+        if self.points is None:
+            every = (np.arange(level.nodes) for level in strategy.levels)
+            return strategy.spread(self._draw(nodes, tuple(every)))
+        assert isinstance(strategy, Pointwise)
+        return strategy.spread_at(self._draw(nodes, strategy.nodes_at(np.array(self.points, dtype=np.int64))))
+
+    def _draw(self, nodes: NodeNoise, wanted: tuple[Int64, ...]) -> tuple[Int64, ...]:
+        levels = enumerate(self.strategy.levels)
+        return tuple(nodes.values(level.law, number, wanted[number]) for number, level in levels)
 
 
 @dataclass(frozen=True)
@@ -74,10 +115,12 @@ class Answer:
     Fields:
         values: Noisy measurements, int64; shape (M,), or (points,) where points were asked.
         total: The number of records where the adjacency makes it public, else None.
+        noisy: False only where the trust model has no privacy.
     """
 
-    values: NDArray[np.int64]
+    values: Int64
     total: int | None
+    noisy: bool = True
 
 
 Query = CurveQuery

@@ -15,7 +15,7 @@ property of the strategy alone (`loss`), computed from its fields and the adjace
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,4 +80,21 @@ class Strategy(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.strategies.strategy_from_dict` inverts it."""
+        ...
+
+
+@runtime_checkable
+class Pointwise(Strategy, Protocol):
+    """A strategy whose points can be opened one at a time, each with its own few noise nodes."""
+
+    def measure_at(self, counts: Int64, points: Int64) -> Int64:
+        """Exact measurements of the given 0-based points, shape (points,)."""
+        ...
+
+    def nodes_at(self, points: Int64) -> tuple[Int64, ...]:
+        """Per level of `levels`, the 0-based noise node of each point, shape (points,)."""
+        ...
+
+    def spread_at(self, noise: tuple[Int64, ...]) -> Int64:
+        """What the noise of those nodes (per level, shape (..., points)) adds to each point, shape (..., points)."""
         ...

@@ -1,0 +1,44 @@
+"""What every trust model can do.
+
+A trust model answers queries over records it never shows, and knows nothing of what the
+answers are for. It says in words whom one has to trust. `open` starts one release: from
+then on the data, the adjacency and the noise key are fixed, so that an answer asked for
+twice is the same answer.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Protocol
+
+from ogive.noise.base import RandomSource
+from ogive.privacy import Adjacency
+from ogive.queries import Answer, Query
+
+
+class Opening(Protocol):
+    """One release in progress."""
+
+    def answer(self, query: Query) -> Answer:
+        """Answer a supported query; the same query gets the same integers."""
+        ...
+
+
+class TrustModel(Protocol):
+    """Who holds the records, and who adds the noise."""
+
+    name: ClassVar[str]
+    """Short name, as on the command line."""
+
+    private: ClassVar[bool]
+    """Whether answers carry noise; only `clear` has none."""
+
+    assumption: ClassVar[str]
+    """Whom one has to trust with what, in words, printed on every release."""
+
+    def refusal(self, query: Query) -> str | None:
+        """Why this model cannot answer the query and what would work, or None if it can."""
+        ...
+
+    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
+        """Start a release under the adjacency, with a fresh noise key from the source."""
+        ...

@@ -1,0 +1,47 @@
+"""No privacy: exact answers. The oracle of the tests, and a way to look at one's own data."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ogive.noise.base import RandomSource
+from ogive.privacy import Adjacency
+from ogive.queries import Answer, Query
+from ogive.records import Records
+from ogive.trust.base import Opening
+
+
+class Clear:
+    """Answers every query exactly. Nothing it returns may be published.
+
+    Args:
+        data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays.
+    """
+
+    name: ClassVar[str] = "clear"
+    private: ClassVar[bool] = False
+    assumption: ClassVar[str] = (
+        "Not private: the answers are exact and must not leave the people who may see the records."
+    )
+
+    def __init__(self, data: Any) -> None:
+        self.records = Records.of(data)
+
+    def refusal(self, query: Query) -> str | None:
+        """Nothing is refused."""
+        return None
+
+    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
+        """Start a release without noise; the source stays untouched."""
+        return _ClearOpening(self.records, adjacency)
+
+
+class _ClearOpening:
+    def __init__(self, records: Records, adjacency: Adjacency) -> None:
+        self._records = records
+        self._adjacency = adjacency
+
+    def answer(self, query: Query) -> Answer:
+        counts = self._records.histogram(query.binning)
+        total = int(counts.sum()) if self._adjacency is Adjacency.REPLACE else None
+        return Answer(query.measure(counts), total, noisy=False)
