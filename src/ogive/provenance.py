@@ -1,0 +1,130 @@
+"""Where a published number comes from: what was released, at what price and under whose trust."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from ogive.errors import ParameterError
+from ogive.privacy import Adjacency, Privacy, privacy_from_dict
+
+CLEAR = "clear"
+"""Name of the one trust model that adds no noise."""
+
+# Exact numbers are written by `str(Fraction)`. Exponents are refused: "1e999999999" is a short
+# text and a number that fills the memory.
+_EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
+
+_TEXTS = ("release_id", "statistic", "method", "trust", "assumption", "version")
+
+
+def _library_version() -> str:
+    return importlib.metadata.version("ogive")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What is known, and may be published, about how an estimate came to be.
+
+    Fields:
+        release_id: Names the release, hexadecimal.
+        statistic: Name of what was released, for example "ecdf".
+        method: Name of the strategy that was measured, for example "least_squares_tree".
+        privacy: The guarantee that is charged; None if there is none.
+        price: Exact loss of the mechanism, at most `privacy`; None if there is no privacy.
+        adjacency: Which data sets are adjacent.
+        trust: Name of the trust model; "clear" means not private.
+        assumption: Whom one has to trust with what, in words.
+        total: Number of records where that is public, else None.
+        version: Version of the library that made the release.
+
+    Raises:
+        ParameterError: the release id is not hexadecimal, or a private release lacks its price,
+            or one without privacy claims any.
+    """
+
+    release_id: str
+    statistic: str
+    method: str
+    privacy: Privacy | None
+    price: Privacy | None
+    adjacency: Adjacency
+    trust: str
+    assumption: str
+    total: int | None = None
+    version: str = field(default_factory=_library_version)
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[0-9a-f]{1,128}", self.release_id):
+            raise ParameterError(f"release_id must be 1 to 128 lower-case hexadecimal digits, got {self.release_id!r}")
+        if self.trust == CLEAR and (self.privacy is not None or self.price is not None):
+            raise ParameterError("a release under the trust model clear is not private and has no privacy or price")
+        if self.trust != CLEAR and (self.privacy is None or self.price is None):
+            raise ParameterError(f"a release under the trust model {self.trust} must state its privacy and price")
+
+    @property
+    def private(self) -> bool:
+        """Whether the release carries noise."""
+        return self.trust != CLEAR
+
+    def __str__(self) -> str:
+        """One clause for captions: the guarantee and its unit, or "not private"."""
+        if self.privacy is None:
+            return "not private: exact values"
+        return f"{self.privacy}, {self.adjacency.words}; trust model {self.trust}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; exact numbers are strings."""
+        return {
+            "release_id": self.release_id,
+            "statistic": self.statistic,
+            "method": self.method,
+            "privacy": None if self.privacy is None else self.privacy.to_dict(),
+            "price": None if self.price is None else self.price.to_dict(),
+            "adjacency": self.adjacency.value,
+            "trust": self.trust,
+            "assumption": self.assumption,
+            "total": self.total,
+            "version": self.version,
+        }
+
+    @staticmethod
+    def from_dict(data: Any) -> Provenance:
+        """Rebuild from `to_dict`; any plain data gives a valid provenance or an error.
+
+        Raises:
+            ParameterError: a field is missing or of the wrong kind.
+        """
+        if not isinstance(data, dict):
+            raise ParameterError(f"a provenance must be an object, got {type(data).__name__}")
+        lacking = {*_TEXTS, "privacy", "price", "adjacency", "total"} - data.keys()
+        if lacking:
+            raise ParameterError(f"a provenance lacks the field {min(lacking)!r}")
+        for name in (*_TEXTS, "adjacency"):
+            if not isinstance(data[name], str):
+                raise ParameterError(f"the provenance field {name!r} must be text, got {type(data[name]).__name__}")
+        total = data["total"]
+        if total is not None and (isinstance(total, bool) or not isinstance(total, int) or not 0 <= total < 1 << 62):
+            raise ParameterError("the provenance field 'total' must be a whole number of records or null")
+        if data["adjacency"] not in {member.value for member in Adjacency}:
+            raise ParameterError(f"unknown adjacency {data['adjacency'][:40]!r}")
+        return Provenance(
+            **{name: data[name] for name in _TEXTS},
+            privacy=_read_privacy(data["privacy"], "privacy"),
+            price=_read_privacy(data["price"], "price"),
+            adjacency=Adjacency(data["adjacency"]),
+            total=total,
+        )
+
+
+def _read_privacy(data: Any, name: str) -> Privacy | None:
+    if data is None:
+        return None
+    if not isinstance(data, dict) or not all(isinstance(value, str) for value in data.values()):
+        raise ParameterError(f"the provenance field {name!r} must be a privacy guarantee or null")
+    for key, value in data.items():
+        if key != "type" and not _EXACT.fullmatch(value):
+            raise ParameterError(f"{name}.{key} must be an exact number like '1/10', got {value[:40]!r}")
+    return privacy_from_dict(data)
