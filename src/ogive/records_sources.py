@@ -1,0 +1,184 @@
+"""Where records may lie: columns held in memory. Files are in `ogive.records_files`.
+
+Every source hands out one column at a time as Arrow arrays, so binning is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Protocol
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from ogive.errors import DataError
+
+# What Arrow and the data frame libraries raise when a column cannot be converted.
+CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
+
+
+class Source(Protocol):
+    """A table that can be read column by column, several times."""
+
+    @property
+    def name(self) -> str:
+        """What error messages call the table."""
+        ...
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns, without duplicates."""
+        ...
+
+    def rows(self) -> int:
+        """Number of rows."""
+        ...
+
+    def is_empty(self) -> bool:
+        """Whether there is no row at all, found without a pass over the table."""
+        ...
+
+    def type(self, column: str) -> Any:
+        """Arrow type of a column."""
+        ...
+
+    def arrays(self, column: str) -> Iterator[Any]:
+        """The column's Arrow arrays, in the order of the rows."""
+        ...
+
+
+class ColumnsSource:
+    """Columns already in memory, as Arrow arrays of one length."""
+
+    name = "the data"
+
+    def __init__(self, columns: Mapping[str, Any]) -> None:
+        self._arrays = dict(columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(self._arrays)
+
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self._arrays.values()), ()))
+
+    def is_empty(self) -> bool:
+        """Whether there is no row."""
+        return self.rows() == 0
+
+    def type(self, column: str) -> Any:
+        """Arrow type of a column."""
+        return self._arrays[column].type
+
+    def arrays(self, column: str) -> Iterator[Any]:
+        """The column's chunks."""
+        array = self._arrays[column]
+        yield from array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+
+
+class FrameSource:
+    """A data frame of pandas, polars, pyarrow or another library that narwhals reads."""
+
+    name = "the data frame"
+
+    def __init__(self, frame: nw.DataFrame[Any]) -> None:
+        self._frame = frame
+        self._read: dict[str, Any] = {}
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(str(column) for column in self._frame.columns)
+
+    def rows(self) -> int:
+        """Number of rows."""
+        return len(self._frame)
+
+    def is_empty(self) -> bool:
+        """Whether there is no row."""
+        return self.rows() == 0
+
+    def type(self, column: str) -> Any:
+        """Arrow type of a column."""
+        return self._column(column).type
+
+    def arrays(self, column: str) -> Iterator[Any]:
+        """The column's chunks."""
+        yield from ColumnsSource({column: self._column(column)}).arrays(column)
+
+    def _column(self, column: str) -> Any:
+        if column not in self._read:
+            name = self._frame.columns[self.columns.index(column)]
+            self._read = {column: arrow_array(self._frame[name], column)}
+        return self._read[column]
+
+
+def arrow_array(values: Any, column: str) -> Any:
+    """One column as an Arrow array, without a copy where the memory layout allows it.
+
+    Args:
+        values: A narwhals series, an Arrow array, a numpy array of one dimension, or a sequence.
+        column: Its name, for messages.
+
+    Raises:
+        DataError: the values are not one-dimensional or not of one kind.
+    """
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    try:
+        if isinstance(values, nw.Series):
+            return values.to_arrow()
+        if isinstance(values, np.ndarray):
+            if values.ndim != 1:
+                raise DataError(f"column {column!r} must be one-dimensional, got an array of shape {values.shape}")
+            if values.dtype.kind == "M" and np.datetime_data(values.dtype) not in _ARROW_TIMES:
+                values = values.astype("datetime64[us]")
+        return pa.array(values, from_pandas=False if isinstance(values, np.ndarray) else None)
+    except DataError:
+        raise
+    except CONVERSION_ERRORS:
+        raise DataError(f"column {column!r} must hold values of one kind, numbers or dates; it mixes kinds") from None
+
+
+_ARROW_TIMES = {("D", 1), ("s", 1), ("ms", 1), ("us", 1), ("ns", 1)}
+
+
+def memory_source(data: Any, column: str) -> Source:
+    """The source for a data frame, a dict of columns, or one column.
+
+    Raises:
+        DataError: the data are none of these, or columns have different lengths or the same name.
+    """
+    if isinstance(data, Mapping):
+        arrays = {str(name): arrow_array(_plain(values), str(name)) for name, values in data.items()}
+        if len({len(array) for array in arrays.values()}) > 1:
+            raise DataError("the columns must have one length")
+        return ColumnsSource(arrays)
+    try:
+        native = nw.from_native(data, allow_series=True, pass_through=True)
+    except (nw.exceptions.DuplicateError, ValueError):
+        raise DataError("two columns of the data frame have the same name; rename one") from None
+    if isinstance(native, nw.LazyFrame):
+        raise DataError("the data frame is lazy; collect it first")
+    if isinstance(native, nw.DataFrame):
+        names = [str(name) for name in native.columns]
+        if len(set(names)) < len(names):
+            raise DataError("two columns of the data frame have the same name; rename one")
+        return FrameSource(native)
+    values = _plain(native)
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__") or not hasattr(values, "__getitem__"):
+        raise DataError(
+            "records must be a path, a data frame, a dict of columns or a sequence of numbers, "
+            f"got {type(data).__name__}"
+        )
+    return ColumnsSource({column: arrow_array(values, column)})
+
+
+def _plain(values: Any) -> Any:
+    """A series as narwhals knows it; anything else as it is, ranges as lists."""
+    if isinstance(values, range):
+        return np.arange(values.start, values.stop, values.step)
+    return nw.from_native(values, allow_series=True, pass_through=True)
