@@ -22,7 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from ogive.errors import DataError
-from ogive.records_sources import Source
+from ogive.records.sources import Source
 
 BATCH_ROWS = 1 << 18
 HEADER_BYTES = 1 << 20

@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from ogive.errors import DataError
 from ogive.queries import Binning
-from ogive.records_binning import add_counts, float_chunks, kind_of, type_words
-from ogive.records_sources import Source, memory_source
+from ogive.records.binning import add_counts, float_chunks, kind_of, type_words
+from ogive.records.sources import Source, memory_source
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -53,7 +53,7 @@ class Records:
         if isinstance(data, Records):
             return data
         if isinstance(data, str | os.PathLike):
-            from ogive.records_files import file_source  # the engine is slow to import, and arrays need none
+            from ogive.records.files import file_source  # the engine is slow to import, and arrays need none
 
             return Records(file_source(Path(data)))
         return Records(memory_source(data, column))

@@ -1,4 +1,4 @@
-"""Where records may lie: columns held in memory. Files are in `ogive.records_files`.
+"""Where records may lie: columns held in memory. Files are in `ogive.records.files`.
 
 Every source hands out one column at a time as Arrow arrays, so binning is written once.
 """
