@@ -1,0 +1,105 @@
+"""Privacy of integer measurements with independent noise, level by level.
+
+If a change of one record moves the measurements of level l by at most `l1[l]` in sum of
+absolute values, discrete Laplace noise of scale b_l there costs `l1[l] / b_l` of epsilon, and the
+levels add up. Discrete Gaussian noise costs `l2_squared[l] / (2 sigma_l^2)` of rho. All exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.base import Law
+from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
+
+MeasuredPrivacy = PureDP | ZeroConcentratedDP
+
+
+def check_levels(size: Any, spacings: Sequence[Any], laws: Sequence[Law], *, what: str) -> None:
+    """Refuse a size below 1, a wrong number of laws, or laws of two kinds.
+
+    Raises:
+        ParameterError: naming the value and what is allowed.
+    """
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise ParameterError(f"size must be a whole number of at least 1, got {size!r}")
+    if any(isinstance(value, bool) or not isinstance(value, int) or value < 1 for value in spacings):
+        raise ParameterError(f"{what} must be whole numbers of at least 1, got {tuple(spacings)!r}")
+    laplace = all(isinstance(law, DiscreteLaplace) for law in laws)
+    if not laplace and not all(isinstance(law, DiscreteGaussian) for law in laws):
+        raise ParameterError("laws must all be DiscreteLaplace or all DiscreteGaussian")
+
+
+def measured_loss(laws: Sequence[Law], *, l1: Sequence[int], l2_squared: Sequence[int]) -> MeasuredPrivacy:
+    """Add up the levels' losses exactly.
+
+    Args:
+        laws: Noise law of each level, all Laplace or all Gaussian.
+        l1: Largest sum of absolute changes of each level's measurements.
+        l2_squared: Largest sum of squared changes of each level's measurements.
+    """
+    epsilon, rho = Fraction(0), Fraction(0)
+    for law, absolute, squared in zip(laws, l1, l2_squared, strict=True):
+        if isinstance(law, DiscreteLaplace):
+            epsilon += absolute / law.scale
+        elif isinstance(law, DiscreteGaussian):
+            rho += squared / (2 * law.sigma_squared)
+    return PureDP(epsilon) if epsilon else ZeroConcentratedDP(rho)
+
+
+def measured_laws(
+    privacy: MeasuredPrivacy, shares: Sequence[Fraction], *, l1: Sequence[int], l2_squared: Sequence[int]
+) -> tuple[Law, ...]:
+    """Noise laws that spend `privacy`, divided between the levels by `shares` (sum 1)."""
+    if isinstance(privacy, PureDP):
+        return tuple(
+            DiscreteLaplace(change / (share * privacy.epsilon)) for share, change in zip(shares, l1, strict=True)
+        )
+    return tuple(
+        DiscreteGaussian(change / (2 * share * privacy.rho)) for share, change in zip(shares, l2_squared, strict=True)
+    )
+
+
+def check_privacy(privacy: Any, adjacency: Any) -> None:
+    """Refuse privacy or adjacency of another type.
+
+    Raises:
+        ParameterError: naming what would be right.
+    """
+    if isinstance(privacy, ApproxDP):
+        raise ParameterError("noise is designed for PureDP or ZeroConcentratedDP; convert ApproxDP first")
+    if not isinstance(privacy, PureDP | ZeroConcentratedDP):
+        raise ParameterError(f"privacy must be PureDP or ZeroConcentratedDP, got {privacy!r}")
+    if not isinstance(adjacency, Adjacency):
+        raise ParameterError(f"adjacency must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {adjacency!r}")
+
+
+def batch(answer: Any, width: int) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+    """Answers as rows, shape (batch, width), and their leading dimensions.
+
+    Raises:
+        ParameterError: the last dimension is not `width`.
+    """
+    values = np.asarray(answer, dtype=np.int64)
+    if values.ndim == 0 or values.shape[-1] != width:
+        raise ParameterError(f"an answer must hold {width} measurements, got shape {values.shape}")
+    return np.ascontiguousarray(values.reshape(-1, width)), values.shape[:-1]
+
+
+def histogram(counts: Any, size: int) -> NDArray[np.int64]:
+    """Counts of the bins as contiguous int64.
+
+    Raises:
+        ParameterError: the shape is not (size,).
+    """
+    values = np.ascontiguousarray(counts, dtype=np.int64)
+    if values.shape != (size,):
+        raise ParameterError(f"a histogram must have shape ({size},), got {values.shape}")
+    return values
