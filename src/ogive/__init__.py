@@ -1,0 +1,110 @@
+"""Distribution functions, rank statistics and consensus labels with differential privacy.
+
+The names below are the public ones. They load when first used, so that importing ogive is
+quick and runs nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ogive.errors import (
+        BudgetError,
+        DataError,
+        OgiveError,
+        ParameterError,
+        RefusalError,
+        ReleaseMismatchError,
+        UnsupportedError,
+    )
+    from ogive.functions import ecdf, quantiles
+    from ogive.grids import Grid
+    from ogive.pointwise import PointwiseCurve
+    from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
+    from ogive.provenance import Provenance
+    from ogive.release import release
+    from ogive.statistics.bands import Band
+    from ogive.statistics.curve import Curve
+    from ogive.statistics.ecdf import Ecdf
+    from ogive.statistics.quantiles import QuantileEstimates, Quantiles
+    from ogive.strategies import design_hats, design_path, design_square_root, design_tree
+    from ogive.streams import RunningTotal
+    from ogive.trust import Central, Clear
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Adjacency": "privacy",
+    "ApproxDP": "privacy",
+    "Band": "statistics.bands",
+    "BudgetError": "errors",
+    "Central": "trust",
+    "Clear": "trust",
+    "Curve": "statistics.curve",
+    "DataError": "errors",
+    "Ecdf": "statistics.ecdf",
+    "Grid": "grids",
+    "OgiveError": "errors",
+    "ParameterError": "errors",
+    "PointwiseCurve": "pointwise",
+    "Provenance": "provenance",
+    "PureDP": "privacy",
+    "QuantileEstimates": "statistics.quantiles",
+    "Quantiles": "statistics.quantiles",
+    "RefusalError": "errors",
+    "ReleaseMismatchError": "errors",
+    "RunningTotal": "streams",
+    "UnsupportedError": "errors",
+    "ZeroConcentratedDP": "privacy",
+    "design_hats": "strategies",
+    "design_path": "strategies",
+    "design_square_root": "strategies",
+    "design_tree": "strategies",
+    "ecdf": "functions",
+    "quantiles": "functions",
+    "release": "release",
+}
+
+__all__ = [
+    "Adjacency",
+    "ApproxDP",
+    "Band",
+    "BudgetError",
+    "Central",
+    "Clear",
+    "Curve",
+    "DataError",
+    "Ecdf",
+    "Grid",
+    "OgiveError",
+    "ParameterError",
+    "PointwiseCurve",
+    "Provenance",
+    "PureDP",
+    "QuantileEstimates",
+    "Quantiles",
+    "RefusalError",
+    "ReleaseMismatchError",
+    "RunningTotal",
+    "UnsupportedError",
+    "ZeroConcentratedDP",
+    "design_hats",
+    "design_path",
+    "design_square_root",
+    "design_tree",
+    "ecdf",
+    "quantiles",
+    "release",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'ogive' has no attribute {name!r}")
+    value = getattr(import_module(f"ogive.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

@@ -55,7 +55,7 @@ def exact(value: Rational, name: str) -> Fraction:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ParameterError(f"{name} must be finite, got {value!r}")
-        return Fraction(repr(value))
+        return Fraction(repr(float(value)))  # a numpy float is a float that prints otherwise
     try:
         return Fraction(value)
     except (ValueError, ZeroDivisionError):

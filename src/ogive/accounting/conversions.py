@@ -27,12 +27,12 @@ ROOM = 1e-9
 def _log_delta(rho: float, epsilon: float) -> float:
     def bound(log_gap: float) -> float:
         gap = math.exp(log_gap)
-        alpha = 1 + gap
-        return gap * (alpha * rho - epsilon) - log_gap - alpha * math.log1p(1 / gap)
+        return gap * ((1 + gap) * rho - epsilon) - log_gap - (1 + gap) * math.log1p(1 / gap)
 
-    # the minimum lies near alpha = (epsilon + rho) / (2 rho); search generously around it
-    center = math.log(max((epsilon - rho) / (2 * rho), 1e-6))
-    best = minimize_scalar(bound, bounds=(center - 12, center + 12), method="bounded", options={"xatol": 1e-10})
+    # the bound falls and then rises in the order; bracket its minimum on a coarse scale, then refine
+    coarse = range(-40, 41)
+    start = min(coarse, key=bound)
+    best = minimize_scalar(bound, bounds=(start - 1, start + 1), method="bounded", options={"xatol": 1e-10})
     return float(best.fun)
 
 

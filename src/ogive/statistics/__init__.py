@@ -1,1 +1,11 @@
-"""TODO-statistics"""
+"""What can be asked of records. A statistic is one file and one line in `STATISTICS`."""
+
+from typing import Any
+
+from ogive.statistics.base import Estimate, Statistic, Terms
+from ogive.statistics.ecdf import Ecdf
+from ogive.statistics.quantiles import Quantiles
+
+STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles)
+
+__all__ = ["STATISTICS", "Ecdf", "Estimate", "Quantiles", "Statistic", "Terms"]

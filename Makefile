@@ -1,0 +1,46 @@
+# make demo    private against true curves of a bank's customers, ends in demo/report.html
+# make test    everything that can be checked on one machine
+# make lint    style and types
+# make docs    the manual as HTML, in docs/_build/html
+# make bench   measure against the named peers, rewrites benchmarks/results.json
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+
+.PHONY: demo test lint docs bench clean
+.DELETE_ON_ERROR:
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+
+$(VENV)/use.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e '.[plots]'
+	touch $@
+
+$(VENV)/work.stamp: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet -e '.[plots,test,lint,bench,docs]'
+	touch $@ $(VENV)/use.stamp
+
+demo: $(VENV)/use.stamp
+	$(BIN)/ogive demo -o demo
+
+test: $(VENV)/work.stamp
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+lint: $(VENV)/work.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+docs: $(VENV)/work.stamp
+	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+bench: $(VENV)/work.stamp
+	$(BIN)/python benchmarks/samplers.py
+	$(BIN)/python benchmarks/smoothing.py
+	$(BIN)/python benchmarks/curves.py
+
+clean:
+	rm -rf $(VENV) demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

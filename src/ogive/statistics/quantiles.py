@@ -1,0 +1,166 @@
+"""Quantiles with simultaneous intervals, from a whole curve or from the few points a bisection visits."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Generator, Sequence
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ogive.errors import ParameterError
+from ogive.grids import Bound, Grid
+from ogive.privacy import Adjacency
+from ogive.provenance import Provenance
+from ogive.queries import Answer, CurveQuery, Query
+from ogive.statistics.bands import half_width, noise_quantile
+from ogive.statistics.base import Terms
+from ogive.statistics.curve import Curve
+from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
+from ogive.statistics.inverse import bisect_points
+from ogive.statistics.methods import choose
+from ogive.strategies import Strategy
+
+DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+CONFIDENCE_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class QuantileEstimates:
+    """Quantiles of one column, with intervals that hold for all of them at once.
+
+    Fields:
+        column: What was measured.
+        grid: The public thresholds; every quantile is one of them.
+        probabilities: Which quantiles, in the order asked.
+        numbers, low, high: Quantile and interval ends as numbers of the grid.
+        confidence_level: Chance that all intervals hold the population's quantiles.
+        curve: The whole curve where the method released one, else None.
+        provenance: What was released, at what price and under whose trust.
+    """
+
+    column: str
+    grid: Grid
+    probabilities: tuple[float, ...]
+    numbers: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    confidence_level: float = CONFIDENCE_LEVEL
+    curve: Curve | None = None
+    provenance: Provenance | None = None
+
+    @property
+    def values(self) -> list[Any]:
+        """The quantiles as the user writes them: floats, dates or datetimes."""
+        return [self.grid.label(number) for number in self.numbers]
+
+    @property
+    def intervals(self) -> list[tuple[Any, Any]]:
+        """Ends of the simultaneous intervals, in the same form."""
+        return [(self.grid.label(a), self.grid.label(b)) for a, b in zip(self.low, self.high, strict=True)]
+
+    def with_provenance(self, provenance: Provenance) -> QuantileEstimates:
+        """The same estimates carrying their provenance."""
+        curve = None if self.curve is None else self.curve.with_provenance(provenance)
+        return dataclasses.replace(self, provenance=provenance, curve=curve)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data of the published schema `ogive.quantiles/1`; dates are ISO text."""
+
+        def text(value: Any) -> Any:
+            return value if isinstance(value, float) else value.isoformat()
+
+        rows = zip(self.probabilities, self.values, self.intervals, strict=True)
+        return {
+            "schema": "ogive.quantiles/1",
+            "column": self.column,
+            "grid": self.grid.to_dict(),
+            "confidence_level": self.confidence_level,
+            "quantiles": [
+                {"probability": p, "value": text(value), "low": text(a), "high": text(b)} for p, value, (a, b) in rows
+            ],
+            "provenance": None if self.provenance is None else self.provenance.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """JSON text of `to_dict`."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    def __str__(self) -> str:
+        percent = f"{100 * self.confidence_level:g} % interval"
+        lines = [f"quantiles of {self.column} ({self.provenance})", f"{'probability':>11}  {'value':>20}  {percent}"]
+        for p, value, (a, b) in zip(self.probabilities, self.values, self.intervals, strict=True):
+            lines.append(f"{p:>11g}  {_short(value):>20}  {_short(a)} to {_short(b)}")
+        return "\n".join(lines)
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+@dataclass(frozen=True)
+class Quantiles:
+    """Quantiles of one column on a public grid.
+
+    Fields:
+        column: Numeric or temporal column.
+        probabilities: Which quantiles, each in [0, 1].
+        bounds, bins, grid, missing: As for `Ecdf`.
+        method: "bisection" opens only the points it visits (path noise); anything else is a method
+            of `Ecdf` and reads the quantiles off a whole curve, which costs the same. "auto" does so.
+        confidence_level: Of the simultaneous intervals.
+    """
+
+    name: ClassVar[str] = "quantiles"
+
+    column: str
+    probabilities: Sequence[float] = DECILES
+    _: KW_ONLY
+    bounds: tuple[Bound, Bound] | None = None
+    bins: int = DEFAULT_BINS
+    grid: Grid | str = "linear"
+    method: str | Strategy = "auto"
+    missing: str = "refuse"
+    confidence_level: float = CONFIDENCE_LEVEL
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        wanted = np.atleast_1d(np.asarray(self.probabilities, dtype=np.float64))
+        if wanted.ndim != 1 or wanted.size == 0:
+            raise ParameterError("ask for at least one probability")
+        if not np.all((wanted >= 0) & (wanted <= 1)):
+            raise ParameterError(f"probabilities must be in [0, 1], got {wanted[~((wanted >= 0) & (wanted <= 1))][0]:g}")
+        if not 0 < self.confidence_level < 1:
+            raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {self.confidence_level}")
+        object.__setattr__(self, "probabilities", tuple(float(p) for p in wanted))
+        self._ecdf()
+
+    def _ecdf(self) -> Ecdf:
+        method = "path" if self.method == "bisection" else self.method
+        return Ecdf(
+            self.column, self.bounds, bins=self.bins, grid=self.grid, method=method, missing=self.missing
+        )
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
+        """Release a curve and read it, or bisect.
+
+        Privacy: one measurement at the whole of `terms.privacy`, however many quantiles.
+        """
+        if self.method == "bisection":
+            return (yield from self._bisection(terms))
+        curve = yield from self._ecdf().questions(terms)
+        probabilities = np.array(self.probabilities)
+        low, high = curve.quantile_interval(probabilities, confidence_level=self.confidence_level)
+        number = curve.grid.number
+        return QuantileEstimates(
+            column=self.column,
+            grid=curve.grid,
+            probabilities=tuple(self.probabilities),
+            numbers=tuple(number(value) for value in curve.quantile(probabilities)),
+            low=tuple(number(value) for value in low),
+            high=tuple(number(value) for value in high),
+            confidence_level=self.confidence_level,
+            curve=curve,
+        )

@@ -1,0 +1,40 @@
+"""The front door is sorted, complete and inert."""
+
+import subprocess
+import sys
+
+import ogive
+
+
+def test_exports_are_sorted_and_exist():
+    assert sorted(ogive.__all__) == ogive.__all__
+    missing = [name for name in ogive.__all__ if not hasattr(ogive, name)]
+    assert not missing
+
+
+def test_unknown_names_are_refused():
+    try:
+        ogive.no_such_name  # noqa: B018
+    except AttributeError as error:
+        assert "no_such_name" in str(error)
+    else:
+        raise AssertionError("an unknown name was found")
+
+
+def test_import_is_quick_and_loads_nothing_heavy():
+    heavy = ("numba", "scipy", "ibis", "duckdb", "matplotlib", "pandas", "polars")
+    code = f"import sys, ogive; print([name for name in {heavy!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "[]"
+
+
+def test_import_prints_nothing_and_reads_no_arguments():
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "import ogive, ogive.errors", "--nonsense"],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout == ""
+    assert done.stderr == ""

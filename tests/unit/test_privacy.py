@@ -1,0 +1,64 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ogive.errors import ParameterError
+from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP, exact, number_text, privacy_from_dict
+
+
+def test_reads_a_float_as_the_decimal_it_prints_as():
+    assert PureDP(0.1).epsilon == Fraction(1, 10)
+    assert PureDP(0.1) + PureDP(0.2) == PureDP("0.3")
+    assert PureDP(np.float64(0.1)) == PureDP("1/10")
+    assert PureDP(np.int64(2)) == PureDP(2)
+
+
+@pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), "x", "1/0", None, True, 1j])
+def test_refuses_an_epsilon_that_is_not_a_positive_number(value):
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        PureDP(value)
+
+
+@pytest.mark.parametrize("delta", [0, 1, 1.5, -0.1])
+def test_refuses_a_delta_outside_the_open_unit_interval(delta):
+    with pytest.raises(ParameterError, match="delta must be strictly between 0 and 1"):
+        ApproxDP(1, delta)
+
+
+@pytest.mark.parametrize("rho", [0, -1, float("-inf")])
+def test_refuses_a_rho_that_is_not_positive(rho):
+    with pytest.raises(ParameterError, match="rho must be"):
+        ZeroConcentratedDP(rho)
+
+
+def test_types_do_not_mix():
+    with pytest.raises(TypeError):
+        PureDP(1) + ZeroConcentratedDP(1)
+    with pytest.raises(TypeError):
+        PureDP(1) < PureDP(2)  # noqa: B015
+
+
+def test_sums_within_a_type():
+    assert ApproxDP(1, "1e-6") + ApproxDP(0.5, "1e-6") == ApproxDP("1.5", "2e-6")
+    assert ZeroConcentratedDP(0.5) + ZeroConcentratedDP("1/3") == ZeroConcentratedDP("5/6")
+
+
+@given(st.fractions(min_value=Fraction(1, 10**12), max_value=10**9))
+def test_text_of_a_number_reads_back(value):
+    assert exact(number_text(value), "value") == value
+
+
+@given(st.fractions(min_value=Fraction(1, 10**6), max_value=100), st.fractions(Fraction(1, 10**9), Fraction(1, 2)))
+def test_plain_data_reads_back(loss, slack):
+    for privacy in (PureDP(loss), ZeroConcentratedDP(loss), ApproxDP(loss, slack)):
+        assert privacy_from_dict(privacy.to_dict()) == privacy
+
+
+def test_refuses_plain_data_of_no_known_type():
+    with pytest.raises(ParameterError, match="unknown privacy type"):
+        privacy_from_dict({"type": "RenyiDP"})
+    with pytest.raises(ParameterError, match="lacks the field 'epsilon'"):
+        privacy_from_dict({"type": "PureDP"})
