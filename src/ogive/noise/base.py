@@ -44,6 +44,21 @@ class Law(Protocol):
         """`size` independent exact draws, shape (size,)."""
         ...
 
+    @property
+    def words_per_draw(self) -> float:
+        """About how many 32-bit words of randomness a draw takes."""
+        ...
+
+    def fill(self, words: NDArray[np.uint32], out: Int64) -> tuple[Int64, Int64]:
+        """Draw into `out`, shape (rows, draws), each row from its own row of words.
+
+        A row ends early at the first draw that does not fit its words.
+
+        Returns:
+            For each row the number of complete draws and the number of words they used.
+        """
+        ...
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.noise.law_from_dict` inverts it."""
         ...

@@ -1,0 +1,92 @@
+"""Scales that the integer samplers accept, and how to round a number up to one.
+
+A scale is numerator / denominator with denominator < 2^60 and a numerator of the form
+p1 * 2^shift, p1 <= 2^31, shift <= 16: that is what keeps every product in the samplers
+below 2^63. Rounding is always up, since more noise is never less private.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import isqrt
+
+from ogive.errors import ParameterError
+from ogive.privacy import Rational, exact
+
+_MAX_NUMERATOR = 1 << 31
+_MAX_SHIFT = 16
+_MAX_DENOMINATOR = 1 << 60
+MAX_SCALE = _MAX_NUMERATOR << _MAX_SHIFT
+MIN_SCALE = Fraction(1, 1 << 20)
+# results have at least this many significant bits: relative error below 2^-29
+_BITS = 30
+
+
+def split_scale(scale: Fraction, name: str) -> tuple[int, int, int]:
+    """Write a scale as (p1, shift, denominator) with scale = p1 * 2^shift / denominator.
+
+    Raises:
+        ParameterError: the scale is out of range or has too many digits.
+    """
+    if not MIN_SCALE <= scale <= MAX_SCALE:
+        raise ParameterError(f"{name} must be between 2^-20 and 2^47, got {float(scale):.6g}")
+    numerator, shift = scale.numerator, 0
+    while numerator > _MAX_NUMERATOR and numerator % 2 == 0:
+        numerator, shift = numerator // 2, shift + 1
+    if numerator > _MAX_NUMERATOR or shift > _MAX_SHIFT or scale.denominator >= _MAX_DENOMINATOR:
+        raise ParameterError(f"{name} has too many digits for exact sampling: {scale}; round it with round_up_scale")
+    return numerator, shift, scale.denominator
+
+
+def round_up_scale(value: Rational) -> Fraction:
+    """Round a positive number up to a scale that the samplers accept.
+
+    A number they accept already comes back unchanged.
+
+    Args:
+        value: In [2^-20, 2^47]; a float stands for the decimal it prints as.
+
+    Returns:
+        At least `value`, by a relative excess below 2^-29.
+
+    Raises:
+        ParameterError: value is out of range.
+    """
+    wanted = exact(value, "scale")
+    try:
+        split_scale(wanted, "scale")
+    except ParameterError:
+        if not MIN_SCALE <= wanted <= MAX_SCALE:
+            raise
+        unit = _unit_below(wanted)
+        return -(-wanted // unit) * unit
+    return wanted
+
+
+def round_up_root(value: Rational) -> Fraction:
+    """Round the square root of a positive number up to a scale that the samplers accept.
+
+    Args:
+        value: In [2^-40, 2^94]; for a Gaussian the wanted variance.
+
+    Returns:
+        At least the square root, by a relative excess below 2^-28; the root itself if that is rational with few digits.
+
+    Raises:
+        ParameterError: value is out of range.
+    """
+    square = exact(value, "variance")
+    if not MIN_SCALE**2 <= square <= MAX_SCALE**2:
+        raise ParameterError(f"variance must be between 2^-40 and 2^94, got {float(square):.6g}")
+    root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
+    if root * root == square:
+        return round_up_scale(root)
+    extra = 1 << 128
+    return round_up_scale(Fraction(isqrt(square.numerator * extra * extra // square.denominator) + 1, extra))
+
+
+def _unit_below(value: Fraction) -> Fraction:
+    """The largest power of two that goes at least 2^30 times into the value."""
+    exponent = value.numerator.bit_length() - value.denominator.bit_length() - _BITS
+    unit = Fraction(2) ** exponent
+    return unit if value >= unit * 2**_BITS else unit / 2
