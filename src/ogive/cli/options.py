@@ -1,0 +1,147 @@
+"""Options that several commands share, and how they become the library's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from ogive.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from ogive.grids import Bound, Grid
+    from ogive.privacy import Privacy
+    from ogive.trust import TrustModel
+
+GRIDS = ("linear", "geometric", "integers")
+
+
+@Parameter(name="*", group=Group("What is measured", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions:
+    """Column, thresholds and what a missing value means."""
+
+    column: str
+    """Name of the column: numbers, dates or times."""
+
+    bounds: tuple[str, str] | None = None
+    """Smallest and largest possible value, public: numbers or ISO dates. Values outside are clipped."""
+
+    bins: int | None = None
+    """Number of thresholds of a linear or geometric grid; 1024 by default."""
+
+    grid: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = ("linear",)
+    """linear (the default), geometric, integers, a file of thresholds, or the thresholds themselves."""
+
+    missing: Literal["refuse", "low", "high", "drop"] = "refuse"
+    """What a missing value means: an error, the lower bound, the upper bound, or not counted."""
+
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments for a statistic.
+
+        Raises:
+            ParameterError, DataError: the options do not fit each other, or the thresholds cannot be read.
+        """
+        grid = self._grid()
+        arguments: dict[str, Any] = {"bounds": self.bounds, "grid": grid, "missing": self.missing}
+        if self.bins is not None:
+            if grid not in ("linear", "geometric"):
+                raise ParameterError("--bins fits linear and geometric grids; the others have bins of their own")
+            arguments["bins"] = self.bins
+        return arguments
+
+    def _grid(self) -> Grid | str:
+        from ogive.grids import Grid
+
+        if len(self.grid) == 1 and self.grid[0] in GRIDS:
+            return self.grid[0]
+        written: list[Bound] = list(self.grid)
+        if len(self.grid) == 1 and not self.grid[0][:1].isdigit():
+            written = list(_thresholds_in(Path(self.grid[0])))
+        return Grid.explicit(written)
+
+
+def _thresholds_in(path: Path) -> list[str]:
+    """Thresholds from a text file, separated by white space or commas."""
+    if not path.is_file():
+        raise ParameterError(
+            f"--grid must be {', '.join(GRIDS)}, thresholds or a file of thresholds, got {str(path)!r}"
+        )
+    try:
+        return path.read_text(encoding="utf-8").replace(",", " ").split()
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"the thresholds in {path} cannot be read; write numbers or ISO dates, one per line") from None
+
+
+@Parameter(name="*", group=Group("What is granted", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class PrivacyOptions:
+    """How much privacy may be spent, and under whose trust."""
+
+    epsilon: str | None = None
+    """Privacy loss; with --delta the guarantee is approximate."""
+
+    delta: str | None = None
+    """Slack in probability, far below one over the number of people."""
+
+    rho: str | None = None
+    """Loss in zero-concentrated privacy, instead of epsilon and delta."""
+
+    adjacency: Literal["replace", "add_or_remove"] = "replace"
+    """One record takes another value (their number is public), or is present or absent (it is private)."""
+
+    trust: str = "central"
+    """Who holds the records: central (a trusted curator), or clear (no privacy at all)."""
+
+    def privacy(self) -> Privacy | None:
+        """The guarantee in the library's types; None where none was given.
+
+        Raises:
+            ParameterError: a value is out of range, or the options contradict each other.
+        """
+        from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
+
+        if self.rho is not None:
+            if self.epsilon is not None or self.delta is not None:
+                raise ParameterError("give either --rho or --epsilon (with or without --delta), not both")
+            return ZeroConcentratedDP(self.rho)
+        if self.epsilon is None:
+            if self.delta is not None:
+                raise ParameterError("--delta needs --epsilon beside it")
+            if self.trust != "clear":
+                raise ParameterError("say how much privacy may be spent, for example --epsilon 1")
+            return None
+        return PureDP(self.epsilon) if self.delta is None else ApproxDP(self.epsilon, self.delta)
+
+    def model(self) -> Callable[[Any], TrustModel]:
+        """The trust model of this name, to be made of the records.
+
+        Raises:
+            ParameterError: there is none.
+        """
+        from ogive.trust import TRUST_MODELS
+
+        models: dict[str, Any] = {model.name: model for model in TRUST_MODELS}
+        if self.trust not in models:
+            raise ParameterError(f"--trust must be one of {', '.join(models)}, got {self.trust!r}")
+        model: Callable[[Any], TrustModel] = models[self.trust]
+        return model
+
+
+@Parameter(name="*", group=Group("Output", sort_key=3))
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Where the result goes; a table on standard output unless said otherwise."""
+
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
+    """Write JSON to this file."""
+
+    json: Annotated[bool, Parameter(show_default=False)] = False
+    """Write JSON to standard output."""
+
+
+NOTHING_GRANTED = PrivacyOptions()
+TABLE = OutputOptions()
