@@ -6,6 +6,8 @@ other. A query holds everything a party needs to rebuild it; nothing executable 
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +88,21 @@ class CurveQuery:
                 "use missing='low' or 'high', or adjacency ADD_OR_REMOVE"
             )
         return self.strategy.loss(adjacency)
+
+    def digest(self, counts: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of all that fixes the measurement: binned data, binning, strategy, adjacency.
+
+        As secret as the data: whoever can guess the counts can check the guess.
+        """
+        public = {
+            "binning": self.binning.to_dict(),
+            "strategy": self.strategy.to_dict(),
+            "adjacency": adjacency.value,
+        }
+        text = json.dumps(public, sort_keys=True).encode()
+        digest = hashlib.sha256(b"ogive measurement 1\n" + len(text).to_bytes(8, "big") + text)
+        digest.update(counts.astype("<i8").tobytes())
+        return digest.digest()
 
     def measure(self, counts: Int64) -> Int64:
         """The exact integers that the query asks for, from a histogram of shape (N,)."""

@@ -18,8 +18,17 @@ from ogive.queries import Answer, Query
 class Opening(Protocol):
     """One release in progress."""
 
+    @property
+    def secret(self) -> bytes:
+        """All that is needed to go on later with the same noise; as secret as the data."""
+        ...
+
     def answer(self, query: Query) -> Answer:
         """Answer a supported query; the same query gets the same integers."""
+        ...
+
+    def context(self, query: Query) -> bytes:
+        """Digest of all that fixes the noise of a measurement: data, binning, strategy, adjacency."""
         ...
 
 
@@ -41,4 +50,8 @@ class TrustModel(Protocol):
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
         """Start a release under the adjacency, with a fresh noise key from the source."""
+        ...
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+        """Go on with a release from its secret; the caller compares contexts before asking anything."""
         ...

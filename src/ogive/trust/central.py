@@ -8,8 +8,6 @@ again returns the same integers and never averages the noise away.
 
 from __future__ import annotations
 
-import hashlib
-import json
 from typing import Any, ClassVar
 
 from ogive.noise import DerivedNodes
@@ -43,45 +41,37 @@ class Central:
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
         """Start a release with a fresh noise key from the source."""
-        return CentralOpening(self.records, adjacency, key=source.key())
+        return _CentralOpening(self.records, adjacency, source.key())
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+        """Go on with a release from its noise key."""
+        return _CentralOpening(self.records, adjacency, secret)
 
 
-class CentralOpening:
-    """One release by a curator, fixed to its data, adjacency and noise key.
+class _CentralOpening:
+    """One release by a curator, fixed to its data, adjacency and noise key."""
 
-    Args:
-        records: The data; must not change while the release is open.
-        adjacency: Which data sets are adjacent.
-        key: 32 secret uniform bytes, used for this release only.
-    """
-
-    def __init__(self, records: Records, adjacency: Adjacency, *, key: bytes) -> None:
+    def __init__(self, records: Records, adjacency: Adjacency, key: bytes) -> None:
         self._records = records
         self._adjacency = adjacency
-        self._key = key
-        self._counts: dict[Binning, Int64] = {}
+        self.secret = key
+        self._histograms: dict[Binning, Int64] = {}
 
     def answer(self, query: Query) -> Answer:
         """Exact counts plus the release's own noise.
 
         Privacy: `query.price(adjacency)` once per measurement, however often it is opened.
         """
-        counts = self._counts.get(query.binning)
-        if counts is None:
-            counts = self._counts[query.binning] = self._records.histogram(query.binning)
-        nodes = DerivedNodes(self._key, self.context(query, counts))
+        counts = self._histogram(query.binning)
+        nodes = DerivedNodes(self.secret, self.context(query))
         total = int(counts.sum()) if self._adjacency is Adjacency.REPLACE else None
         return Answer(query.measure(counts) + query.noise(nodes), total)
 
-    def context(self, query: Query, counts: Int64) -> bytes:
-        """Digest of all that fixes the noise of a measurement; as secret as the data."""
-        public = {
-            "binning": query.binning.to_dict(),
-            "strategy": query.strategy.to_dict(),
-            "adjacency": self._adjacency.value,
-        }
-        digest = hashlib.sha256(b"ogive measurement 1\0")
-        text = json.dumps(public, sort_keys=True).encode()
-        digest.update(len(text).to_bytes(8, "big") + text)
-        digest.update(counts.astype("<i8").tobytes())
-        return digest.digest()
+    def context(self, query: Query) -> bytes:
+        return query.digest(self._histogram(query.binning), self._adjacency)
+
+    def _histogram(self, binning: Binning) -> Int64:
+        # binned once: what a file holds may change while a release is open, the release may not
+        if binning not in self._histograms:
+            self._histograms[binning] = self._records.histogram(binning)
+        return self._histograms[binning]

@@ -35,8 +35,14 @@ class Clear:
         """Start a release without noise; the source stays untouched."""
         return _ClearOpening(self.records, adjacency)
 
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+        """The same as `open`: there is no noise to go on with."""
+        return _ClearOpening(self.records, adjacency)
+
 
 class _ClearOpening:
+    secret = b""
+
     def __init__(self, records: Records, adjacency: Adjacency) -> None:
         self._records = records
         self._adjacency = adjacency
@@ -45,3 +51,6 @@ class _ClearOpening:
         counts = self._records.histogram(query.binning)
         total = int(counts.sum()) if self._adjacency is Adjacency.REPLACE else None
         return Answer(query.measure(counts), total, noisy=False)
+
+    def context(self, query: Query) -> bytes:
+        return query.digest(self._records.histogram(query.binning), self._adjacency)

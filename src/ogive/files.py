@@ -1,0 +1,57 @@
+"""Files appear whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from ogive.errors import ParameterError
+
+
+def check_writable(path: Path) -> None:
+    """Refuse a path that could not be written, before any work is done for it.
+
+    Raises:
+        ParameterError: the folder is missing or not writable, or the path is a folder.
+    """
+    folder = path.parent
+    if not folder.is_dir():
+        raise ParameterError(f"cannot write {path}: the folder {folder} does not exist")
+    if path.is_dir():
+        raise ParameterError(f"cannot write {path}: it is a folder")
+    if not os.access(folder, os.W_OK):
+        raise ParameterError(f"cannot write {path}: the folder {folder} is not writable")
+
+
+def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+    """Write a file so that a reader sees the old content or the new, and a crash leaves no half.
+
+    Args:
+        path: Where; an existing file is replaced.
+        content: What.
+        mode: Permissions, before the umask.
+
+    Raises:
+        ParameterError: the file cannot be written there.
+    """
+    check_writable(path)
+    umask = os.umask(0)
+    os.umask(umask)
+    try:
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as problem:
+        raise ParameterError(f"cannot write {path}: {problem.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).chmod(mode & ~umask)
+        Path(name).replace(path)
+    except OSError as problem:
+        Path(name).unlink(missing_ok=True)
+        raise ParameterError(f"cannot write {path}: {problem.strerror}") from None
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

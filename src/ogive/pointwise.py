@@ -1,0 +1,232 @@
+"""A distribution function whose points are opened one at a time, priced once.
+
+Whoever needs only a few points of a curve, chosen as one goes, need not publish the others.
+Every point has the noise of its path through a tree of blocks (`design_path`); a block's noise
+is drawn once and shared by all points under it, so any set of points, chosen adaptively, costs
+what the whole curve costs. The answers can be stopped and resumed: a small state file, as
+secret as the data, holds the noise key and a digest of the data it belongs to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ogive.accounting import covers
+from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError
+from ogive.files import write_atomically
+from ogive.grids import Grid
+from ogive.noise import SystemSource
+from ogive.noise.base import RandomSource
+from ogive.privacy import Adjacency, Privacy, privacy_from_dict
+from ogive.queries import Binning, CurveQuery
+from ogive.statistics.ecdf import Ecdf
+from ogive.statistics.inverse import bisect_points
+from ogive.statistics.methods import choose
+from ogive.strategies import Pointwise, Strategy, strategy_from_dict
+from ogive.trust.base import Opening, TrustModel
+
+SCHEMA = "ogive.pointwise/1"
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+class PointwiseCurve:
+    """A curve under path noise, opened where it is looked at.
+
+    Build one with `open` or `resume`.
+    """
+
+    def __init__(self, query: CurveQuery, opening: Opening, privacy: Privacy, adjacency: Adjacency) -> None:
+        self._query = query
+        self._opening = opening
+        self.privacy = privacy
+        self.adjacency = adjacency
+
+    @classmethod
+    def open(
+        cls,
+        statistic: Ecdf,
+        *,
+        trust: TrustModel,
+        privacy: Privacy,
+        adjacency: Adjacency = Adjacency.REPLACE,
+        state: str | Path | None = None,
+        source: RandomSource | None = None,
+    ) -> Self:
+        """Start a release; nothing is published yet, but all of `privacy` is spent.
+
+        Args:
+            statistic: Column and grid; its method must be "auto", "path" or a pointwise strategy.
+            trust: Who holds the records.
+            privacy: The guarantee for all points together, however many are opened.
+            adjacency: Which data sets are adjacent.
+            state: Where to keep what `resume` needs, written before the first answer, readable by
+                its owner only; as secret as the data. None keeps it in memory.
+            source: Where the noise key comes from; the operating system by default.
+
+        Raises:
+            ParameterError: the method cannot be opened pointwise, or the state file exists.
+            BudgetError: a strategy designed by hand costs more than `privacy`.
+            UnsupportedError: the trust model cannot serve single points.
+        """
+        binning = statistic.binning()
+        method = "path" if statistic.method == "auto" else statistic.method
+        strategy = choose(binning.grid.bins, privacy, adjacency, method, lambda _: None)
+        if not isinstance(strategy, Pointwise):
+            raise ParameterError(f"method {strategy.name!r} cannot be opened at single points; use method='path'")
+        query = CurveQuery(binning, strategy)
+        reason = trust.refusal(query)
+        if reason is not None:
+            raise UnsupportedError(reason)
+        loss = query.price(adjacency)
+        if not covers(privacy, loss):
+            raise BudgetError(f"the curve would cost {loss}, more than the granted {privacy}")
+        opening = trust.open(adjacency, source=source if source is not None else SystemSource())
+        curve = cls(query, opening, privacy, adjacency)
+        if state is not None:
+            path = Path(state)
+            if path.exists():
+                raise ParameterError(f"{path} exists; resume that release, or name another file for a new one")
+            write_atomically(path, json.dumps(curve._state()).encode(), mode=0o600)
+        return curve
+
+    @classmethod
+    def resume(cls, state: str | Path, *, trust: TrustModel) -> Self:
+        """Go on with a release: the same points get the same numbers.
+
+        Raises:
+            DataError: the state file cannot be read or is damaged.
+            ReleaseMismatchError: the records, grid, strategy or adjacency are not the release's.
+        """
+        path = Path(state)
+        try:
+            data = json.loads(path.read_bytes())
+            if data["schema"] != SCHEMA:
+                raise DataError(f"{path} has schema {data['schema']!r}; this version reads {SCHEMA!r}")
+            binning = Binning(data["column"], Grid.from_dict(data["grid"]), data["missing"])
+            query = CurveQuery(binning, strategy_from_dict(data["strategy"]))
+            adjacency = Adjacency(data["adjacency"])
+            privacy = privacy_from_dict(data["privacy"])
+            secret, mark = bytes.fromhex(data["secret"]), bytes.fromhex(data["mark"])
+        except OSError as problem:
+            raise DataError(f"cannot read {path}: {os.strerror(problem.errno or 0)}") from None
+        except (ValueError, KeyError, TypeError) as problem:
+            if isinstance(problem, DataError):
+                raise
+            raise DataError(f"{path} is not the state of a pointwise release, or is damaged") from None
+        opening = trust.resume(adjacency, secret=secret)
+        if not hmac.compare_digest(mark, _mark(opening.context(query), secret)):
+            raise ReleaseMismatchError(
+                f"{path} belongs to a release of other records, grid or strategy; open a new release for these"
+            )
+        return cls(query, opening, privacy, adjacency)
+
+    def _state(self) -> dict[str, Any]:
+        binning = self._query.binning
+        return {
+            "schema": SCHEMA,
+            "column": binning.column,
+            "grid": binning.grid.to_dict(),
+            "missing": binning.missing,
+            "strategy": self._query.strategy.to_dict(),
+            "adjacency": self.adjacency.value,
+            "privacy": self.privacy.to_dict(),
+            "secret": self._opening.secret.hex(),
+            "mark": _mark(self._opening.context(self._query), self._opening.secret).hex(),
+        }
+
+    @property
+    def grid(self) -> Grid:
+        """The public thresholds."""
+        return self._query.binning.grid
+
+    @property
+    def strategy(self) -> Strategy:
+        """The path noise that is opened."""
+        return self._query.strategy
+
+    def counts(self, points: ArrayLike) -> Float64:
+        """Unbiased numbers of records at or below some thresholds.
+
+        Args:
+            points: 0-based numbers of thresholds, shape (k,).
+
+        Returns:
+            Noisy counts, shape (k,); repeated points get the same number.
+
+        Raises:
+            ParameterError: a point is not on the grid.
+        """
+        wanted = np.atleast_1d(np.asarray(points))
+        if wanted.size and not np.issubdtype(wanted.dtype, np.integer):
+            raise ParameterError(f"points are numbers of thresholds, 0 to {self.grid.bins - 1}, got {points!r}")
+        distinct, where = np.unique(wanted.astype(np.int64), return_inverse=True)
+        if distinct.size and not 0 <= distinct[0] <= distinct[-1] < self.grid.bins:
+            raise ParameterError(f"points must be from 0 to {self.grid.bins - 1}")
+        query = CurveQuery(self._query.binning, self.strategy, tuple(distinct.tolist()))
+        answer = self._opening.answer(query)
+        strategy = self.strategy
+        assert isinstance(strategy, Pointwise)
+        return strategy.estimate_at(answer.values, distinct, answer.total)[where]
+
+    def shares(self, points: ArrayLike) -> Float64:
+        """`counts` as shares of all records; of the noisy number of records where that is private.
+
+        Not clipped and not monotone: smoothing needs the whole curve, see `ecdf`.
+        """
+        last = self.grid.bins - 1
+        wanted = np.atleast_1d(np.asarray(points, dtype=np.int64))
+        counts = self.counts(np.append(wanted, last))
+        return counts[:-1] / max(1.0, counts[-1])
+
+    def __call__(self, t: Any) -> float:
+        """Noisy share of records at or below t, read at the largest threshold that does not exceed t."""
+        number = self.grid.number(t)
+        point = int(np.searchsorted(self.grid.thresholds, number, side="right")) - 1
+        return 0.0 if point < 0 else float(self.shares([point])[0])
+
+    def quantile(self, probabilities: ArrayLike) -> list[Any]:
+        """Thresholds at which the curve crosses the probabilities, by bisection.
+
+        Opens at most ceil(log2 N) points per probability. Answers to increasing probabilities are
+        made to increase.
+
+        Args:
+            probabilities: Wanted shares, each in [0, 1], shape (k,).
+
+        Returns:
+            Thresholds as the user writes them, in the order asked.
+
+        Raises:
+            ParameterError: a probability is outside [0, 1].
+
+        Source:
+            The paper's Algorithm 1.
+        """
+        targets = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
+        if not np.all((targets >= 0) & (targets <= 1)):
+            raise ParameterError("probabilities must be in [0, 1]")
+        points = np.empty(targets.size, dtype=np.int64)
+        order = np.argsort(targets, kind="stable")
+        search = bisect_points(targets[order], size=self.grid.bins)
+        try:
+            wanted = next(search)
+            while True:
+                wanted = search.send(self.shares(wanted))
+        except StopIteration as stop:
+            points[order] = np.maximum.accumulate(stop.value)
+        return [self.grid.label(self.grid.thresholds[point]) for point in points]
+
+
+def _mark(context: bytes, secret: bytes) -> bytes:
+    """Keyed digest of a context, so that the file alone does not let anyone check guesses at the data."""
+    return hmac.new(secret, context, hashlib.sha256).digest()
