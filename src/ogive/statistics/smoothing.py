@@ -1,0 +1,135 @@
+"""Noisy measurements turned into a valid cumulative curve: monotone, and within the number of records.
+
+Three ways, all post-processing, which costs no privacy:
+
+    least_squares    the valid curve nearest to the measurements in the norm of their own noise
+    least_absolute   the same with weighted absolute distances: maximum likelihood under Laplace noise
+    isotonic         the valid curve nearest to the estimate in plain squared distance
+
+Every valid curve has increments x >= 0, so the first two are nonnegative regression of the
+measurements on the histogram x. Each strategy has its own exact algorithm (see the modules
+`smoothing_*`), and each algorithm checks its result against the optimality conditions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import isotonic_regression
+
+from ogive.errors import ParameterError, UnsupportedError
+from ogive.statistics.smoothing_intervals import nested_intervals
+from ogive.statistics.smoothing_path import ANCHORED, BOXED, UNKNOWN, smooth_path
+from ogive.statistics.smoothing_tree import smooth_tree
+from ogive.strategies.base import Strategy
+from ogive.strategies.path import PathNoise
+from ogive.strategies.tree import LeastSquaresTree
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+SMOOTHINGS = ("least_squares", "least_absolute", "isotonic")
+
+
+def smooth(
+    strategy: Strategy,
+    answer: Int64,
+    *,
+    total: int | None,
+    kind: str,
+    points: Int64 | None = None,
+    anchor: bool = True,
+) -> Float64:
+    """Estimate cumulative counts that never decrease, from at least 0 to at most the total.
+
+    Args:
+        strategy: What was measured.
+        answer: Noisy measurements, shape (M,); for path noise at some points, their answers, shape (points,).
+        total: The number of records where it is public, else None.
+        kind: One of `SMOOTHINGS`.
+        points: Increasing 0-based points. With path noise only these points were opened, and only they are
+            made monotone; other strategies smooth the whole curve and return these points of it.
+        anchor: Whether the last threshold is given the total exactly; False, only for path noise, uses the
+            total as an upper bound alone, as the paper does.
+
+    Returns:
+        Cumulative counts, shape (N,) or (points,); not whole numbers.
+
+    Raises:
+        ParameterError: an argument is out of range or does not fit the strategy.
+        UnsupportedError: this kind of smoothing is not offered for the strategy.
+
+    Privacy:
+        Post-processing; costs nothing.
+
+    Source:
+        Barczewski, Mawass and Ramon, Eq. 3 (path noise); Hay et al. 2010 (isotonic).
+    """
+    if kind not in SMOOTHINGS:
+        raise ParameterError(f"kind must be one of {', '.join(SMOOTHINGS)}, got {kind!r}")
+    if total is not None and total < 0:
+        raise ParameterError(f"total must be at least 0, got {total}")
+    if not anchor and not isinstance(strategy, PathNoise):
+        raise ParameterError("anchor=False is for path noise; other strategies use a public total exactly")
+    wanted = _checked_points(points, strategy.size)
+    measurements = np.asarray(answer, dtype=np.int64)
+    expected = wanted.size if isinstance(strategy, PathNoise) else sum(level.nodes for level in strategy.levels)
+    if measurements.shape != (expected,):
+        raise ParameterError(f"the answer must have shape ({expected},), got {measurements.shape}")
+    if isinstance(strategy, PathNoise):
+        curve = _smooth_path(strategy, measurements, wanted, total, kind, anchor)
+    else:
+        curve = _smooth_whole(strategy, measurements, total, kind)[wanted]
+    return np.clip(curve, 0.0, total)
+
+
+def _smooth_path(
+    strategy: PathNoise, answer: Int64, points: Int64, total: int | None, kind: str, anchor: bool
+) -> Float64:
+    ending = UNKNOWN
+    if total is not None:
+        ending = ANCHORED if anchor and points[-1] == strategy.size - 1 else BOXED
+    if kind == "isotonic":
+        known = total if ending == ANCHORED else None
+        return _isotonic(strategy.estimate_at(answer, points, known), known)
+    intervals = nested_intervals(points, np.array(strategy.tree.sizes[: strategy.tree.terms]))
+    noisy = np.ldexp(answer.astype(np.float64), -strategy.bits)
+    curve = smooth_path(noisy, intervals, total=float(total or 0), ending=ending)
+    if total is not None and ending == ANCHORED:
+        curve[-1] = total
+    return curve
+
+
+def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: str) -> Float64:
+    if kind == "isotonic":
+        return _isotonic(strategy.estimate(answer, total), total)
+    if isinstance(strategy, LeastSquaresTree):
+        sizes = np.array([level.nodes for level in strategy.levels])
+        variances = np.array([level.law.variance for level in strategy.levels])
+        bins = smooth_tree(answer.astype(np.float64), np.array(strategy.blocks), sizes, variances, total=total)
+        return _accumulate(bins, total)
+    raise UnsupportedError(f"{kind} smoothing is not offered for {strategy.name}; use isotonic")
+
+
+def _isotonic(estimate: Float64, total: int | None) -> Float64:
+    curve: Float64 = isotonic_regression(estimate).x
+    if total is not None:
+        curve = np.minimum(curve, total)
+        curve[-1] = total
+    return curve
+
+
+def _accumulate(bins: Float64, total: int | None) -> Float64:
+    curve = np.cumsum(bins)
+    if total is not None:
+        curve[-1] = total
+    return curve
+
+
+def _checked_points(points: Int64 | None, size: int) -> Int64:
+    if points is None:
+        return np.arange(size)
+    wanted = np.asarray(points, dtype=np.int64)
+    if wanted.ndim != 1 or not wanted.size or wanted[0] < 0 or wanted[-1] >= size or (np.diff(wanted) <= 0).any():
+        raise ParameterError(f"points must be increasing whole numbers from 0 to {size - 1}, got {points!r}")
+    return wanted
