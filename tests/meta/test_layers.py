@@ -18,7 +18,7 @@ plots
 queries records
 strategies
 noise accounting
-provenance
+provenance files
 grids privacy
 errors
 """
