@@ -3,9 +3,13 @@
 from ogive.noise.base import Law, NodeNoise, RandomSource
 from ogive.noise.discrete_gaussian import DiscreteGaussian
 from ogive.noise.discrete_laplace import DiscreteLaplace
+from ogive.noise.laws import law_from_dict
 from ogive.noise.nodes import DerivedNodes
+from ogive.noise.polya import Polya
 from ogive.noise.rounding import round_up_root, round_up_scale
+from ogive.noise.skellam import Skellam
 from ogive.noise.source import KeyedSource, SystemSource
+from ogive.noise.stored import StoredNodes
 
 __all__ = [
     "DerivedNodes",
@@ -14,8 +18,12 @@ __all__ = [
     "KeyedSource",
     "Law",
     "NodeNoise",
+    "Polya",
     "RandomSource",
+    "Skellam",
+    "StoredNodes",
     "SystemSource",
+    "law_from_dict",
     "round_up_root",
     "round_up_scale",
 ]

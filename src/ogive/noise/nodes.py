@@ -25,7 +25,8 @@ from ogive.errors import ParameterError, ReleaseMismatchError
 from ogive.noise.base import Int64, Law
 from ogive.noise.source import KEY_BYTES, check_key
 
-_CHUNK_NODES = 1 << 13
+# a chunk of streams should stay in a core's cache
+_CHUNK_BLOCKS = 1 << 15
 _BLOCK_WORDS = 4
 _MAX_LEVEL = 1 << 31
 _FORMAT = b"ogive nodes 1\n"
@@ -106,8 +107,9 @@ class DerivedNodes:
         out = np.empty(flat.size, np.int64)
         # enough that all but a few nodes per hundred are done at the first try
         blocks = int(law.words_per_draw * 1.75) // _BLOCK_WORDS + 1
-        for start in range(0, flat.size, _CHUNK_NODES):
-            part = flat[start : start + _CHUNK_NODES]
+        chunk = max(1, _CHUNK_BLOCKS // blocks)
+        for start in range(0, flat.size, chunk):
+            part = flat[start : start + chunk]
             out[start : start + part.size] = _draw_nodes(law, encryptor, level, part, blocks)
         return out.reshape(np.shape(nodes))
 
