@@ -96,7 +96,8 @@ class PathNoise:
 
     def spread_at(self, noise: Sequence[Int64]) -> Int64:
         """Sum the noise of the blocks of `nodes_at`, one array per level, all of one shape."""
-        return np.sum(np.stack(noise), axis=0, dtype=np.int64)
+        total: Int64 = np.sum(np.stack(noise), axis=0, dtype=np.int64)
+        return total
 
     def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
         """The privacy loss of publishing the whole answer, or any part of it, points chosen adaptively included.

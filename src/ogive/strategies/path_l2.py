@@ -75,7 +75,7 @@ def grid_squared_shift(tree: PathTree, adjacency: Adjacency, bits: int) -> int:
     """
     # the margin covers the rounding errors of the scan many times over
     real = math.ceil(math.ldexp(squared_shift(tree, adjacency) * (1 + 2**-36), 2 * bits))
-    return min(4**bits * shift_cost(tree, adjacency), real + math.ceil(_rounding_excess(tree)))
+    return min(shift_cost(tree, adjacency) << 2 * bits, real + math.ceil(_rounding_excess(tree)))
 
 
 def fine_bits(tree: PathTree, adjacency: Adjacency) -> int:
