@@ -1,0 +1,140 @@
+"""`ogive reproduce`: redo the figures and tables of the papers."""
+
+from __future__ import annotations
+
+import contextlib
+import json as json_format
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+if TYPE_CHECKING:
+    from ogive.reproduce.papers import Finding
+    from ogive.reproduce.pool import Progress
+
+RUNS, QUICK_RUNS = 100, 8
+
+app = App(help="Redo the figures and tables of the papers, with a verdict for each.")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class ReproduceOptions:
+    """How thoroughly, and where to."""
+
+    runs: int | None = None
+    """Repetitions at every setting: 100, or 8 with --quick."""
+
+    quick: bool = False
+    """A first look: few runs and settings."""
+
+    seed: int = 1
+    """Decides every random number; the same seed gives the same figures, run times aside."""
+
+    data: Path | None = None
+    """Folder with the data sets, for figures of real data."""
+
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
+    """Folder for pictures, numbers and verdicts; reproduce/PAPER by default. Finished runs are kept there."""
+
+    workers: int | None = None
+    """Processes; one per core by default."""
+
+    json: bool = False
+    """Print verdicts as JSON instead of a table."""
+
+
+DEFAULTS = ReproduceOptions()
+
+
+@app.command
+def ecdf(
+    *,
+    figure: Annotated[tuple[int, ...], Parameter(consume_multiple=True)] = (),
+    options: ReproduceOptions = DEFAULTS,
+) -> None:
+    """Redo figures of "Differentially Private Empirical Cumulative Distribution Functions".
+
+    Args:
+        figure: Numbers of figures: 2, 3 (smoothing), 4 (inverse), 7 (run time). All by default.
+        options: How thoroughly, and where to.
+    """
+    _reproduce("ecdf", figures=figure, options=options)
+
+
+def _reproduce(paper: str, *, figures: tuple[int, ...], options: ReproduceOptions) -> None:
+    from ogive.reproduce.items import Plan
+    from ogive.reproduce.papers import reproduce, select
+
+    items = select(paper, figures=figures)
+    runs = options.runs if options.runs is not None else QUICK_RUNS if options.quick else RUNS
+    plan = Plan(runs=runs, quick=options.quick, seed=options.seed, data=options.data)
+    folder = options.output or Path("reproduce") / paper
+    if options.quick:
+        _say(f"quick: {runs} runs at few settings; leave --quick out for the full figures")
+    with _progress(folder) as progress:
+        findings = reproduce(items, plan=plan, folder=folder, progress=progress, workers=options.workers)
+    if options.json:
+        print(json_format.dumps([finding.to_dict() for finding in findings], indent=1, ensure_ascii=False))
+    else:
+        print("\n\n".join(_text(finding) for finding in findings))
+    _say(f"pictures, numbers and verdicts are in {folder}")
+
+
+def _text(finding: Finding) -> str:
+    marks = {"holds": "+", "fails": "-", "undecided": "?"}
+    item = finding.item
+    quick = ", quick" if finding.plan.quick else ""
+    lines = [f"{item.kind.capitalize()} {item.number}: {finding.verdict.upper()}"]
+    lines.append(f"  {item.title} ({item.runs(finding.plan)} runs{quick})")
+    for check in finding.checks:
+        detail = "" if check.essential else "detail: "
+        lines.append(f"  {marks[check.outcome.value]} {detail}{check.claim}")
+        lines.append(f"      {check.outcome.value}: {check.evidence}")
+    return "\n".join(lines)
+
+
+@contextlib.contextmanager
+def _progress(folder: Path) -> Iterator[Progress]:
+    """Bars with the time that is left, on standard error; after an interruption, how to go on."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Bars(*columns, console=Console(stderr=True)) as bars:
+        try:
+            yield _Bars(bars)
+        except KeyboardInterrupt:
+            bars.stop()
+            _say(f"stopped; finished runs are kept in {folder}, and the same command goes on from there")
+            raise
+
+
+def _say(message: str) -> None:
+    print(message, file=sys.stderr)
+
+
+class _Bars:
+    """Progress of every item as a bar."""
+
+    def __init__(self, bars: Any) -> None:
+        self._bars = bars
+        self._tasks: dict[str, Any] = {}
+
+    def begin(self, name: str, total: int, known: int) -> None:
+        description = f"{name} ({known} known)" if known else name
+        self._tasks[name] = self._bars.add_task(description, total=total, completed=known)
+
+    def advance(self, name: str) -> None:
+        self._bars.advance(self._tasks[name])

@@ -1,0 +1,157 @@
+"""Figure 4: errors of a noisy distribution function and of its inverse (the paper, Section 6.4).
+
+On the domain [0, 1] with tau_i = i / N. F is read at points uniform on the domain, the inverses
+at probabilities uniform on [0, 1], by Algorithm 1 as printed, with the grid's step as its
+precision. The reference for an inverse is Algorithm 1 on the exact F, and errors are squared
+(the paper prints the inverse errors without the square).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.reproduce.ecdf.releases import CODE, SIZE, best_strategy, measure, paper_strategy, poisson_counts
+from ogive.reproduce.ecdf.smoothing import OURS, PAPER_BLUE, PAPER_RED, plot
+from ogive.reproduce.items import FIGURE, Item, Numbers, Setting, streams
+from ogive.reproduce.summaries import Summary
+from ogive.reproduce.verdicts import Check, above, below, every, opposite, show
+from ogive.statistics.inverse import bisect_domain
+from ogive.statistics.smoothing import smooth
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Float64 = NDArray[np.float64]
+
+EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
+RATE = 3.0
+POINTS = 500
+"""Points and probabilities per run."""
+
+FORWARD, INVERSE_RAW, INVERSE_SMOOTHED = "F, raw", "inverse of F, raw", "inverse of F', p=2"
+OUR_FORWARD, OUR_INVERSE = "ours: F", "ours: inverse of F"
+ORDER = 10.0
+"""Numbers are of the same order of magnitude if none is more than this many times another."""
+HARM = 2.0
+"""The raw inverse is about as good as the smoothed one if its error is below this many times the other's."""
+
+
+def inverse_errors(setting: Setting, seed: int, data: Path | None) -> Numbers:
+    """One release of X_Pois, read forward and backward."""
+    epsilon = float(setting["epsilon"])
+    generator, source = streams(seed)
+    counts = poisson_counts(SIZE, RATE, generator)
+    total = int(counts.sum())
+    truth = np.cumsum(counts) / total
+    places = generator.integers(0, SIZE, POINTS)
+    probabilities = generator.random(POINTS)
+
+    paper = paper_strategy(SIZE, epsilon)
+    answer = measure(paper, counts, source)
+    raw = paper.estimate(answer, None) / total
+    smoothed = smooth(paper, answer, total=total, kind="least_squares", anchor=False) / total
+    ours = best_strategy(SIZE, epsilon)
+    ours_smoothed = smooth(ours, measure(ours, counts, source), total=total, kind="least_squares") / total
+
+    exact = invert(truth, probabilities)
+    numbers = {
+        FORWARD: mean_square(raw[places] - truth[places]),
+        INVERSE_RAW: mean_square(invert(raw, probabilities) - exact),
+        INVERSE_SMOOTHED: mean_square(invert(smoothed, probabilities) - exact),
+        OUR_FORWARD: mean_square(ours_smoothed[places] - truth[places]),
+        OUR_INVERSE: mean_square(invert(ours_smoothed, probabilities) - exact),
+    }
+    paper_numbers = (numbers[FORWARD], numbers[INVERSE_RAW], numbers[INVERSE_SMOOTHED])
+    return {**numbers, "raw - harm x smoothed": paper_numbers[1] - HARM * paper_numbers[2]}
+
+
+def invert(curve: Float64, probabilities: Float64) -> Float64:
+    """Algorithm 1 on the step function with the given values at i / N, for each probability."""
+    size = curve.size
+    evaluate = step_function(curve)
+    found = (bisect_domain(evaluate, p, low=0.0, high=1.0, precision=1 / size) for p in probabilities.tolist())
+    return np.fromiter(found, np.float64, probabilities.size)
+
+
+def step_function(curve: Float64) -> Callable[[float], float]:
+    """The right-continuous function on [0, 1] that jumps to `curve[i - 1]` at i / N, and is 0 before."""
+    values = [0.0, *curve.tolist()]
+    size = curve.size
+    return lambda place: values[math.floor(place * size)]
+
+
+def mean_square(errors: Float64) -> float:
+    """Mean of the squares."""
+    return float(np.square(errors).mean())
+
+
+def settings(quick: bool) -> tuple[Setting, ...]:
+    """The epsilons of the specification."""
+    return tuple({"epsilon": epsilon} for epsilon in ((0.01, 0.1, 1.0, 10.0) if quick else EPSILONS))
+
+
+def judge(summary: Summary) -> tuple[Check, ...]:
+    """Compare with Section 6.4: three errors of one order, and bisection not hurt by noise."""
+    curves = [summary.series("epsilon", name)[1] for name in (FORWARD, INVERSE_RAW, INVERSE_SMOOTHED)]
+    epsilons, harms = summary.series("epsilon", "raw - harm x smoothed")
+    spreads = []
+    outcomes = []
+    for cells in zip(*curves, strict=True):
+        largest = max(cells, key=lambda cell: cell.mean)
+        smallest = min(cells, key=lambda cell: cell.mean)
+        spreads.append(largest.mean / smallest.mean)
+        outcomes.append(below(largest, ORDER * smallest.mean))
+    first, last = curves[0][0], curves[0][-1]
+    return (
+        Check(
+            f"at every epsilon the three errors are of one order: the largest below {ORDER:g} times the smallest",
+            every(outcomes),
+            "largest / smallest: " + ", ".join(f"{s:.2g} at {e:g}" for e, s in zip(epsilons, spreads, strict=True)),
+        ),
+        Check(
+            f"bisection of the raw curve is not hurt much: its error below {HARM:g} times that of the smoothed",
+            every([below(cell, 0.0) for cell in harms]),
+            "raw / smoothed: "
+            + ", ".join(
+                f"{raw.mean / smoothed.mean:.2g} at {e:g}"
+                for e, raw, smoothed in zip(epsilons, curves[1], curves[2], strict=True)
+            ),
+        ),
+        Check(
+            "errors fall as epsilon grows",
+            opposite(above(last, first.mean)),
+            f"mean squared error of F {show(first)} at {epsilons[0]:g}, {show(last)} at {epsilons[-1]:g}",
+        ),
+    )
+
+
+def draw(summary: Summary, figure: Figure) -> None:
+    """Mean squared errors against epsilon, both axes logarithmic."""
+    paper, ours = figure.subplots(1, 2, sharey=True)
+    for quantity, color, marker, style in (
+        (FORWARD, PAPER_RED, "s", "-"),
+        (INVERSE_RAW, PAPER_BLUE, "o", "--"),
+        (INVERSE_SMOOTHED, PAPER_BLUE, "D", "-"),
+    ):
+        plot(paper, summary, "epsilon", quantity, color=color, marker=marker, linestyle=style)
+    plot(ours, summary, "epsilon", OUR_FORWARD, color=OURS, marker="s", linestyle="-")
+    plot(ours, summary, "epsilon", OUR_INVERSE, color=OURS, marker="D", linestyle="--")
+    plot(ours, summary, "epsilon", INVERSE_SMOOTHED, color=PAPER_BLUE, marker="D", linestyle="-")
+    for axes, title in ((paper, "the paper's constants"), (ours, "ours at the same guarantee")):
+        axes.set(xscale="log", yscale="log", xlabel="epsilon")
+        axes.set_title(title)
+        axes.legend()
+    paper.set_ylabel("mean squared error, domain and range [0, 1]")
+
+
+FIGURE_4 = Item(
+    "ecdf", FIGURE, 4, "a distribution function and its inverse, lambda = 3, N = 32768",
+    settings, inverse_errors, draw, judge,
+    (*CODE, "statistics/inverse.py", "reproduce/ecdf/inverse.py", "reproduce/ecdf/smoothing.py"),
+)  # fmt: skip

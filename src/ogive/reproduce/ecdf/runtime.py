@@ -1,0 +1,138 @@
+"""Figure 7: how long smoothing takes (the paper, Section 6.7).
+
+The paper's two programs solved by cvxopt, where that is installed, beside this library's own
+algorithms on the same noisy curves. Each number is the best of a few repetitions in one
+process with one thread; nothing else of the reproduction runs meanwhile.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ogive.reproduce.ecdf.releases import CODE, measure, paper_strategy, poisson_counts
+from ogive.reproduce.ecdf.smoothing import PAPER_BLUE, PAPER_RED
+from ogive.reproduce.ecdf.solvers import solve_paper
+from ogive.reproduce.items import FIGURE, Item, Numbers, Setting, streams
+from ogive.reproduce.summaries import Summary
+from ogive.reproduce.verdicts import Check, Outcome, below, every
+from ogive.statistics.smoothing import smooth
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXPONENTS = tuple(range(5, 13))
+QUICK_EXPONENTS = (5, 6, 7, 8, 9, 10)
+OUR_EXPONENTS = (13, 15)
+"""Sizes beyond the paper's, for our algorithms only."""
+LARGE = 2**8
+"""From here on times are those of the solver rather than of setting it up."""
+EPSILON, RATE = 1.0, 3.0
+
+LINEAR, QUADRATIC = "cvxopt LP (p=1)", "cvxopt QP (p=2)"
+OUR_LINEAR, OUR_QUADRATIC = "ours (p=1)", "ours (p=2)"
+
+
+def smoothing_times(setting: Setting, seed: int, data: Path | None) -> Numbers:
+    """Seconds of every solver on one noisy curve of N points, and how far solutions are apart."""
+    size = int(setting["size"])
+    generator, source = streams(seed)
+    counts = poisson_counts(size, RATE, generator)
+    total = max(int(counts.sum()), 1)
+    strategy = paper_strategy(size, EPSILON)
+    answer = measure(strategy, counts, source)
+
+    def ours(kind: str) -> Callable[[], object]:
+        return lambda: smooth(strategy, answer, total=total, kind=kind, anchor=False)
+
+    numbers = {
+        OUR_LINEAR: seconds(ours("least_absolute"), repeats=3),
+        OUR_QUADRATIC: seconds(ours("least_squares"), repeats=3),
+    }
+    if setting["peer"] == "cvxopt":
+        noisy = strategy.estimate(answer, None) / total
+        linear = seconds(lambda: solve_paper(noisy, 1), repeats=1)
+        quadratic = seconds(lambda: solve_paper(noisy, 2), repeats=1)
+        curve, _ = solve_paper(noisy, 2)
+        own = smooth(strategy, answer, total=total, kind="least_squares", anchor=False) / total
+        numbers |= {
+            LINEAR: linear,
+            QUADRATIC: quadratic,
+            "QP - LP": quadratic - linear,
+            "largest difference of p=2 curves": float(np.abs(curve - own).max()),
+        }
+    return numbers
+
+
+def seconds(work: Callable[[], object], *, repeats: int) -> float:
+    """Best time of a few, after one call that is not counted (compilation, caches)."""
+    work()
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def settings(quick: bool) -> tuple[Setting, ...]:
+    """Sizes of the specification with cvxopt where it is installed, larger ones with ours alone."""
+    peer = "cvxopt" if importlib.util.find_spec("cvxopt") else "none"
+    sizes: list[Setting] = [{"size": 2**e, "peer": peer} for e in (QUICK_EXPONENTS if quick else EXPONENTS)]
+    return (*sizes, *({"size": 2**e, "peer": "none"} for e in (() if quick else OUR_EXPONENTS)))
+
+
+def judge(summary: Summary) -> tuple[Check, ...]:
+    """Compare with Section 6.7: the quadratic program is solved more quickly."""
+    sizes, gaps = summary.series("size", "QP - LP")
+    claim = f"the quadratic program is solved more quickly than the linear one from N = {LARGE} on"
+    if not sizes.size:
+        return (Check(claim, Outcome.UNDECIDED, "cvxopt is not installed; pip install 'ogive[bench]'"),)
+    _, linear = summary.series("size", LINEAR)
+    _, quadratic = summary.series("size", QUADRATIC)
+    large = [place for place, size in enumerate(sizes) if size >= LARGE]
+    _, apart = summary.series("size", "largest difference of p=2 curves")
+    return (
+        Check(
+            claim,
+            every([below(gaps[place], 0.0) for place in large]),
+            "LP / QP: " + ", ".join(f"{linear[p].median / quadratic[p].median:.2g} at {sizes[p]:g}" for p in large),
+        ),
+        Check(
+            "both ways to smooth with p=2 find the same curve, to 1e-4",
+            every([below(cell, 1e-4) for cell in apart]),
+            f"largest difference {max(cell.mean for cell in apart):.1g}",
+        ),
+    )
+
+
+def draw(summary: Summary, figure: Figure) -> None:
+    """Median seconds against N, both axes logarithmic."""
+    axes = figure.subplots()
+    for quantity, color, marker, style in (
+        (LINEAR, PAPER_RED, "s", "-"),
+        (QUADRATIC, PAPER_BLUE, "o", "-"),
+        (OUR_LINEAR, PAPER_RED, "s", ":"),
+        (OUR_QUADRATIC, PAPER_BLUE, "o", ":"),
+    ):
+        sizes, cells = summary.series("size", quantity)
+        if sizes.size:
+            medians = [cell.median for cell in cells]
+            axes.plot(sizes, medians, color=color, marker=marker, linestyle=style, label=quantity)
+    axes.set_xscale("log", base=2)
+    axes.set(yscale="log", xlabel="N", ylabel="seconds, one core")
+    axes.set_title("time to smooth one curve")
+    axes.legend()
+
+
+FIGURE_7 = Item(
+    "ecdf", FIGURE, 7, "run time of smoothing",
+    settings, smoothing_times, draw, judge,
+    (*CODE, "reproduce/ecdf/runtime.py", "reproduce/ecdf/solvers.py"),
+    most_runs=5, alone=True,
+)  # fmt: skip

@@ -1,0 +1,156 @@
+"""One figure or table of a paper: independent seeded tasks, a picture of their summary, and a verdict.
+
+A task is one run at one setting. Its numbers depend on nothing but the item, the setting, the
+run and the seed, so tasks can be done in any order, in any process, and kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import ogive
+from ogive.errors import ParameterError
+from ogive.noise import KeyedSource
+from ogive.reproduce.summaries import Summary
+from ogive.reproduce.verdicts import Check
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Setting = Mapping[str, int | float | str]
+Numbers = dict[str, float]
+Measure = Callable[[Setting, int, Path | None], Numbers]
+
+FIGURE, TABLE = "figure", "table"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How thorough a reproduction is.
+
+    Fields:
+        runs: Repetitions at every setting.
+        quick: Fewer settings, for a first look.
+        seed: Decides every random number.
+        data: Folder with data sets, for items that read some.
+    """
+
+    runs: int = 100
+    quick: bool = False
+    seed: int = 1
+    data: Path | None = None
+
+
+@dataclass(frozen=True)
+class Item:
+    """A figure or table, and what it takes to redo it.
+
+    Fields:
+        paper: Short name of the paper.
+        kind: `FIGURE` or `TABLE`.
+        number: As printed.
+        title: What is shown, in a few words.
+        settings: The parameters at which to measure; fewer when asked to be quick.
+        measure: Numbers of one run, from a setting, a seed and the data folder. A function of a
+            module, since it is sent to other processes.
+        draw: Puts a summary on an empty figure.
+        judge: Compares a summary with what the paper says of the figure.
+        code: Patterns of ogive's files that decide the numbers; when one changes, runs are redone.
+        most_runs: Repetitions that are enough at every setting, or None.
+        alone: Whether tasks must not share the machine with each other (run times).
+    """
+
+    paper: str
+    kind: str
+    number: int
+    title: str
+    settings: Callable[[bool], tuple[Setting, ...]]
+    measure: Measure
+    draw: Callable[[Summary, Figure], None]
+    judge: Callable[[Summary], tuple[Check, ...]]
+    code: tuple[str, ...]
+    most_runs: int | None = None
+    alone: bool = False
+
+    @property
+    def name(self) -> str:
+        """For example "figure-2"; names the item's files."""
+        return f"{self.kind}-{self.number}"
+
+    def tasks(self, plan: Plan) -> tuple[Task, ...]:
+        """Every run at every setting; the first run of all settings comes first."""
+        settings = self.settings(plan.quick)
+        return tuple(Task(self, setting, run, plan) for run in range(self.runs(plan)) for setting in settings)
+
+    def runs(self, plan: Plan) -> int:
+        """Repetitions at every setting."""
+        return plan.runs if self.most_runs is None else min(plan.runs, self.most_runs)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run of one item at one setting."""
+
+    item: Item
+    setting: Setting
+    run: int
+    plan: Plan
+
+    @property
+    def description(self) -> dict[str, Any]:
+        """What identifies the task, as plain data."""
+        return {
+            "paper": self.item.paper,
+            "item": self.item.name,
+            "setting": dict(self.setting),
+            "run": self.run,
+            "seed": self.plan.seed,
+        }
+
+    @property
+    def seed(self) -> int:
+        """128 bits for this task alone."""
+        return int.from_bytes(_digest(self.description)[:16], "little")
+
+    @property
+    def key(self) -> str:
+        """Names the task's numbers among those already known; another code, another key."""
+        return _digest({**self.description, "code": code_version(self.item.code)}).hex()
+
+
+def _digest(data: dict[str, Any]) -> bytes:
+    return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).digest()
+
+
+@cache
+def code_version(patterns: tuple[str, ...]) -> str:
+    """Digest of the files of the package that match any of the patterns.
+
+    Raises:
+        ParameterError: a pattern matches no file.
+    """
+    root = Path(ogive.__file__).parent
+    digest = hashlib.sha256()
+    for pattern in patterns:
+        files = sorted(root.glob(pattern))
+        if not files:
+            raise ParameterError(f"no file of ogive matches {pattern!r}")
+        for file in files:
+            digest.update(f"{file.relative_to(root).as_posix()}\n".encode() + file.read_bytes())
+    return digest.hexdigest()
+
+
+def streams(seed: int) -> tuple[np.random.Generator, KeyedSource]:
+    """Randomness of a task: a generator for simulated records, a source of words for privacy noise.
+
+    Both are public and replayable, which is right for simulated records only.
+    """
+    return np.random.default_rng([seed, 0]), KeyedSource.from_seed(seed)
