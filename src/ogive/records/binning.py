@@ -6,6 +6,7 @@ Inside, a column is float64 with NaN for every missing value. Whole numbers and 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -120,18 +121,20 @@ def add_counts(counts: Int64, values: Float64, grid: Grid) -> int:
     Returns:
         How many values were NaN, which are not counted.
     """
-    if grid.kind in ("linear", "integers"):
-        return int(_count_even(values, grid.thresholds, counts))
+    first, last = float(grid.thresholds[0]), float(grid.thresholds[-1])
+    if grid.kind in ("linear", "integers") and first < last:
+        per_unit = (grid.bins - 1) / (last - first)
+        if 0 < per_unit < math.inf:  # else the grid is so wide or so narrow that the arithmetic overflows
+            return int(_count_even(values, grid.thresholds, per_unit, counts))
     return int(_count_searching(values, grid.thresholds, counts))
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_even(values: Float64, thresholds: Float64, counts: Int64) -> int:
+def _count_even(values: Float64, thresholds: Float64, per_unit: float, counts: Int64) -> int:
     """Guess the bin by arithmetic, then move to where the comparisons with the thresholds hold."""
     last = len(thresholds) - 1
     low = thresholds[0]
     high = thresholds[last]
-    per_unit = last / (high - low) if last > 0 else 0.0
     missing = 0
     for i in range(len(values)):
         value = values[i]

@@ -7,8 +7,6 @@ is the exact input of a release and must not leave the party that holds the reco
 from __future__ import annotations
 
 import difflib
-import hashlib
-import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,7 +34,6 @@ class Records:
             raise DataError(f"{source.name} has no rows; a release needs at least one record")
         self._source = source
         self._size: int | None = None
-        self._last: tuple[Binning, Int64] | None = None
 
     @staticmethod
     def of(data: Any, *, column: str = "value") -> Records:
@@ -84,30 +81,6 @@ class Records:
             DataError: no such column, it holds neither numbers nor dates, it holds another kind than the
                 bounds, or values are missing and the policy is "refuse".
         """
-        if self._last is None or self._last[0] != binning:
-            self._last = binning, self._count(binning)
-        return self._last[1].copy()
-
-    def digest(self, binning: Binning) -> bytes:
-        """Fingerprint the records as this binning sees them, so that stored noise can be bound to them.
-
-        Two tables have one digest exactly when they have one histogram, whatever the order of their rows.
-
-        Returns:
-            32 bytes, SHA-256 of the binning and the histogram.
-
-        Raises:
-            DataError: as `histogram`.
-
-        Privacy:
-            Secret: it reveals whether the records equal a guess. It must not be published.
-        """
-        counts = self.histogram(binning)
-        described = json.dumps(binning.to_dict(), sort_keys=True, separators=(",", ":")).encode()
-        header = b"ogive records 1\0" + len(described).to_bytes(8, "big") + described
-        return hashlib.sha256(header + counts.astype(">i8").tobytes()).digest()
-
-    def _count(self, binning: Binning) -> Int64:
         grid = binning.grid
         counts = np.zeros(grid.bins, dtype=np.int64)
         rows = 0

@@ -1,0 +1,168 @@
+"""CSV files: what their first line and first rows say, and one column at a time.
+
+The engine is told everything and guesses nothing, so that one table has one reading.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+import pyarrow as pa
+
+from ogive.errors import DataError
+from ogive.records.engine import connect, literal, one_line, stream
+
+HEADER_BYTES = 1 << 20
+SAMPLE_ROWS = 20_000
+SEPARATORS = ",;\t|"
+
+
+class _Kind(NamedTuple):
+    """What the cells of a CSV column may be: how they are written, and the type they are read as."""
+
+    pattern: str
+    ibis: str
+    engine: str
+    arrow: Any
+
+
+KINDS = (
+    _Kind("", "float64", "DOUBLE", pa.float64()),
+    _Kind(r"(?i)^(true|false)$", "boolean", "BOOLEAN", pa.bool_()),
+    _Kind(r"^\d{4}-\d{2}-\d{2}$", "date", "DATE", pa.date32()),
+    # in UTC where no offset is written; the type without a zone would ignore the offset
+    _Kind(r"^\d{4}-\d{2}-\d{2}", "timestamp('UTC')", "TIMESTAMPTZ", pa.timestamp("us", "UTC")),
+)
+TEXT = _Kind("", "string", "VARCHAR", pa.string())
+
+
+class CsvSource:
+    """A CSV file with a header, comma, semicolon, tab or bar between fields, plain or gzipped."""
+
+    def __init__(self, path: Path, *, separator: str | None) -> None:
+        self._path = path
+        self.name = str(path)
+        with one_line(path):
+            if path.name.lower().endswith(".gz"):
+                _check_gzip(path)
+            header, self._separator = _read_header(path, separator)
+        duplicates = sorted({name for name in header if header.count(name) > 1})
+        if duplicates:
+            raise DataError(f"{path} has two columns named {duplicates[0]!r}; rename one")
+        self.columns = tuple(header)
+        # names of our own: an engine would rename those that differ in case only
+        self._names = [f"field{i}" for i in range(len(header))]
+        self._kinds: dict[str, _Kind] = {}
+        if any(_is_number(name) for name in header):
+            raise DataError(f"the first line of {path} must name the columns, but it holds numbers")
+
+    def _table(self, column: str | None) -> Any:
+        """The file with one column typed and all others left as text, so that their contents do not matter."""
+        types = dict.fromkeys(self._names, "VARCHAR")
+        if column is not None:
+            position = self.columns.index(column)
+            types[self._names[position]] = self._kind(column).engine
+        table = connect().read_csv(
+            literal(self._path),
+            auto_detect=False,
+            columns=types,
+            header=True,
+            delim=self._separator,
+            quote='"',
+            escape='"',
+            strict_mode=True,
+            dateformat="%Y-%m-%d",  # else a time would be cut to its day in silence
+        )
+        return table if column is None else table.select(self._names[self.columns.index(column)])
+
+    def rows(self) -> int:
+        """Number of rows, by one pass over the file."""
+        with one_line(self._path):
+            return int(self._table(None).count().to_pyarrow().as_py())
+
+    def is_empty(self) -> bool:
+        """Whether nothing follows the header."""
+        with one_line(self._path):
+            return int(self._table(None).limit(1).to_pyarrow().num_rows) == 0
+
+    def type(self, column: str) -> Any:
+        """Arrow type of a column, judged by the first rows; every kind of number is read as float64."""
+        return self._kind(column).arrow
+
+    def _kind(self, column: str) -> _Kind:
+        """The first kind that fits all of the first rows."""
+        if column not in self._kinds:
+            with one_line(self._path, column):
+                cell = self._table(None).select(cell=self._names[self.columns.index(column)]).limit(SAMPLE_ROWS).cell
+                written = cell.notnull()
+                fits = [
+                    (cell.re_search(kind.pattern) & cell.try_cast(kind.ibis).notnull()).sum(where=written)
+                    for kind in KINDS
+                ]
+                counts = cell.as_table().aggregate(
+                    [written.sum().name("written"), *(fit.name(f"fit{i}") for i, fit in enumerate(fits))]
+                )
+                total, *fitting = counts.to_pyarrow().to_pylist()[0].values()
+            found = (kind for kind, count in zip(KINDS, fitting, strict=True) if total and count == total)
+            self._kinds[column] = next(found, TEXT)
+        return self._kinds[column]
+
+    def arrays(self, column: str) -> Iterator[Any]:
+        """The column, streamed."""
+        with one_line(self._path, column):
+            yield from stream(self._table(column))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _open(path: Path) -> IO[bytes]:
+    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")  # type: ignore[return-value]
+
+
+def _check_gzip(path: Path) -> None:
+    """Decompress to the end, since the engine takes a file that was cut short for a shorter table."""
+    try:
+        with gzip.open(path, "rb") as file:
+            while file.read(HEADER_BYTES):
+                pass
+    except EOFError:
+        raise DataError(f"{path} is cut short: the compressed data end too early") from None
+    except (gzip.BadGzipFile, zlib.error):
+        raise DataError(f"{path} is damaged: it does not decompress") from None
+
+
+def _read_header(path: Path, separator: str | None) -> tuple[list[str], str]:
+    """Column names and separator, from the first line alone."""
+    with _open(path) as file:
+        start = file.read(HEADER_BYTES)
+    if b"\0" in start:
+        raise DataError(f"{path} is not UTF-8 text")
+    try:
+        text = start.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        if problem.start < len(start) - 4 or len(start) < HEADER_BYTES:
+            raise DataError(f"{path} is not UTF-8 text") from None
+        text = start[: problem.start].decode("utf-8-sig")
+    outside_quotes = re.sub(r'"[^"]*"', "", text).lstrip("\r\n").splitlines() or [""]
+    if separator is None:
+        separator = max(SEPARATORS, key=outside_quotes[0].count)
+    try:
+        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), [])
+    except csv.Error:
+        raise DataError(f"the first line of {path} does not name columns") from None
+    if not header:
+        raise DataError(f"the first line of {path} must name the columns, but it is empty")
+    return header, separator

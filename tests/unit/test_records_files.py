@@ -1,0 +1,256 @@
+"""Files of every kind, whole and damaged. A message is one line and shows no record."""
+
+import datetime
+import gzip
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet as pq
+import pytest
+from helpers.data import shared_data
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ogive.errors import DataError
+from ogive.grids import Grid
+from ogive.queries import Binning
+from ogive.records import Records
+
+GRID = Grid.linear(0, 100, bins=10)
+AGE = Binning("age", GRID)
+SECRET = "424242"
+
+
+def write_table(path, table):
+    """The table in the format of the path's suffix."""
+    name = path.name
+    if name.endswith((".parquet", ".pq")):
+        pq.write_table(table, path)
+    elif name.endswith(".feather"):
+        pyarrow.feather.write_feather(table, path)
+    elif name.endswith((".arrow", ".ipc")):
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table, max_chunksize=100)
+    elif name.endswith(".arrows"):
+        with pa.ipc.new_stream(path, table.schema) as writer:
+            writer.write_table(table, max_chunksize=100)
+    else:
+        separator = "\t" if ".tsv" in name else ","
+        lines = [separator.join(table.column_names)]
+        lines += [separator.join("" if v is None else str(v) for v in row.values()) for row in table.to_pylist()]
+        content = ("\n".join(lines) + "\n").encode()
+        path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return path
+
+
+def refusal(path, binning=AGE):
+    with pytest.raises(DataError) as caught:
+        Records.of(path).histogram(binning)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert SECRET not in message, "a message must not show a record"
+    return message
+
+
+SUFFIXES = [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq", ".arrow", ".ipc", ".feather", ".arrows", ".CSV"]
+
+
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_every_kind_of_file_gives_the_same_counts(tmp_path, suffix):
+    ages = np.random.default_rng(3).integers(0, 120, 500)
+    table = pa.table({"name": [f"p{i}" for i in range(500)], "age": ages, "when": [datetime.date(2024, 1, 1)] * 500})
+    path = write_table(tmp_path / f"people{suffix}", table)
+    records = Records.of(path)
+    expected = np.bincount(GRID.bin_of(ages.astype(float)), minlength=10).tolist()
+    assert records.columns == ("name", "age", "when")
+    assert records.size == 500
+    assert records.histogram(AGE).tolist() == expected
+    assert Records.of(str(path)).histogram(AGE).tolist() == expected
+    days = Grid.explicit(["2023-12-31", "2024-01-01", "2024-01-02"])
+    assert records.histogram(Binning("when", days)).tolist() == [0, 500, 0]
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"], ids=["comma", "semicolon", "tab", "bar"])
+def test_the_separator_is_found(tmp_path, separator):
+    path = tmp_path / "t.csv"
+    path.write_text(f'"a,;|b"{separator}age\n"x,y;z|"{separator}15\n"q"{separator}25\n')
+    records = Records.of(path)
+    assert records.columns == ("a,;|b", "age")
+    assert records.histogram(AGE).tolist() == [0, 1, 1, 0, 0, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("content", "counts"),
+    [
+        (b"age\n15\n", [0, 1, 0]),
+        (b"age\n15", [0, 1, 0]),
+        (b"age\r\n15\r\n25\r\n", [0, 1, 1]),
+        (b"\xef\xbb\xbfage,b\n15,1\n", [0, 1, 0]),
+        (b"b,age\n" + b"x,15\n" * 30_000 + b"x,1.5e1\n", [0, 30_001, 0]),
+        (b"age\ninf\n-inf\n5\n", [2, 0, 1]),
+        (b"age,Age\n15,25\n", [0, 1, 0]),
+        (b"age,b\n15,not a number\n15,3\n" + b"15,x\n" * 30_000, [0, 30_002, 0]),
+    ],
+    ids=[
+        "one_row",
+        "no_last_newline",
+        "windows",
+        "byte_order_mark",
+        "late_fraction",
+        "infinity",
+        "case",
+        "other_columns",
+    ],
+)
+def test_csv_oddities_are_read(tmp_path, content, counts):
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    assert Records.of(path).histogram(Binning("age", Grid.explicit([10, 20, 30]))).tolist() == counts
+
+
+@pytest.mark.parametrize(("cell", "row"), [("", "{},1"), ("nan", "{},1"), ("NULL-as-empty", ",1")])
+def test_empty_and_nan_cells_are_missing(tmp_path, cell, row):
+    path = tmp_path / "t.csv"
+    path.write_text("age,b\n15,1\n" + row.format(cell if cell == "nan" else "") + "\n")
+    assert "missing values" in refusal(path)
+    assert Records.of(path).histogram(Binning("age", GRID, "drop")).sum() == 1
+    assert Records.of(path).histogram(Binning("age", GRID, "high"))[-1] == 1
+
+
+def test_times_are_read_from_csv(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("when\n2024-01-01 00:30:00\n2024-01-01 01:00:00\n2024-01-01T02:00:00\n2024-01-01T06:30:00+06:00\n")
+    grid = Grid.explicit(["2024-01-01T01:00", "2024-01-01T03:00"])
+    assert Records.of(path).histogram(Binning("when", grid)).tolist() == [3, 1]
+
+
+DEFECTS = {
+    "header_only": (b"age,b\n", "has no rows"),
+    "nothing": (b"", "is empty"),
+    "blank_header": (b"\n1,2\n", "name the columns"),
+    "no_header": (b"39,13,7\n50,13,8\n424242,9,1\n", "must name the columns, but it holds numbers"),
+    "two_names": (b"age,age\n1,424242\n", "two columns named 'age'"),
+    "short_row": (b"age,b\n" + b"1,2\n" * 30_000 + b"424242\n", "fields than in the header on line 30002"),
+    "long_row": (b"age,b\n" + b"1,2\n" * 30_000 + b"1,2,424242\n", "fields than in the header on line 30002"),
+    "early_short_row": (b"age,b\n1,2\n424242\n1,3\n", "fields than in the header"),
+    "late_text": (
+        b"age,b\n" + b"1,2\n" * 30_000 + b"N424242,2\n",
+        "not of its kind (number or ISO date) on line 30002",
+    ),
+    "text": (b"age,b\nN424242,2\n", "holds text"),
+    "other_dates": (b"age,b\n31/12/2024,2\n30/12/2024,2\n", "holds text"),
+    "dates": (b"age,b\n2024-12-31,2\n", "holds dates, but the bounds are numbers"),
+    "late_time": (b"when\n" + b"2024-12-31\n" * 30_000 + b"2024-12-31 23:00:00\n", "not of its kind"),
+    "garbage": (bytes(range(256)) * 40, "is not UTF-8 text"),
+    "latin": ("âge,age\n1,2\n".encode("latin-1"), "is not UTF-8 text"),
+    "sixteen_bits": ("age,b\n1,2\n".encode("utf-16"), "is not UTF-8 text"),
+    "open_quote": (b'age,b\n1,"424242\n2,3\n', "t.csv"),
+}
+
+
+@pytest.mark.parametrize("defect", DEFECTS)
+def test_a_defective_csv_is_refused_in_one_line(tmp_path, defect):
+    content, words = DEFECTS[defect]
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+    days = Binning("when", Grid.explicit(["2024-12-30", "2024-12-31"]))
+    assert words in refusal(path, days if defect == "late_time" else AGE)
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".parquet", ".arrow", ".arrows", ".feather"])
+@pytest.mark.parametrize("kept", [0.02, 0.3, 0.7, 0.97, "all but one byte"])
+def test_a_file_cut_short_is_refused(tmp_path, suffix, kept):
+    table = pa.table({"age": np.random.default_rng(5).random(4_000)})
+    whole = write_table(tmp_path / f"whole{suffix}", table).read_bytes()
+    path = tmp_path / f"cut{suffix}"
+    path.write_bytes(whole[: len(whole) - 1 if isinstance(kept, str) else int(kept * len(whole))])
+    assert "cut" in refusal(path)
+
+
+def test_a_stream_cut_between_messages_is_refused(tmp_path):
+    path = write_table(tmp_path / "t.arrows", pa.table({"age": [1.0, 2.0]}))
+    path.write_bytes(path.read_bytes()[:-8])
+    assert "no end mark" in refusal(path)
+
+
+def test_damaged_compression_is_refused(tmp_path):
+    path = write_table(tmp_path / "t.csv.gz", pa.table({"age": np.arange(5_000)}))
+    content = bytearray(path.read_bytes())
+    content[-6] ^= 1  # the checksum
+    path.write_bytes(content)
+    assert "does not decompress" in refusal(path)
+
+
+@pytest.mark.parametrize("suffix", [".csv.gz", ".parquet", ".arrow", ".feather"])
+def test_garbage_under_every_suffix_is_refused(tmp_path, suffix):
+    path = tmp_path / f"t{suffix}"
+    path.write_bytes(np.random.default_rng(1).bytes(5_000))
+    assert str(path) in refusal(path)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_bytes_are_counted_or_refused(tmp_path, data):
+    suffix = data.draw(st.sampled_from([".csv", ".parquet", ".arrow", ".arrows"]))
+    whole = write_table(tmp_path / f"whole{suffix}", pa.table({"age": [1.0, 2.0, 30.0] * 20})).read_bytes()
+    position = data.draw(st.integers(0, len(whole) - 1))
+    changed = whole[:position] + data.draw(st.binary(min_size=1, max_size=4)) + whole[position + 1 :]
+    path = tmp_path / f"t{suffix}"
+    path.write_bytes(changed)
+    try:
+        total = Records.of(path).histogram(AGE).sum()
+    except DataError as problem:
+        total = len(str(problem).splitlines())
+    assert total >= 1
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".arrows"])
+def test_two_columns_of_one_name_are_refused(tmp_path, suffix):
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["age", "age"])
+    if suffix == ".parquet":
+        path = tmp_path / "t.parquet"
+        pq.write_table(table, path)
+    else:
+        path = tmp_path / f"t{suffix}"
+        opened = pa.ipc.new_file if suffix == ".arrow" else pa.ipc.new_stream
+        with opened(path, table.schema) as writer:
+            writer.write_table(table)
+    assert "two columns named 'age'" in refusal(path)
+
+
+def test_a_file_without_rows_is_refused(tmp_path):
+    for suffix in (".parquet", ".arrow", ".arrows"):
+        path = write_table(tmp_path / f"t{suffix}", pa.table({"age": pa.array([], pa.int64())}))
+        assert "has no rows" in refusal(path)
+
+
+def test_places_that_hold_no_table_are_named(tmp_path):
+    assert "no such file" in refusal(tmp_path / "none.csv")
+    assert "is a folder" in refusal(tmp_path)
+    (tmp_path / "t.xlsx").write_bytes(b"x")
+    assert "unknown suffix; use one of .csv" in refusal(tmp_path / "t.xlsx")
+
+
+def test_signs_that_mean_patterns_elsewhere_are_only_names_here(tmp_path):
+    (tmp_path / "a1.csv").write_text("age\n95\n95\n")
+    for name in ("a[1].csv", "a*.csv", "a?.csv"):
+        (tmp_path / name).write_text("age\n5\n")
+        assert Records.of(tmp_path / name).histogram(AGE).tolist() == [1, 0, 0, 0, 0, 0, 0, 0, 0, 0]
+
+
+def test_a_missing_column_is_answered_with_near_ones(tmp_path):
+    path = write_table(tmp_path / "t.parquet", pa.table({"age": [1], "job": [2]}))
+    message = refusal(path, Binning("Aged", GRID))
+    assert "did you mean age?" in message
+    assert "age, job" in message
+
+
+def test_the_bank_table_is_read_as_published():
+    records = Records.of(shared_data("bank-full.csv.gz"))
+    assert records.size == 45_211
+    assert len(records.columns) == 17
+    counts = records.histogram(Binning("age", Grid.integers(0, 120)))
+    assert counts.sum() == 45_211
+    assert np.flatnonzero(counts)[[0, -1]].tolist() == [18, 95]
+    assert "holds text" in refusal(shared_data("bank-full.csv.gz"), Binning("job", GRID))
