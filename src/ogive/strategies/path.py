@@ -106,7 +106,7 @@ class PathNoise:
         """
         if isinstance(self.law, DiscreteLaplace):
             return PureDP(2**self.bits * shift_cost(self.tree, adjacency) / self.law.scale)
-        return ZeroConcentratedDP(grid_squared_shift(self.tree, adjacency, self.bits) / (2 * self.law.sigma**2))
+        return ZeroConcentratedDP(grid_squared_shift(self.tree, adjacency, 1 << self.bits) / (2 * self.law.sigma**2))
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Cumulative counts, shape (..., N), from answers, shape (..., N).

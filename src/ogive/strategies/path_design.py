@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
@@ -53,26 +51,57 @@ def design_path(
         tree = uniform_tree(size, 2)
         terms = tree.height + 1
         cost = terms if adjacency is Adjacency.REPLACE else -(-terms // 2)
-        return PathNoise(tree, _law(privacy, cost))
-    trees = candidate_trees(size, base=base, root=root)
-    if isinstance(privacy, PureDP):
-        tree = _best(trees, lambda tree: shift_cost(tree, adjacency) ** 2)
-        return PathNoise(tree, _law(privacy, shift_cost(tree, adjacency)))
-    if gaussian == "integer":
-        tree = _best(trees, lambda tree: shift_cost(tree, adjacency))
-        return PathNoise(tree, _law(privacy, shift_cost(tree, adjacency)))
-    tree = _best(trees, lambda tree: squared_shift(tree, adjacency))
-    bits = fine_bits(tree, adjacency)
-    return PathNoise(tree, _law(privacy, grid_squared_shift(tree, adjacency, bits)), bits)
+        return PathNoise(tree, _law(privacy, cost, 1))
+    tree = best_tree(candidate_trees(size, base=base, root=root), privacy, adjacency, gaussian=gaussian)
+    return PathNoise(tree, *path_noise_law(tree, privacy, adjacency, gaussian=gaussian))
 
 
-def _best(trees: tuple[PathTree, ...], squared_cost: Callable[[PathTree], float]) -> PathTree:
+def best_tree(
+    trees: tuple[PathTree, ...],
+    privacy: PureDP | ZeroConcentratedDP,
+    adjacency: Adjacency,
+    *,
+    gaussian: str,
+) -> PathTree:
     """The tree of least variance per point; of equals the first."""
-    return min(trees, key=lambda tree: round(tree.terms * squared_cost(tree), 9))
+
+    def variance(tree: PathTree) -> float:
+        if isinstance(privacy, PureDP):
+            return tree.terms * shift_cost(tree, adjacency) ** 2
+        if gaussian == "integer":
+            return tree.terms * shift_cost(tree, adjacency)
+        return round(tree.terms * squared_shift(tree, adjacency), 9)
+
+    return min(trees, key=variance)
 
 
-def _law(privacy: PureDP | ZeroConcentratedDP, cost: int) -> DiscreteLaplace | DiscreteGaussian:
-    """Noise that hides integer shifts of L1 norm, or squared L2 norm, `cost`."""
+def path_noise_law(
+    tree: PathTree,
+    privacy: PureDP | ZeroConcentratedDP,
+    adjacency: Adjacency,
+    *,
+    gaussian: str = "fine",
+    change: int = 1,
+) -> tuple[DiscreteLaplace | DiscreteGaussian, int]:
+    """Noise that hides changes of the counts by up to `change`, and the fractional bits of its grid.
+
+    Args:
+        tree: The blocks that carry noise.
+        privacy: What the whole answer may cost.
+        adjacency: Which points change together.
+        gaussian: "fine" or "integer", as for `design_path`.
+        change: Largest change of every point that changes; a whole number from 1 up.
+    """
+    cost = shift_cost(tree, adjacency)
+    if isinstance(privacy, PureDP) or gaussian == "integer":
+        return _law(privacy, cost, change), 0
+    bits = fine_bits(tree, adjacency, change)
+    squared = grid_squared_shift(tree, adjacency, change << bits)
+    return DiscreteGaussian(round_up_root(squared / (2 * privacy.rho))), bits
+
+
+def _law(privacy: PureDP | ZeroConcentratedDP, terms: int, change: int) -> DiscreteLaplace | DiscreteGaussian:
+    """Noise for shifts of `terms` nodes by up to `change` each."""
     if isinstance(privacy, PureDP):
-        return DiscreteLaplace(round_up_scale(cost / privacy.epsilon))
-    return DiscreteGaussian(round_up_root(cost / (2 * privacy.rho)))
+        return DiscreteLaplace(round_up_scale(terms * change / privacy.epsilon))
+    return DiscreteGaussian(round_up_root(terms * change * change / (2 * privacy.rho)))

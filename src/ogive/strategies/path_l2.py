@@ -22,12 +22,13 @@ of the points (a, p), and carrying hulls instead of points makes the exact maxim
 N^2 / 2 intervals a matter of milliseconds at any N.
 
 Noise is drawn in integers, so a shift must be integer too. `grid_squared_shift` bounds the
-integer shifts on a fixed-point grid, and approaches 4^bits Delta_2^2 as the grid gets finer.
+integer shifts; counted in ever finer units of a fixed-point grid it approaches the real one.
 """
 
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,27 +62,27 @@ def interval_squared(tree: PathTree) -> float:
     return float(max(*ends, scan.interval(tree.height, tree.size, scan.top)))
 
 
-def grid_squared_shift(tree: PathTree, adjacency: Adjacency, bits: int) -> int:
-    """Bound, rounded up, on min ||chi||^2 over integer chi with Z^T chi = 2^bits v, for every v of the adjacency.
+def grid_squared_shift(tree: PathTree, adjacency: Adjacency, change: int) -> int:
+    """Bound min ||chi||^2 over integer chi with Z^T chi = change v, for every v of the adjacency; rounded up.
 
     Two arguments, of which the better counts.
 
-    * Shifts of +-2^bits: c of them suffice, hence 4^bits c.
-    * Round the real optimum, times 2^bits, on every node above the leaves up or down at random
-      without bias, independently, then correct the leaves so that Z^T chi = 2^bits v exactly;
-      the leaves become integers. The change d has mean 0, every node above the leaves
-      contributes at most 1/4 to E ||d||^2 and every leaf at most (T - 1) / 4, so some rounding
-      has ||chi||^2 <= 4^bits Delta_2^2 + (nodes above the leaves + N (T - 1)) / 4.
+    * Shifts of +-change: c of them suffice, hence change^2 c.
+    * Round the real optimum on every node above the leaves up or down at random without bias,
+      independently, then correct the leaves so that Z^T chi = change v exactly; they become
+      integers. The difference d has mean 0, every node above the leaves contributes at most
+      1/4 to E ||d||^2 and every leaf at most (T - 1) / 4, so some rounding has
+      ||chi||^2 <= change^2 Delta_2^2 + (nodes above the leaves + N (T - 1)) / 4.
     """
     # the margin covers the rounding errors of the scan many times over
-    real = math.ceil(math.ldexp(squared_shift(tree, adjacency) * (1 + 2**-36), 2 * bits))
-    return min(shift_cost(tree, adjacency) << 2 * bits, real + math.ceil(_rounding_excess(tree)))
+    real = math.ceil(change * change * (Fraction(squared_shift(tree, adjacency)) * (1 + Fraction(1, 2**36))))
+    return min(change * change * shift_cost(tree, adjacency), real + math.ceil(_rounding_excess(tree)))
 
 
-def fine_bits(tree: PathTree, adjacency: Adjacency) -> int:
-    """Fewest fractional bits at which rounding adds at most 2^-16 to the squared constant."""
-    ratio = _rounding_excess(tree) / squared_shift(tree, adjacency)
-    return math.ceil(8 + math.log2(ratio) / 2) if ratio else 0
+def fine_bits(tree: PathTree, adjacency: Adjacency, change: int = 1) -> int:
+    """Fewest fractional bits at which rounding adds at most 2^-16 to the squared constant of changes by `change`."""
+    ratio = _rounding_excess(tree) / (change * change * squared_shift(tree, adjacency))
+    return max(0, math.ceil(8 + math.log2(ratio) / 2)) if ratio else 0
 
 
 def _rounding_excess(tree: PathTree) -> float:

@@ -162,7 +162,7 @@ def test_grid_constant_covers_the_best_integer_shift_of_every_neighbor(tree, bit
             if adjacency is Adjacency.REPLACE or b == tree.size
         ]
         exact = max(least_integer_l2(tree, [int(a <= i < b) for i in range(tree.size)], bits) for a, b in pairs)
-        bound = grid_squared_shift(tree, adjacency, bits)
+        bound = grid_squared_shift(tree, adjacency, 1 << bits)
         assert 4**bits * squared_shift(tree, adjacency) <= exact * (1 + 1e-12)
         assert exact <= bound
         assert bits > 0 or exact == bound == (interval_cost if adjacency is Adjacency.REPLACE else half_open_cost)(tree)
@@ -175,6 +175,6 @@ def test_fine_grid_costs_one_part_in_65536_and_no_bit_more_than_needed(tree):
     for adjacency in Adjacency:
         bits = fine_bits(tree, adjacency)
         real = squared_shift(tree, adjacency)
-        assert grid_squared_shift(tree, adjacency, bits) <= math.ceil(4**bits * real * (1 + 2**-16)) + 1
+        assert grid_squared_shift(tree, adjacency, 1 << bits) <= math.ceil(4**bits * real * (1 + 2**-16)) + 1
         if bits:
-            assert grid_squared_shift(tree, adjacency, bits - 1) > 4 ** (bits - 1) * real * (1 + 2**-16)
+            assert grid_squared_shift(tree, adjacency, 1 << bits - 1) > 4 ** (bits - 1) * real * (1 + 2**-16)
