@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from ogive.cli.options import NOTHING_GRANTED, TABLE, MeasureOptions, OutputOptions, PrivacyOptions
-from ogive.cli.output import busy, publish, whole_file
+from ogive.cli.output import busy, check_outputs, publish
 from ogive.errors import ParameterError
+from ogive.files import write_atomically
 
 if TYPE_CHECKING:
     from ogive.statistics.curve import Curve
@@ -46,16 +49,12 @@ def ecdf(
     statistic = Ecdf(measure.column, method=method, smooth=smooth, **measure.arguments())
     privacy = granted.privacy()
     model = granted.model()
-    with (
-        whole_file(output.output, keep=(data, plot)) as draft,
-        whole_file(plot, keep=(data,)) as picture,
-    ):
-        with busy(f"reading {data}"):
-            curve = release(statistic, trust=model(data), privacy=privacy, adjacency=Adjacency(granted.adjacency))
-        if draft is not None:
-            draft.write_text(curve.to_json() + "\n", encoding="utf-8")
-        if picture is not None:
-            _draw(curve, picture)
+    check_outputs(data, output.output, plot)
+    with busy(f"reading {data}"):
+        curve = release(statistic, trust=model(data), privacy=privacy, adjacency=Adjacency(granted.adjacency))
+    if plot is not None:
+        write_atomically(plot, _picture(curve, plot.suffix))
+        print(f"wrote {plot}", file=sys.stderr)
     publish(curve.to_json, lambda: str(curve), output)
 
 
@@ -68,9 +67,11 @@ def _check_picture(path: Path) -> None:
         raise ParameterError("--plot needs matplotlib; install it with: pip install 'ogive[plots]'") from None
 
 
-def _draw(curve: Curve, path: Path) -> None:
+def _picture(curve: Curve, suffix: str) -> bytes:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     curve.plot(figure.add_subplot())
-    figure.savefig(path, dpi=150)
+    content = io.BytesIO()
+    figure.savefig(content, format=suffix[1:].lower(), dpi=150)
+    return content.getvalue()

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from ogive.cli.options import NOTHING_GRANTED, TABLE, MeasureOptions, OutputOptions, PrivacyOptions
-from ogive.cli.output import busy, publish, whole_file
+from ogive.cli.output import busy, check_outputs, publish
 
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -40,9 +40,7 @@ def quantiles(
     statistic = Quantiles(measure.column, probabilities, method=method, **measure.arguments())
     privacy = granted.privacy()
     model = granted.model()
-    with whole_file(output.output, keep=(data,)) as draft:
-        with busy(f"reading {data}"):
-            estimates = release(statistic, trust=model(data), privacy=privacy, adjacency=Adjacency(granted.adjacency))
-        if draft is not None:
-            draft.write_text(estimates.to_json() + "\n", encoding="utf-8")
+    check_outputs(data, output.output)
+    with busy(f"reading {data}"):
+        estimates = release(statistic, trust=model(data), privacy=privacy, adjacency=Adjacency(granted.adjacency))
     publish(estimates.to_json, lambda: str(estimates), output)
