@@ -1,1 +1,47 @@
-"""TODO-strategies"""
+"""Strategies: what is measured, with which noise, and how it becomes a distribution function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ogive.errors import ParameterError
+from ogive.strategies.base import Level, Strategy
+from ogive.strategies.hats import LeastSquaresHats, design_hats
+from ogive.strategies.path import PathNoise
+from ogive.strategies.path_design import design_path
+from ogive.strategies.square_root import SquareRoot, design_square_root
+from ogive.strategies.tree import LeastSquaresTree, design_tree
+
+__all__ = [
+    "LeastSquaresHats",
+    "LeastSquaresTree",
+    "Level",
+    "PathNoise",
+    "SquareRoot",
+    "Strategy",
+    "design_hats",
+    "design_path",
+    "design_square_root",
+    "design_tree",
+    "strategy_from_dict",
+]
+
+_STRATEGIES: tuple[Any, ...] = (LeastSquaresHats, LeastSquaresTree, PathNoise, SquareRoot)
+
+
+def strategy_from_dict(data: dict[str, Any]) -> Strategy:
+    """Rebuild a strategy from its `to_dict`.
+
+    Raises:
+        ParameterError: the name is unknown, a field is missing or out of range.
+    """
+    kinds = {kind.name: kind for kind in _STRATEGIES}
+    try:
+        kind = kinds[data["name"]]
+    except (KeyError, TypeError):
+        raise ParameterError(f"a strategy's name must be one of {', '.join(sorted(kinds))}, got {data!r}") from None
+    try:
+        strategy: Strategy = kind.from_dict(data)
+    except KeyError as missing:
+        raise ParameterError(f"a {data['name']} strategy lacks the field {missing}") from None
+    return strategy

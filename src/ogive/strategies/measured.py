@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import ParameterError
-from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 
@@ -50,21 +50,22 @@ def measured_loss(laws: Sequence[Law], *, l1: Sequence[int], l2_squared: Sequenc
         if isinstance(law, DiscreteLaplace):
             epsilon += absolute / law.scale
         elif isinstance(law, DiscreteGaussian):
-            rho += squared / (2 * law.sigma_squared)
+            rho += squared / (2 * law.sigma**2)
     return PureDP(epsilon) if epsilon else ZeroConcentratedDP(rho)
 
 
 def measured_laws(
     privacy: MeasuredPrivacy, shares: Sequence[Fraction], *, l1: Sequence[int], l2_squared: Sequence[int]
 ) -> tuple[Law, ...]:
-    """Noise laws that spend `privacy`, divided between the levels by `shares` (sum 1)."""
+    """Noise laws that spend at most `privacy`, divided between the levels by `shares` (sum 1).
+
+    Scales are rounded up to ones that the samplers accept.
+    """
     if isinstance(privacy, PureDP):
-        return tuple(
-            DiscreteLaplace(change / (share * privacy.epsilon)) for share, change in zip(shares, l1, strict=True)
-        )
-    return tuple(
-        DiscreteGaussian(change / (2 * share * privacy.rho)) for share, change in zip(shares, l2_squared, strict=True)
-    )
+        scales = [change / (share * privacy.epsilon) for share, change in zip(shares, l1, strict=True)]
+        return tuple(DiscreteLaplace(round_up_scale(scale)) for scale in scales)
+    variances = [change / (2 * share * privacy.rho) for share, change in zip(shares, l2_squared, strict=True)]
+    return tuple(DiscreteGaussian(round_up_root(variance)) for variance in variances)
 
 
 def check_privacy(privacy: Any, adjacency: Any) -> None:

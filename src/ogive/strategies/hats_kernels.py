@@ -1,0 +1,294 @@
+"""Compiled sweeps over overlapping hats: measurements, factorization, solution, exact variance.
+
+Level l has spacing B_l and hats 0..ceil(N / B_l) with knots at the multiples of B_l. Bin i sits at
+x = 2i + 1; with j = floor(x / 2 B_l) and r = x - 2 B_l j it adds 2 B_l - r to hat j and r to hat
+j + 1. In the sweeps weights are divided by 2 B_l, so that each bin has weight 1 per level.
+
+At any place only two hats per level have begun and not ended. A sweep from the left keeps the
+covariance of their partial sums (slot 2 l + j mod 2 for hat j) in a small dense matrix: a bin adds
+an outer product, an ending hat is observed and eliminated. That is the Cholesky factorization
+of diag(v) + v0 H H^T with hats ordered by their right ends, in time O(N / B_1) for fixed levels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+CHUNK = 1024
+
+
+def hat_sizes(size: int, spacings: tuple[int, ...]) -> Int64:
+    """Number of hats of each level, shape (levels,)."""
+    return np.array([-(-size // spacing) + 1 for spacing in spacings], dtype=np.int64)
+
+
+@njit(cache=True)
+def hat_sums(counts: Int64, spacings: Int64, sizes: Int64) -> Int64:
+    """Integer hat sums of bin counts, level by level, shape (hats,)."""
+    out = np.zeros(sizes.sum(), dtype=np.int64)
+    start = 0
+    for level in range(spacings.size):
+        spacing = spacings[level]
+        hat, first = start, 0
+        while first < counts.size:
+            stop = min(first + spacing, counts.size)
+            left, right, rise = 0, 0, 1
+            for i in range(first, stop):
+                left += (2 * spacing - rise) * counts[i]
+                right += rise * counts[i]
+                rise += 2
+            out[hat] += left
+            out[hat + 1] += right
+            hat, first = hat + 1, stop
+        start += sizes[level]
+    return out
+
+
+@njit(cache=True)
+def hat_spread(values: Float64, spacings: Int64, sizes: Int64, out: Float64) -> None:
+    """Overwrite `out`, shape (N,), with the transpose of the scaled hat sums: linear interpolation per level."""
+    out[:] = 0.0
+    start = 0
+    for level in range(spacings.size):
+        spacing = spacings[level]
+        hat, first = start, 0
+        while first < out.size:
+            stop = min(first + spacing, out.size)
+            slope = (values[hat + 1] - values[hat]) / spacing
+            base = values[hat] + 0.5 * slope
+            for i in range(first, stop):
+                out[i] += base + slope * (i - first)
+            hat, first = hat + 1, stop
+        start += sizes[level]
+
+
+@njit(cache=True)
+def _add_run(
+    state: Float64, first: int, count: int, spacings: Int64, noise: float, rise: Float64, level0: Float64
+) -> None:
+    """Add the bins first .. first + count - 1, no knot among them, to the covariance of the partial sums.
+
+    Slot weights are `level0 + rise k` at the k-th bin; an extra last slot, if any, has weight 1.
+    """
+    slots = 2 * spacings.size
+    for level in range(spacings.size):
+        spacing = spacings[level]
+        hat = first // spacing
+        weight = (2.0 * (first - hat * spacing) + 1.0) / (2.0 * spacing)
+        near, far = 2 * level + hat % 2, 2 * level + (hat + 1) % 2
+        level0[near], rise[near] = 1.0 - weight, -1.0 / spacing
+        level0[far], rise[far] = weight, 1.0 / spacing
+    for slot in range(slots, state.shape[0]):
+        level0[slot], rise[slot] = 1.0, 0.0
+    zeroth = noise * count
+    first_moment = noise * count * (count - 1) / 2.0
+    second_moment = noise * (count - 1) * count * (2 * count - 1) / 6.0
+    for a in range(state.shape[0]):
+        for b in range(a + 1):
+            state[a, b] += (
+                level0[a] * level0[b] * zeroth
+                + (level0[a] * rise[b] + rise[a] * level0[b]) * first_moment
+                + rise[a] * rise[b] * second_moment
+            )
+            state[b, a] = state[a, b]
+
+
+@njit(cache=True)
+def _observe(state: Float64, slot: int, noise: float) -> float:
+    """Condition on the noisy sum in `slot` and empty the slot; returns the variance of what was observed."""
+    pivot = float(state[slot, slot] + noise)
+    width = state.shape[0]
+    for a in range(width):
+        ratio = state[a, slot] / pivot
+        if a != slot and ratio != 0.0:
+            for b in range(width):
+                if b != slot:
+                    state[a, b] -= ratio * state[slot, b]
+    for a in range(width):
+        state[a, slot] = 0.0
+        state[slot, a] = 0.0
+    return pivot
+
+
+@njit(cache=True)
+def _next_knot(first: int, stop: int, spacings: Int64) -> int:
+    """First bin after `first` that begins a new interval of some level, at most `stop`."""
+    for spacing in spacings:
+        stop = min(stop, (first // spacing + 1) * spacing)
+    return stop
+
+
+@njit(cache=True)
+def factorize(
+    size: int, spacings: Int64, sizes: Int64, bin_noise: float, hat_noise: Float64
+) -> tuple[Int64, Int64, Float64, Float64]:
+    """Factor diag(v) + v0 H H^T by one sweep from the left.
+
+    Returns:
+        Per elimination: the hat, its slot, its pivot, and its ratios to the other slots.
+    """
+    slots, hats = 2 * spacings.size, sizes.sum()
+    order, slot_of = np.empty(hats, dtype=np.int64), np.empty(hats, dtype=np.int64)
+    pivots, ratios = np.empty(hats), np.zeros((hats, slots))
+    state = np.zeros((slots, slots))
+    rise, level0 = np.empty(slots), np.empty(slots)
+    done, first = 0, 0
+    while first < size:
+        stop = _next_knot(first, size, spacings)
+        _add_run(state, first, stop - first, spacings, bin_noise, rise, level0)
+        start = 0
+        for level in range(spacings.size):
+            hat = first // spacings[level]
+            ending = 2 if stop == size else int(stop // spacings[level] != hat)
+            for extra in range(ending):
+                slot = 2 * level + (hat + extra) % 2
+                order[done], slot_of[done] = start + hat + extra, slot
+                ratios[done] = state[slot]
+                ratios[done, slot] = 0.0
+                pivots[done] = _observe(state, slot, hat_noise[level])
+                ratios[done] /= pivots[done]
+                done += 1
+            start += sizes[level]
+        first = stop
+    return order, slot_of, pivots, ratios
+
+
+@njit(cache=True)
+def solve(order: Int64, slot_of: Int64, pivots: Float64, ratios: Float64, right: Float64, out: Float64) -> None:
+    """Overwrite `out` with the solution of (diag(v) + v0 H H^T) z = right."""
+    pending = np.zeros(ratios.shape[1])
+    for k in range(order.size):
+        slot = slot_of[k]
+        value = right[order[k]] + pending[slot]
+        pending[slot] = 0.0
+        out[order[k]] = value
+        for a in range(pending.size):
+            pending[a] -= ratios[k, a] * value
+    pending[:] = 0.0
+    for k in range(order.size - 1, -1, -1):
+        value = out[order[k]] / pivots[k]
+        for a in range(pending.size):
+            value -= ratios[k, a] * pending[a]
+        out[order[k]] = value
+        pending[slot_of[k]] = value
+
+
+@njit(cache=True)
+def _forward(
+    state: Float64,
+    first: int,
+    stop: int,
+    size: int,
+    spacings: Int64,
+    bin_noise: float,
+    hat_noise: Float64,
+    rise: Float64,
+    level0: Float64,
+) -> None:
+    """Advance the left covariance from before bin `first` to before bin `stop`."""
+    while first < stop:
+        after = _next_knot(first, stop, spacings)
+        _add_run(state, first, after - first, spacings, bin_noise, rise, level0)
+        for level in range(spacings.size):
+            hat = first // spacings[level]
+            if after < size and after // spacings[level] != hat:
+                _observe(state, 2 * level + hat % 2, hat_noise[level])
+        first = after
+
+
+@njit(cache=True)
+def _backward(
+    state: Float64,
+    first: int,
+    stop: int,
+    size: int,
+    spacings: Int64,
+    bin_noise: float,
+    hat_noise: Float64,
+    rise: Float64,
+    level0: Float64,
+) -> None:
+    """Extend the right covariance from the bins `stop` and after to the bins `first` and after."""
+    while stop > first:
+        before = first
+        for spacing in spacings:
+            before = max(before, (stop - 1) // spacing * spacing)
+        for level in range(spacings.size):
+            if stop < size and stop // spacings[level] != (stop - 1) // spacings[level]:
+                _observe(state, 2 * level + (stop // spacings[level] + 1) % 2, hat_noise[level])
+        _add_run(state, before, stop - before, spacings, bin_noise, rise, level0)
+        stop = before
+
+
+@njit(cache=True)
+def _explained(left: Float64, right: Float64, hat_noise: Float64, work: Float64, column: Float64) -> float:
+    """Variance of the prefix (last slot of `left`) that the hats begun and not ended take away."""
+    slots = right.shape[0]
+    gain = 0.0
+    for a in range(slots):
+        value = left[slots, a]
+        for b in range(a + 1):
+            work[a, b] = left[a, b] + right[a, b]
+            if a == b:
+                work[a, b] += hat_noise[a // 2]
+            for c in range(b):
+                work[a, b] -= work[a, c] * work[b, c]
+            if a == b:
+                work[a, a] = np.sqrt(work[a, a])
+            else:
+                work[a, b] /= work[b, b]
+        for b in range(a):
+            value -= work[a, b] * column[b]
+        column[a] = value / work[a, a]
+        gain += column[a] ** 2
+    return gain
+
+
+@njit(cache=True)
+def prefix_variance_at(points: Int64, size: int, spacings: Int64, bin_noise: float, hat_noise: Float64) -> Float64:
+    """Exact variance of the estimated cumulative counts at increasing 0-based points, total unknown.
+
+    At each point the hats begun on its left are split there: the left part correlates with the
+    prefix, the right part is independent of it. Right covariances are kept for one chunk of
+    points at a time, from checkpoints of a first sweep.
+    """
+    slots = 2 * spacings.size
+    chunks = -(-points.size // CHUNK)
+    checkpoints = np.zeros((chunks, slots, slots))
+    rise, level0 = np.empty(slots + 1), np.empty(slots + 1)
+    right = np.zeros((slots, slots))
+    stop = size
+    for chunk in range(chunks - 1, -1, -1):
+        last = points[min((chunk + 1) * CHUNK, points.size) - 1] + 1
+        _backward(right, last, stop, size, spacings, bin_noise, hat_noise, rise, level0)
+        checkpoints[chunk] = right
+        stop = last
+    out = np.empty(points.size)
+    rights = np.empty((CHUNK, slots, slots))
+    left = np.zeros((slots + 1, slots + 1))
+    work, column = np.empty((slots, slots)), np.empty(slots)
+    first = 0
+    for chunk in range(chunks):
+        begin, end = chunk * CHUNK, min((chunk + 1) * CHUNK, points.size)
+        right[:] = checkpoints[chunk]
+        rights[end - 1 - begin] = right
+        for k in range(end - 2, begin - 1, -1):
+            _backward(right, points[k] + 1, points[k + 1] + 1, size, spacings, bin_noise, hat_noise, rise, level0)
+            rights[k - begin] = right
+        for k in range(begin, end):
+            _forward(left, first, points[k] + 1, size, spacings, bin_noise, hat_noise, rise, level0)
+            first = points[k] + 1
+            out[k] = left[slots, slots] - _explained(left, rights[k - begin], hat_noise, work, column)
+    return out
+
+
+def as_arrays(size: int, spacings: tuple[int, ...]) -> tuple[Any, Any]:
+    """Spacings and level sizes as the kernels take them."""
+    return np.array(spacings, dtype=np.int64), hat_sizes(size, spacings)
