@@ -10,7 +10,9 @@ which, and `label` turns a number back into what the user wrote.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ from ogive.errors import ParameterError
 EPOCH = datetime.date(1970, 1, 1)
 EPOCH_TIME = datetime.datetime(1970, 1, 1)
 MAX_BINS = 1 << 24
+MAX_WHOLE = 1 << 53
 
 Bound = float | int | str | datetime.date | datetime.datetime
 
@@ -32,10 +35,9 @@ Bound = float | int | str | datetime.date | datetime.datetime
 def _number(value: Any, name: str) -> tuple[float, str]:
     """A bound as (number, unit); unit is "number", "date" or "datetime"."""
     if isinstance(value, str):
-        try:
-            return _number(float(value), name)
-        except ValueError:
-            pass
+        with contextlib.suppress(ValueError):
+            value = float(value)
+    if isinstance(value, str):
         try:
             value = datetime.datetime.fromisoformat(value) if len(value) > 10 else datetime.date.fromisoformat(value)
         except ValueError:
@@ -52,8 +54,10 @@ def _number(value: Any, name: str) -> tuple[float, str]:
         number = float(value)
     except (TypeError, ValueError):
         raise ParameterError(f"{name} must be a number or a date, got {value!r}") from None
+    except OverflowError:
+        number = math.inf
     if not math.isfinite(number):
-        raise ParameterError(f"{name} must be finite, got {value!r}")
+        raise ParameterError(f"{name} must be finite, got {str(value)[:40]}")
     return number, "number"
 
 
@@ -64,6 +68,8 @@ def _interval(low: Bound, high: Bound) -> tuple[float, float, str]:
         raise ParameterError(f"bounds must be of one kind, got {low!r} ({unit}) and {high!r} ({other})")
     if not first < last:
         raise ParameterError(f"the lower bound must be below the upper bound, got {low!r} and {high!r}")
+    if math.isinf(last - first):
+        raise ParameterError(f"the bounds {low!r} and {high!r} are too far apart for floating point")
     return first, last, unit
 
 
@@ -112,6 +118,8 @@ class Grid:
         first, last, unit = _interval(low, high)
         if unit != "number" or first <= 0:
             raise ParameterError(f"a geometric grid needs bounds above 0, got {low!r} and {high!r}")
+        if math.isinf(last / first):
+            raise ParameterError(f"the bounds {low!r} and {high!r} are too far apart for floating point")
         return Grid("geometric", first, last, _check_bins(bins), unit)._checked()
 
     @staticmethod
@@ -124,6 +132,8 @@ class Grid:
         first, last, unit = _interval(low, high)
         if unit == "datetime" or first != math.floor(first) or last != math.floor(last):
             raise ParameterError(f"a grid of integers needs whole bounds, got {low!r} and {high!r}")
+        if max(-first, last) > MAX_WHOLE:
+            raise ParameterError(f"a grid of integers needs bounds up to 2^53, got {low!r} and {high!r}")
         return Grid("integers", first, last, _check_bins(int(last - first) + 1), unit)
 
     @staticmethod
@@ -146,10 +156,11 @@ class Grid:
         if len({unit for _, unit in pairs}) > 1:
             raise ParameterError("thresholds must be of one kind, got numbers and dates together")
         values = [value for value, _ in pairs[(low is not None) :]]
-        for i, (before, after) in enumerate(zip(values, values[1:], strict=False)):
+        for i, (before, after) in enumerate(itertools.pairwise(values)):
             if not before < after:
                 raise ParameterError(
-                    f"thresholds must increase, but number {i + 2} ({after:g}) does not exceed number {i + 1} ({before:g})"
+                    f"thresholds must increase, but number {i + 2} ({after:g}) "
+                    f"does not exceed number {i + 1} ({before:g})"
                 )
         if pairs[0][0] > values[0]:
             raise ParameterError(f"the lower bound {low!r} must not exceed the first threshold {values[0]:g}")
@@ -168,7 +179,7 @@ class Grid:
     @cached_property
     def thresholds(self) -> NDArray[np.float64]:
         """The thresholds tau_1 < ... < tau_N, shape (bins,), read-only."""
-        steps = np.arange(1, self.bins + 1)
+        steps = np.arange(1, self.bins + 1, dtype=np.float64)
         match self.kind:
             case "linear":
                 values = self.low + (self.high - self.low) * (steps / self.bins)
@@ -233,6 +244,8 @@ class Grid:
             kind, listed = data["kind"], tuple(float(value) for value in data.get("thresholds", ()))
         except (KeyError, TypeError, ValueError) as problem:
             raise ParameterError(f"not a grid: {problem}") from None
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise ParameterError(f"a grid's bounds must be finite, got {low} and {high}")
         if unit not in ("number", "date", "datetime"):
             raise ParameterError(f"a grid's unit must be number, date or datetime, got {unit!r}")
         match kind:
@@ -246,4 +259,6 @@ class Grid:
                 grid = Grid.explicit(listed, low=low)
             case other:
                 raise ParameterError(f"unknown kind of grid {other!r}")
+        if (grid.low, grid.high, grid.bins) != (low, high, bins):
+            raise ParameterError("not a grid: its bounds, bins and thresholds contradict each other")
         return Grid(grid.kind, grid.low, grid.high, grid.bins, unit, grid.listed)
