@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 RUNS, QUICK_RUNS = 100, 8
 
-app = App(help="Redo the figures and tables of the papers, with a verdict for each.")
+app = App(name="reproduce", help="Redo the figures and tables of the papers, with a verdict for each.")
 
 
 @Parameter(name="*")
