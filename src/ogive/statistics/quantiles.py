@@ -12,16 +12,14 @@ import numpy as np
 
 from ogive.errors import ParameterError
 from ogive.grids import Bound, Grid
-from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.queries import Answer, CurveQuery, Query
-from ogive.statistics.bands import half_width, noise_quantile
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
-from ogive.statistics.inverse import bisect_points
 from ogive.statistics.methods import choose
-from ogive.strategies import Strategy
+from ogive.statistics.quantiles_bisection import bisect_quantiles
+from ogive.strategies import Pointwise, Strategy
 
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 CONFIDENCE_LEVEL = 0.95
@@ -149,7 +147,7 @@ class Quantiles:
         Privacy: one measurement at the whole of `terms.privacy`, however many quantiles.
         """
         if self.method == "bisection":
-            return (yield from self._bisection(terms))
+            return (yield from self._bisect(terms))
         curve = yield from self._ecdf().questions(terms)
         probabilities = np.array(self.probabilities)
         low, high = curve.quantile_interval(probabilities, confidence_level=self.confidence_level)
@@ -163,4 +161,28 @@ class Quantiles:
             high=tuple(number(value) for value in high),
             confidence_level=self.confidence_level,
             curve=curve,
+        )
+
+    def _bisect(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
+        binning = self._ecdf().binning()
+        strategy = choose(
+            binning.grid.bins,
+            terms.privacy,
+            terms.adjacency,
+            "path",
+            lambda candidate: terms.refusal(CurveQuery(binning, candidate, (0,))),
+        )
+        assert isinstance(strategy, Pointwise)
+        found, low, high = yield from bisect_quantiles(
+            binning, strategy, self.probabilities, confidence_level=self.confidence_level
+        )
+        thresholds = binning.grid.thresholds
+        return QuantileEstimates(
+            column=self.column,
+            grid=binning.grid,
+            probabilities=tuple(self.probabilities),
+            numbers=tuple(thresholds[found].tolist()),
+            low=tuple(thresholds[low].tolist()),
+            high=tuple(thresholds[high].tolist()),
+            confidence_level=self.confidence_level,
         )

@@ -98,3 +98,10 @@ class Pointwise(Strategy, Protocol):
     def spread_at(self, noise: tuple[Int64, ...]) -> Int64:
         """What the noise of those nodes (per level, shape (..., points)) adds to each point, shape (..., points)."""
         ...
+
+    def estimate_at(self, answer: Int64, points: Int64, total: int | None) -> Float64:
+        """Unbiased cumulative counts at the given points from their answers, shape (..., points).
+
+        A known total is used where the last point is among them.
+        """
+        ...

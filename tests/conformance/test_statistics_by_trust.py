@@ -1,0 +1,176 @@
+"""Every statistic over every trust model, from the two lists: agrees with clear, or refuses."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from ogive.errors import BudgetError, ParameterError, UnsupportedError
+from ogive.noise import KeyedSource
+from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
+from ogive.queries import Answer
+from ogive.release import release
+from ogive.statistics import STATISTICS, Ecdf, Quantiles
+from ogive.strategies import design_path
+from ogive.trust import TRUST_MODELS, Clear
+
+SOURCE_KEY = bytes(range(32))
+GRANTS = (PureDP(1), ZeroConcentratedDP("0.5"), ApproxDP(1, "1e-6"))
+
+# one well-formed example of every statistic; the test below fails when a statistic has none
+EXAMPLES = {
+    "ecdf": [Ecdf("x", (0, 100), bins=64), Ecdf("x", (0, 100), bins=50, method="path")],
+    "quantiles": [
+        Quantiles("x", (0.25, 0.5, 0.75), bounds=(0, 100), bins=64),
+        Quantiles("x", (0.1, 0.9), bounds=(0, 100), bins=64, method="bisection"),
+    ],
+}
+CASES = [
+    pytest.param(statistic, trust, id=f"{statistic.name}-{number}-{trust.name}")
+    for kind in STATISTICS
+    for number, statistic in enumerate(EXAMPLES[kind.name])
+    for trust in TRUST_MODELS
+]
+
+
+@pytest.fixture(scope="module")
+def table():
+    return {"x": np.random.default_rng(3).gamma(4.0, 8.0, size=20_000)}
+
+
+def numbers(estimate):
+    """What an estimate says, as one array to compare."""
+    return np.array(estimate.numbers) if hasattr(estimate, "numbers") else estimate.probabilities
+
+
+class Silenced:
+    """A trust model with its noise turned off: the same answers as clear, still called private."""
+
+    def __init__(self, trust, table):
+        self._trust = trust(table)
+        self._clear = Clear(table)
+        self.name, self.private, self.assumption = trust.name, trust.private, trust.assumption
+
+    def refusal(self, query):
+        return self._trust.refusal(query)
+
+    def open(self, adjacency, *, source):
+        opening = self._clear.open(adjacency, source=source)
+        answer = opening.answer
+        opening.answer = lambda query: dataclasses.replace(answer(query), noisy=True)
+        return opening
+
+
+def test_every_statistic_has_examples_and_a_name_of_its_own():
+    assert sorted(EXAMPLES) == sorted(kind.name for kind in STATISTICS)
+    assert len({trust.name for trust in TRUST_MODELS}) == len(TRUST_MODELS)
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize(("statistic", "trust"), CASES)
+def test_agrees_with_clear_when_the_noise_is_off(statistic, trust, adjacency, table):
+    expected = release(statistic, trust=Clear(table), adjacency=adjacency)
+    silent = release(statistic, trust=Silenced(trust, table), privacy=PureDP(1), adjacency=adjacency)
+    assert np.allclose(numbers(silent), numbers(expected), atol=1e-6)
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("privacy", GRANTS, ids=lambda grant: type(grant).__name__)
+@pytest.mark.parametrize(("statistic", "trust"), CASES)
+def test_answers_near_the_truth_and_states_its_terms(statistic, trust, privacy, adjacency, table):
+    estimate = release(
+        statistic, trust=trust(table), privacy=privacy, adjacency=adjacency, source=KeyedSource(SOURCE_KEY)
+    )
+    truth = numbers(release(statistic, trust=Clear(table), adjacency=adjacency))
+    spread = np.abs(numbers(estimate) - truth).max()
+    assert spread <= (6.0 if hasattr(estimate, "numbers") else 0.02)
+    provenance = estimate.provenance
+    assert provenance.trust == trust.name
+    assert provenance.assumption == trust.assumption
+    assert provenance.adjacency is adjacency
+    assert provenance.privacy == (privacy if trust.private else None)
+    assert (provenance.total == 20_000) == (adjacency is Adjacency.REPLACE)
+
+
+@pytest.mark.parametrize(("statistic", "trust"), [case for case in CASES if case.values[1].private])
+def test_the_same_source_gives_the_same_release_and_another_source_another(statistic, trust, table):
+    def run(key):
+        return numbers(release(statistic, trust=trust(table), privacy=PureDP("0.1"), source=KeyedSource(key)))
+
+    assert np.array_equal(run(SOURCE_KEY), run(SOURCE_KEY))
+    assert not np.array_equal(run(SOURCE_KEY), run(bytes(32)))
+
+
+@pytest.mark.parametrize(("statistic", "trust"), [case for case in CASES if case.values[1].private])
+def test_privacy_is_never_guessed(statistic, trust, table):
+    with pytest.raises(ParameterError, match="say how much privacy"):
+        release(statistic, trust=trust(table))
+    with pytest.raises(ParameterError, match="privacy must be PureDP"):
+        release(statistic, trust=trust(table), privacy=1.0)
+    with pytest.raises(ParameterError, match="adjacency must be"):
+        release(statistic, trust=trust(table), privacy=PureDP(1), adjacency="event")
+
+
+class CountingTrust:
+    """A trust model that counts how often it was asked."""
+
+    name, private, assumption = "counting", True, "Nobody."
+
+    def __init__(self, table, refuses=None):
+        self._clear = Clear(table)
+        self._refuses = refuses
+        self.asked = 0
+
+    def refusal(self, query):
+        return self._refuses
+
+    def open(self, adjacency, *, source):
+        opening = self._clear.open(adjacency, source=source)
+        answer = opening.answer
+
+        def count(query) -> Answer:
+            self.asked += 1
+            return answer(query)
+
+        opening.answer = count
+        return opening
+
+
+def test_a_statistic_that_would_overspend_is_stopped_before_anything_is_asked(table):
+    trust = CountingTrust(table)
+    costly = Ecdf("x", (0, 100), bins=64, method=design_path(64, privacy=PureDP(2), adjacency=Adjacency.REPLACE))
+    with pytest.raises(BudgetError, match=r"would cost epsilon = 2, more than the granted epsilon = 1"):
+        release(costly, trust=trust, privacy=PureDP(1))
+    assert trust.asked == 0
+    release(costly, trust=trust, privacy=PureDP(2))
+    assert trust.asked == 1
+
+
+def test_a_strategy_designed_for_the_other_adjacency_is_priced_for_this_one(table):
+    half = design_path(64, privacy=PureDP(1), adjacency=Adjacency.ADD_OR_REMOVE)
+    with pytest.raises(BudgetError):
+        release(Ecdf("x", (0, 100), bins=64, method=half), trust=Clear(table), privacy=PureDP(1))
+
+
+def test_a_bisection_is_priced_once_however_often_it_asks(table):
+    trust = CountingTrust(table)
+    statistic = Quantiles("x", (0.1, 0.5, 0.9), bounds=(0, 100), bins=64, method="bisection")
+    estimate = release(statistic, trust=trust, privacy=PureDP(1))
+    assert trust.asked > 3
+    assert estimate.provenance.price == PureDP(1)
+
+
+def test_a_trust_model_that_cannot_answer_says_what_would_work(table):
+    trust = CountingTrust(table, refuses="this model answers nothing; use central")
+    with pytest.raises(UnsupportedError, match="use central"):
+        release(Ecdf("x", (0, 100), bins=64), trust=trust, privacy=PureDP(1))
+    assert trust.asked == 0
+
+
+def test_dropping_missing_values_needs_a_private_number_of_records():
+    table = {"x": np.array([1.0, np.nan, 3.0])}
+    statistic = Ecdf("x", (0, 4), bins=4, missing="drop")
+    with pytest.raises(ParameterError, match="missing='drop' would publish"):
+        release(statistic, trust=Clear(table))
+    curve = release(statistic, trust=Clear(table), adjacency=Adjacency.ADD_OR_REMOVE)
+    assert curve(2) == 0.5
