@@ -1,0 +1,194 @@
+"""Running totals from noisy counts of completed blocks (Honaker's online estimate).
+
+Level l adds up blocks of B_l = b^l elements and publishes each sum, with noise, when the block
+is complete; an element is in at most one block per level. Block sums are released one after
+another with noise of their own, so the privacy is that of adaptive composition: the stream may
+react to what was published. A block's sum is estimated from its own noisy sum and the
+estimates of its children, with V the variance of an estimate in units of the noise variance:
+
+    V_0 = 1,   V_l = 1 / (1 + 1 / (b V_{l-1})),   z = V_l (y + (sum of the children's z) / (b V_{l-1})),
+
+and the total at step t is the sum of z over the largest completed blocks that make up 1..t.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
+from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.streams_noise import NoiseWindow
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+MAX_BASE = 64
+
+
+class TreeTotals:
+    """Noisy block sums, combined as soon as blocks are complete; memory O(log steps).
+
+    Args:
+        steps: Largest number of elements.
+        privacy: What the whole stream may cost.
+        change: Largest change of one element, in whole units.
+        blocks: Base and number of levels; None takes those of least mean variance.
+    """
+
+    name = "tree"
+    law: DiscreteLaplace | DiscreteGaussian
+
+    def __init__(
+        self,
+        steps: int,
+        privacy: PureDP | ZeroConcentratedDP,
+        change: int,
+        *,
+        blocks: tuple[int, int] | None = None,
+    ) -> None:
+        self.steps, self.change = steps, change
+        self.base, self.levels = blocks or _best_blocks(steps, pure=isinstance(privacy, PureDP))
+        self.sizes = self.base ** np.arange(self.levels)
+        self.relative = _relative_variances(self.base, self.levels)
+        if isinstance(privacy, PureDP):
+            self.law = DiscreteLaplace(round_up_scale(self.levels * change / privacy.epsilon))
+        else:
+            self.law = DiscreteGaussian(round_up_root(self.levels * change * change / (2 * privacy.rho)))
+
+    @property
+    def loss(self) -> PureDP | ZeroConcentratedDP:
+        """What the whole stream costs: one sum per level changes, by at most `change`."""
+        if isinstance(self.law, DiscreteLaplace):
+            return PureDP(Fraction(self.levels * self.change) / self.law.scale)
+        return ZeroConcentratedDP(Fraction(self.levels * self.change**2) / (2 * self.law.sigma**2))
+
+    def variance(self, taken: Int64) -> Float64:
+        """Variance of the total after each number of elements, in squared units."""
+        blocks = np.asarray(taken)[..., None] // self.sizes
+        blocks[..., :-1] %= self.base
+        variance: Float64 = (blocks @ self.relative) * self.law.variance
+        return variance
+
+    @property
+    def mean_variance(self) -> float:
+        """Mean of `variance` over 1..steps."""
+        return _mean_relative(self.steps, self.base, self.levels) * self.law.variance
+
+    def start(self, nodes: DerivedNodes) -> None:
+        """Begin a stream whose noise comes from `nodes`."""
+        self.windows = [
+            NoiseWindow(nodes, self.law, level, int(self.steps // size)) for level, size in enumerate(self.sizes)
+        ]
+        self.starts = np.zeros(self.levels, np.int64)
+        self.estimates = np.zeros(self.levels)
+
+    def advance(self, first: int, total: int, values: Int64) -> Float64:
+        """Estimated totals after each of the values, which are elements `first`, `first` + 1, ... (0-based).
+
+        Args:
+            first: Number of elements before.
+            total: Their sum.
+            values: Whole units, shape (m,), m from 1 up.
+        """
+        end = first + len(values)
+        ends = [(first // int(size), end // int(size)) for size in self.sizes]
+        noise = [window.values(*span) for window, span in zip(self.windows, ends, strict=True)]
+        offsets = np.cumsum([0] + [len(part) for part in noise[:-1]])
+        out = np.empty(len(values))
+        _advance(
+            first,
+            total,
+            values,
+            self.base,
+            self.relative,
+            np.concatenate(noise),
+            offsets,
+            self.starts,
+            self.estimates,
+            out,
+        )
+        return out
+
+    def state(self) -> dict[str, Any]:
+        """Sums before the open blocks, and the estimates of the blocks completed inside them, per level."""
+        return {"starts": self.starts.tolist(), "estimates": self.estimates.tolist()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on from a `state`."""
+        self.starts = np.array(state["starts"], np.int64)
+        self.estimates = np.array(state["estimates"], np.float64)
+
+
+def _relative_variances(base: int, levels: int) -> Float64:
+    """V_l of every level, shape (levels,)."""
+    variances = [1.0]
+    for _ in range(levels - 1):
+        variances.append(1 / (1 + 1 / (base * variances[-1])))
+    return np.array(variances)
+
+
+def _best_blocks(steps: int, *, pure: bool) -> tuple[int, int]:
+    """(base, levels) of least mean variance; noise variance grows with levels^2 for pure privacy, else with levels."""
+    choices = [
+        (base, levels)
+        for base in range(2, MAX_BASE + 1)
+        for levels in range(1, steps.bit_length() + 1)
+        if base ** (levels - 1) <= steps
+    ]
+    return min(choices, key=lambda c: _mean_relative(steps, *c) * c[1] ** (2 if pure else 1))
+
+
+def _mean_relative(steps: int, base: int, levels: int) -> float:
+    """Mean over t = 1..steps of the sum of V_l over the blocks that make up 1..t."""
+    starts = [_sum_of_quotients(steps, base**level) for level in range(levels)]
+    counts = [low - base * high for low, high in zip(starts, [*starts[1:], 0], strict=True)]
+    return math.fsum(c * v for c, v in zip(counts, _relative_variances(base, levels), strict=True)) / steps
+
+
+def _sum_of_quotients(steps: int, size: int) -> int:
+    """Sum of floor(t / size) over t = 1..steps."""
+    whole, rest = divmod(steps, size)
+    return size * whole * (whole - 1) // 2 + whole * (rest + 1)
+
+
+@njit(cache=True)  # type: ignore[untyped-decorator]
+def _advance(
+    first: int,
+    total: int,
+    values: Int64,
+    base: int,
+    relative: Float64,
+    noise: Int64,
+    offsets: Int64,
+    starts: Int64,
+    estimates: Float64,
+    out: Float64,
+) -> None:
+    """Take elements one by one; `starts`, `estimates`, and the positions in `offsets`, are updated in place."""
+    for step in range(len(values)):
+        total += values[step]
+        count = first + step + 1
+        for level in range(len(starts)):
+            if level > 0:
+                if count % base:
+                    break
+                count //= base
+            # published: the sum of the block that ends here, plus its noise
+            value = float(total - starts[level] + noise[offsets[level]])
+            offsets[level] += 1
+            starts[level] = total
+            if level > 0:
+                below = base * relative[level - 1]
+                value = relative[level] * (value + estimates[level - 1] / below)
+                estimates[level - 1] = 0.0
+            estimates[level] += value
+        running = 0.0
+        for level in range(len(starts)):
+            running += estimates[level]
+        out[step] = running
