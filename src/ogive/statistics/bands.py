@@ -1,0 +1,304 @@
+"""Bands that hold a whole distribution function with a stated confidence.
+
+The noise of a release follows a law that does not depend on the records, so the size of its
+largest error is found by simulation, from public random numbers, at no privacy cost. With
+
+    e   the noise of the raw estimate at the thresholds, in records,
+    A   the distance between the curves of a sample of n records and of its population,
+
+a band for the sample adds a quantile of max |e| on both sides of the raw curve. A band for
+the population needs more: the sample strays from the population too. The curve leaves such a
+band on one side only, so each side gets half of the error probability:
+
+    P(F0 above the band) <= P(max e- / n + A- > w),   P(F0 below it) <= P(max e+ / n + A+ > w),
+
+and both are at most (1 - confidence_level) / 2 when w is that quantile of the sum of the two
+independent one-sided maxima. The plain quantile of max |e| / n + max |A| also counts noise and
+sampling error of opposite signs as if they added, and is 2 to 4 percent wider where both matter.
+
+What is covered: the values at all thresholds at once, and by monotonicity everything between
+them. Values outside the grid's bounds are clipped first, so at the last threshold the band
+is 1, which is a statement about clipped values only.
+
+Source: Massart 1990 for the tail of the sampling error; simulation and monotone tidying.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError
+from ogive.grids import Grid
+from ogive.noise import KeyedSource
+from ogive.privacy import exact
+from ogive.statistics.curve_axis import first_at_or_above, last_at_or_below, plain, to_numbers
+from ogive.strategies import Strategy
+
+Float64 = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+TARGETS = ("population", "sample")
+
+# Simulations by default: what these many noise values allow, within the two limits.
+SIMULATED_VALUES = 60_000_000
+FEWEST_SIMULATIONS, MOST_SIMULATIONS = 999, 9999
+_BATCH_VALUES = 1 << 21
+_SEED = 0x6F67697665  # public and fixed: two bands of one curve come from one simulation
+_SMIRNOV_UP_TO = 256  # records for which the exact law is affordable; beyond, Massart's bound of it
+_KEPT = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Two curves between which the whole true curve lies with the stated confidence.
+
+    Fields:
+        grid: Thresholds.
+        low, high: Ends at each threshold, as shares, shape (N,).
+        confidence_level: Probability that the band holds the true curve at all thresholds at once.
+        target: "population", what the records were drawn from, or "sample", the records themselves.
+    """
+
+    grid: Grid
+    low: Float64
+    high: Float64
+    confidence_level: float
+    target: str
+
+    def __post_init__(self) -> None:
+        self.low.flags.writeable = False
+        self.high.flags.writeable = False
+
+    def __call__(self, t: Any) -> tuple[Any, Any]:
+        """Ends of the band at any t, also between thresholds, each of the shape of t.
+
+        Between two thresholds a monotone curve is at least its value at the last, at most its value
+        at the next.
+
+        Raises:
+            ParameterError: t is missing or of another kind than the grid's bounds.
+        """
+        numbers = to_numbers(self.grid, t)
+        low = np.concatenate(([0.0], self.low))[last_at_or_below(self.grid.thresholds, numbers) + 1]
+        high = np.concatenate((self.high, [1.0]))[first_at_or_above(self.grid.thresholds, numbers)]
+        return plain(low), plain(high)
+
+    @property
+    def half_width(self) -> float:
+        """Half the largest distance between the two ends, as a share."""
+        return float(np.max(self.high - self.low)) / 2
+
+    def __str__(self) -> str:
+        """One line: what is held between the ends, and how wide they are apart."""
+        return f"{self.confidence_level:.6g} band for the {self.target} curve, at most +/- {self.half_width:.2g}"
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseMaxima:
+    """Largest errors of simulated releases, in records, each shape (simulations,).
+
+    Fields:
+        above: Largest error of each simulation, sign kept, at least 0.
+        either: Largest absolute error of each.
+    """
+
+    above: Float64
+    either: Float64
+
+
+_simulated: OrderedDict[tuple[Strategy, bool, int], NoiseMaxima] = OrderedDict()
+
+
+def default_simulations(strategy: Strategy) -> int:
+    """9999 up to some 6000 noise nodes, fewer beyond, never below 999."""
+    nodes = sum(level.nodes for level in strategy.levels)
+    return min(MOST_SIMULATIONS, max(FEWEST_SIMULATIONS, SIMULATED_VALUES // nodes))
+
+
+def simulate_maxima(
+    strategy: Strategy, *, total_known: bool, simulations: int, progress: Progress | None = None
+) -> NoiseMaxima:
+    """Draw the noise of whole releases and keep the largest errors of each.
+
+    The random numbers are public and fixed, apart from every release's own; results are kept for
+    the strategies used last.
+
+    Args:
+        strategy: What was measured.
+        total_known: Whether the number of records is public and was used by the estimate.
+        simulations: Number of releases to simulate.
+        progress: Called with simulations done and to do after every batch.
+    """
+    key = (strategy, total_known, simulations)
+    if key in _simulated:
+        _simulated.move_to_end(key)
+        return _simulated[key]
+    source = KeyedSource.from_seed(_SEED)
+    above, either = np.empty(simulations), np.empty(simulations)
+    nodes = sum(level.nodes for level in strategy.levels)
+    batch = max(1, _BATCH_VALUES // nodes)
+    for start in range(0, simulations, batch):
+        rows = min(batch, simulations - start)
+        noise = tuple(
+            level.law.sample(rows * level.nodes, source=source).reshape(rows, level.nodes) for level in strategy.levels
+        )
+        errors = strategy.estimate(strategy.spread(noise), 0 if total_known else None)
+        highest, lowest = errors.max(axis=-1), errors.min(axis=-1)
+        above[start : start + rows] = np.maximum(highest, 0)
+        either[start : start + rows] = np.maximum(highest, -lowest)
+        if progress is not None:
+            progress(start + rows, simulations)
+    _simulated[key] = NoiseMaxima(above, either)
+    while len(_simulated) > _KEPT:
+        _simulated.popitem(last=False)
+    return _simulated[key]
+
+
+def upper_quantile(values: Float64, tail: Fraction) -> float:
+    """The ceil((1 - tail)(R + 1))-th smallest of R values.
+
+    One more independent draw of the same law exceeds it with probability at most `tail`, whatever R.
+
+    Raises:
+        ParameterError: R is too small for that.
+    """
+    rank = math.ceil((1 - tail) * (len(values) + 1))
+    if rank > len(values):
+        raise ParameterError(
+            f"{len(values)} simulations are too few for this confidence level; use at least {math.ceil(1 / tail) - 1}"
+        )
+    return float(np.partition(values, rank - 1)[rank - 1])
+
+
+def one_sided_distances(records: int, size: int) -> Float64:
+    """Draws of max (F_n - F0) over a sample of n records, or of a law that lies above it, shape (size,).
+
+    The law is exact for continuous F0 and at most 256 records (Smirnov), and lies above the truth
+    for every F0 otherwise: P(sqrt(n) A > x) <= exp(-2 x^2) from x0 = min(sqrt(ln 2 / 2), 1.0841 n^(-1/6))
+    on, below which draws are raised to x0. It does not depend on the random numbers of the noise.
+
+    Source:
+        Massart 1990, theorem 1.
+    """
+    uniform = np.random.Generator(np.random.PCG64(_SEED)).random(size)
+    if records > _SMIRNOV_UP_TO:
+        start = min(math.sqrt(math.log(2) / 2), 1.0841 * records ** (-1 / 6))
+        bounded: Float64 = np.maximum(start, np.sqrt(-np.log1p(-uniform) / 2)) / math.sqrt(records)
+        return bounded
+    ends = np.linspace(0, 1, 4 * _SMIRNOV_UP_TO + 1)
+    # each draw moves up to the end of its cell, so that rounding only widens the band
+    reached = np.searchsorted(scipy.stats.ksone.cdf(ends, records), uniform, side="left")
+    drawn: Float64 = ends[np.minimum(reached, len(ends) - 1)]
+    return drawn
+
+
+def simultaneous_band(
+    grid: Grid,
+    raw: Float64,
+    *,
+    strategy: Strategy | None,
+    total: int | None,
+    confidence_level: float,
+    target: str,
+    simulations: int | None = None,
+    progress: Progress | None = None,
+) -> Band:
+    """Compute the band around a raw linear estimate.
+
+    Args:
+        grid: Thresholds.
+        raw: Unbiased estimate of the cumulative counts, not smoothed, shape (N,).
+        strategy: What was measured; None where there is no noise.
+        total: Number of records where that is public, else None.
+        confidence_level: Wanted probability, strictly between 0 and 1.
+        target: "population" or "sample".
+        simulations: Number of simulated releases; by default what `default_simulations` says, and
+            more for very high confidence.
+        progress: Called with simulations done and to do.
+
+    Raises:
+        ParameterError: an argument is out of range.
+
+    Privacy:
+        Post-processing of the release; the simulation uses public random numbers.
+    """
+    level = exact(confidence_level, "confidence_level")
+    if not 0 < level < 1:
+        raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {confidence_level}")
+    if target not in TARGETS:
+        raise ParameterError(f"target must be population or sample, got {target!r}")
+    tail = 1 - level
+    if strategy is None:
+        low, high = _without_noise(raw, tail, target)
+    else:
+        if simulations is None:
+            simulations = max(default_simulations(strategy), math.ceil(4 / tail))
+        if isinstance(simulations, bool) or not isinstance(simulations, int) or simulations < 1:
+            raise ParameterError(f"simulations must be a whole number above 0, got {simulations!r}")
+        maxima = simulate_maxima(strategy, total_known=total is not None, simulations=simulations, progress=progress)
+        if total is None:
+            low, high = _private_total(raw, maxima, tail, target)
+        else:
+            low, high = _public_total(raw, maxima, tail, target, total)
+    low[-1] = high[-1] = 1.0
+    return Band(grid, low, high, float(level), target)
+
+
+def _public_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str, n: int) -> tuple[Float64, Float64]:
+    """Ends where the number of records is public."""
+    if n == 0:
+        return np.zeros(len(raw)), np.ones(len(raw))
+    if target == "sample":
+        low, high = _whole_counts(raw, upper_quantile(maxima.either, tail))
+        return np.clip(low / n, 0, 1), np.clip(high / n, 0, 1)
+    sums = maxima.above / n + one_sided_distances(n, len(maxima.above))
+    return _tidy(raw / n, upper_quantile(sums, tail / 2))
+
+
+def _private_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str) -> tuple[Float64, Float64]:
+    """Ends where the number of records is itself an estimate: the smallest and largest ratio of counts."""
+    noise_tail = tail if target == "sample" else tail / 2
+    margin = upper_quantile(maxima.either, noise_tail)
+    low, high = _whole_counts(raw, margin)
+    fewest, most = max(1.0, float(raw[-1]) - margin), float(raw[-1]) + margin
+    if most < 1:  # fewer than one record: the margin cannot have held
+        return np.zeros(len(raw)), np.ones(len(raw))
+    strays = 0.0 if target == "sample" else math.sqrt(math.log(2 / (tail - noise_tail)) / (2 * fewest))
+    return np.clip(low / most - strays, 0, 1), np.clip(high / fewest + strays, 0, 1)
+
+
+def _without_noise(raw: Float64, tail: Fraction, target: str) -> tuple[Float64, Float64]:
+    """Ends around exact counts: nothing for the sample, the two-sided Kolmogorov quantile for the population."""
+    n = float(raw[-1])
+    if n < 1:
+        return np.zeros(len(raw)), np.ones(len(raw))
+    strays = 0.0 if target == "sample" else float(scipy.stats.kstwo.ppf(float(1 - tail), round(n)))
+    return _tidy(raw / n, strays)
+
+
+def _tidy(raw: Float64, margin: float) -> tuple[Float64, Float64]:
+    """Ends at a margin from a raw curve, made monotone; from the curve as it is where they would cross."""
+    low = np.maximum.accumulate(raw) - margin
+    high = np.minimum.accumulate(raw[::-1])[::-1] + margin
+    if np.any(low > high):
+        low, high = raw - margin, raw + margin
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def _whole_counts(raw: Float64, margin: float) -> tuple[Float64, Float64]:
+    """Ends for the counts of the records, which are monotone whole numbers of at least 0."""
+    slack = 1e-6 + 1e-12 * float(np.max(np.abs(raw)))
+    low = np.ceil(np.maximum.accumulate(raw) - margin - slack)
+    high = np.floor(np.minimum.accumulate(raw[::-1])[::-1] + margin + slack)
+    if np.any(low > high):
+        low, high = raw - margin, raw + margin
+    return np.maximum(low, 0), np.maximum(high, 0)

@@ -1,0 +1,399 @@
+"""A released distribution function: the estimate that can be asked, compared, drawn and stored."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive import plots
+from ogive.errors import ParameterError
+from ogive.grids import Grid
+from ogive.privacy import Adjacency
+from ogive.provenance import Provenance
+from ogive.statistics import curve_bins, curve_json, curve_text
+from ogive.statistics.bands import TARGETS, Band, Progress, simultaneous_band
+from ogive.statistics.curve_axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
+from ogive.statistics.curve_steps import CurveFunction
+from ogive.strategies import Strategy
+
+Float64 = NDArray[np.float64]
+
+
+class QuantileInterval(NamedTuple):
+    """Ends between which true quantiles lie, all at once, with a stated confidence."""
+
+    low: Any
+    high: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Estimated share of records at or below every threshold; always a valid distribution function.
+
+    Fields:
+        grid: Public thresholds tau_1 < ... < tau_N.
+        cumulative: Smoothed counts of records at or below each threshold: not decreasing, at least
+            0, shape (N,).
+        raw: Unbiased counts before smoothing, shape (N,); noise makes them wiggle. Bands are centered here.
+        strategy: What was measured; None where nothing was added (trust model clear).
+        adjacency: Which data sets are adjacent.
+        total: Number of records where that is public, else None.
+        smoothing: How `cumulative` came from the measurements.
+        column: What was measured, for axes and captions.
+        provenance: Price, trust and origin; None until released.
+
+    If noise leaves no records at all, `defined` is False and the curve has all mass at the last
+    threshold: a valid distribution function that says nothing. Its bands are honest.
+
+    Raises:
+        ParameterError: lengths do not fit, or numbers are not finite, negative or decreasing.
+    """
+
+    grid: Grid
+    cumulative: Float64
+    raw: Float64
+    strategy: Strategy | None
+    adjacency: Adjacency
+    total: int | None
+    smoothing: str
+    column: str
+    provenance: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        raw, cumulative = (self._numbers(name) for name in ("raw", "cumulative"))
+        rounding = 1e-6 * max(1.0, float(np.max(np.abs(cumulative))))
+        if float(cumulative.min()) < -rounding or np.any(np.diff(cumulative) < -rounding):
+            raise ParameterError("cumulative counts must be at least 0 and must not decrease")
+        np.maximum.accumulate(np.maximum(cumulative, 0), out=cumulative)
+        if self.total is not None and self.total < 0:
+            raise ParameterError(f"the number of records must be at least 0, got {self.total}")
+        if self.strategy is not None and self.strategy.size != self.grid.bins:
+            raise ParameterError(f"the strategy is for {self.strategy.size} bins, the grid has {self.grid.bins}")
+        for name, values in (("raw", raw), ("cumulative", cumulative)):
+            values.flags.writeable = False
+            object.__setattr__(self, name, values)
+
+    def _numbers(self, name: str) -> Float64:
+        values = np.array(getattr(self, name), dtype=np.float64)
+        if values.shape != (self.grid.bins,):
+            raise ParameterError(f"{name} must hold {self.grid.bins} numbers, one a threshold, got {values.shape}")
+        if not np.isfinite(values).all():
+            raise ParameterError(f"{name} must hold finite numbers")
+        return values
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Curve):
+            return NotImplemented
+        return all(
+            np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs
+            for mine, theirs in (
+                (getattr(self, field.name), getattr(other, field.name)) for field in dataclasses.fields(self)
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.grid, self.column, self.total, self.cumulative.tobytes()))
+
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """The same curve carrying where it comes from."""
+        if provenance.total is None and self.total is not None:
+            provenance = dataclasses.replace(provenance, total=self.total)
+        return dataclasses.replace(self, provenance=provenance)
+
+    # What was estimated
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        return self.strategy is not None
+
+    @property
+    def records(self) -> float:
+        """Number of records: exact where that is public, else its estimate; at least 0."""
+        return float(self.cumulative[-1]) if self.total is None else float(self.total)
+
+    @property
+    def defined(self) -> bool:
+        """Whether there are any records, as far as the noise lets one see."""
+        return self.records > 0
+
+    @property
+    def thresholds(self) -> Float64:
+        """The grid's numbers, shape (N,)."""
+        return self.grid.thresholds
+
+    @property
+    def labels(self) -> Any:
+        """Thresholds as the user would write them, shape (N,): numbers, dates or datetimes."""
+        return to_labels(self.grid, self.grid.thresholds)
+
+    @cached_property
+    def probabilities(self) -> Float64:
+        """F at each threshold, shape (N,), not decreasing, in [0, 1]; the last is exactly 1."""
+        values = np.minimum(self.cumulative / self.records, 1.0) if self.defined else np.zeros(self.grid.bins)
+        values[-1] = 1.0
+        values.flags.writeable = False
+        return values
+
+    # Asking
+
+    def __call__(self, t: Any) -> Any:
+        """F(t), the share of records at or below t; the same as `evaluate`."""
+        return self.evaluate(t)
+
+    def evaluate(self, t: Any) -> Any:
+        """Share of records at or below each t, as a step function: F at the last threshold at or below t.
+
+        Args:
+            t: Numbers, or dates on a grid of dates; any shape, also infinite.
+
+        Returns:
+            A float, or an array of the shape of t; 0 below the first threshold.
+
+        Raises:
+            ParameterError: t is missing or of another kind than the grid's bounds.
+        """
+        return self.cdf.evaluate(t)
+
+    def survival(self, t: Any) -> Any:
+        """Share of records above each t, `1 - F(t)`."""
+        return self.sf.evaluate(t)
+
+    @property
+    def cdf(self) -> CurveFunction:
+        """The distribution function, in the shape of `scipy.stats.ecdf(...).cdf`."""
+        return CurveFunction(self, "cdf")
+
+    @property
+    def sf(self) -> CurveFunction:
+        """The survival function, in the shape of `scipy.stats.ecdf(...).sf`."""
+        return CurveFunction(self, "sf")
+
+    def quantile(self, p: Any) -> Any:
+        """First threshold at which F reaches p, for each p in [0, 1].
+
+        Returns:
+            A number or date, or an array of them (dates as objects) of the shape of p.
+
+        Raises:
+            ParameterError: a p is outside [0, 1].
+        """
+        return to_labels(self.grid, self.thresholds[np.searchsorted(self.probabilities, to_shares(p), side="left")])
+
+    def quantile_interval(
+        self, p: Any, confidence_level: float = 0.95, *, target: str = "population"
+    ) -> QuantileInterval:
+        """Ends between which the true quantiles of all p lie at once, by inverting the band.
+
+        Bins are half-open, so the true quantile is above `low` and at most `high`; on a grid of
+        integers it is at least `low`. Values outside the grid's bounds count as clipped to them.
+
+        Args:
+            p: Shares in [0, 1], any shape.
+            confidence_level: Wanted probability, strictly between 0 and 1.
+            target: "population" or "sample"; see `band`.
+
+        Returns:
+            low and high, each of the shape of p.
+
+        Raises:
+            ParameterError: an argument is out of range.
+        """
+        shares = to_shares(p)
+        band = self.band(confidence_level, target=target)
+        # F is monotone, so each end may use the others; a band that crosses itself gives a point
+        reachable = np.minimum.accumulate(band.high[::-1])[::-1]
+        reached = np.maximum.accumulate(band.low)
+        last = np.searchsorted(reached, shares, side="left")
+        first = np.minimum(np.searchsorted(reachable, shares, side="left"), last)
+        return QuantileInterval(
+            to_labels(self.grid, curve_bins.lower_ends(self.grid)[first]), to_labels(self.grid, self.thresholds[last])
+        )
+
+    # Error
+
+    def band(
+        self,
+        confidence_level: float = 0.95,
+        *,
+        target: str = "population",
+        simulations: int | None = None,
+        progress: Progress | None = None,
+    ) -> Band:
+        """Compute two curves between which the whole true curve lies with the stated confidence.
+
+        Centered on `raw`, since no such statement is known for the smoothed curve, which may leave the
+        band in places.
+
+        Args:
+            confidence_level: Wanted probability for all thresholds at once, strictly between 0 and 1.
+            target: "population": what the records were drawn from; counts sampling error and noise.
+                "sample": the records themselves; counts noise only, so it is narrower.
+            simulations: Number of simulated releases; by default 9999, fewer for more than 6000 noise
+                nodes. The confidence level holds for any number.
+            progress: Called with simulations done and to do.
+
+        Raises:
+            ParameterError: an argument is out of range.
+
+        Privacy:
+            Post-processing.
+        """
+        return simultaneous_band(
+            self.grid,
+            self.raw,
+            strategy=self.strategy,
+            total=self.total,
+            confidence_level=confidence_level,
+            target=target,
+            simulations=simulations,
+            progress=progress,
+        )
+
+    @cached_property
+    def _variance(self) -> Float64:
+        if self.strategy is None:
+            return np.zeros(self.grid.bins)
+        return self.strategy.variance(total_known=self.total is not None)
+
+    def rmse(self) -> float:
+        """Predicted root-mean-square error of the raw counts over the thresholds, as a share of the records.
+
+        Counts noise only. Smoothing usually does better. Infinite where the curve is not defined.
+        """
+        return float(np.sqrt(np.mean(self._variance))) / self.records if self.defined else float("inf")
+
+    def standard_error(self, t: Any, *, target: str = "population") -> Any:
+        """Standard deviation of the raw estimate at each t, as a share of the records.
+
+        One point at a time; for a whole curve use `band`. With a private number of records the
+        noise of that number is left out.
+
+        Args:
+            t: As for `evaluate`.
+            target: "population" adds the sampling error; "sample" counts noise only.
+
+        Returns:
+            A float, or an array of the shape of t; infinite where the curve is not defined.
+
+        Raises:
+            ParameterError: t or target is not what is asked for.
+        """
+        if target not in TARGETS:
+            raise ParameterError(f"target must be population or sample, got {target!r}")
+        numbers = to_numbers(self.grid, t)
+        if not self.defined:
+            return plain(np.full(numbers.shape, np.inf))
+        points = last_at_or_below(self.thresholds, numbers)
+        variance = np.concatenate(([0.0], self._variance))[points + 1] / self.records**2
+        if target == "population":
+            share = np.concatenate(([0.0], self.probabilities))[points + 1]
+            variance = variance + share * (1 - share) / self.records
+        return plain(np.sqrt(variance))
+
+    # Bins
+
+    def histogram(self, edges: Any = None) -> curve_bins.Histogram:
+        """Shares and counts between thresholds, by differences.
+
+        Args:
+            edges: Increasing thresholds (the first may be the grid's lower bound), or a number of equal
+                groups of bins that divides N; by default every bin.
+
+        Raises:
+            ParameterError: an edge is no threshold, or the number does not divide N.
+        """
+        return curve_bins.histogram(self.grid, self.probabilities, self.records, edges)
+
+    def mean(self) -> Any:
+        """Expected value, with the mass of a bin in its middle; of values clipped to the bounds."""
+        return to_labels(self.grid, curve_bins.mean(self.grid, self.probabilities))
+
+    def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> Any:
+        """Draw synthetic values from the curve, shape (size,).
+
+        Uniform within a bin; on whole days on a grid of dates; on thresholds on a grid of integers.
+
+        Args:
+            size: Number of independent draws, at least 0.
+            rng: Generator or seed. The draws are post-processing, so it need not be secret.
+
+        Raises:
+            ParameterError: size is not a whole number of at least 0.
+        """
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
+            raise ParameterError(f"size must be a whole number of at least 0, got {size!r}")
+        return curve_bins.draw(self.grid, self.probabilities, int(size), np.random.default_rng(rng))
+
+    # Showing and storing
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        return curve_text.guarantee(self)
+
+    def __str__(self) -> str:
+        return curve_text.summary(self)
+
+    def __repr__(self) -> str:
+        return f"<Curve of {self.column}: {self.grid.bins} thresholds, {'private' if self.private else 'not private'}>"
+
+    def _repr_html_(self) -> str:
+        return curve_text.html(self)
+
+    def plot(self, ax: Any = None, *, confidence_level: float | None = 0.95, target: str = "population") -> Any:
+        """Draw the curve and its band; returns matplotlib axes.
+
+        Args:
+            ax: Axes to draw into; new ones by default.
+            confidence_level: Of the band; None for no band.
+            target: Of the band.
+        """
+        return plots.plot_curve(self, ax, confidence_level=confidence_level, target=target)
+
+    def to_frame(self, backend: str | None = None) -> Any:
+        """Thresholds, counts and shares as a data frame.
+
+        Args:
+            backend: "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Raises:
+            ParameterError: none is installed, or another name was given.
+        """
+        return curve_text.frame(self, backend)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact; see the schema in `ogive/schemas`."""
+        return curve_json.to_dict(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there, whole or not at all.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        return curve_json.to_json(self, path)
+
+    @staticmethod
+    def from_dict(data: Any) -> Curve:
+        """Rebuild a curve from `to_dict`; equal to the original.
+
+        Raises:
+            ParameterError, DataError: this is no curve that this version can read.
+        """
+        return Curve(**curve_json.fields(data))
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> Curve:
+        """Read a curve from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            ParameterError, DataError: this is no curve that this version can read.
+        """
+        return Curve.from_dict(curve_json.parse(source))

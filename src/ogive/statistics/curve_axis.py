@@ -1,0 +1,92 @@
+"""Between what a user writes on the axis of a curve (numbers, dates) and the numbers of its grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError
+from ogive.grids import Grid
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+_TICKS = {"date": "datetime64[D]", "datetime": "datetime64[us]"}
+
+
+def to_numbers(grid: Grid, values: Any) -> Float64:
+    """Numbers of the grid for whatever the user wrote, same shape.
+
+    Infinite numbers are allowed. On a grid of dates a time of day is dropped: F at any time of a
+    day is F at that day.
+
+    Raises:
+        ParameterError: a value is missing (NaN, NaT) or of another kind than the grid's bounds.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind == "M" and grid.unit != "number":
+        if np.isnat(array).any():
+            raise ParameterError("a curve has no value at a missing date")
+        return array.astype(_TICKS[grid.unit]).astype(np.int64).astype(np.float64)
+    if array.dtype.kind in "iuf":
+        numbers: Float64 = array.astype(np.float64)
+    else:
+        numbers = np.array([_number(grid, value) for value in array.ravel()], dtype=np.float64).reshape(array.shape)
+    if np.isnan(numbers).any():
+        raise ParameterError("a curve has no value at NaN")
+    return numbers
+
+
+def _number(grid: Grid, value: Any) -> float:
+    if isinstance(value, float) and not np.isfinite(value):
+        return value
+    return grid.number(value)
+
+
+def to_labels(grid: Grid, numbers: Any) -> Any:
+    """Numbers of the grid as the user would write them.
+
+    Returns:
+        For one number a float, a date or a datetime; for an array one of float64, or of dates as
+        objects, same shape.
+    """
+    array = np.asarray(numbers, dtype=np.float64)
+    if array.ndim == 0:
+        return grid.label(float(array))
+    if grid.unit == "number":
+        return array
+    labels = np.empty(array.shape, dtype=object)
+    labels.ravel()[:] = [grid.label(number) for number in array.ravel().tolist()]
+    return labels
+
+
+def to_shares(p: Any) -> Float64:
+    """Shares as floats, same shape.
+
+    Raises:
+        ParameterError: one is outside [0, 1] or is no number.
+    """
+    try:
+        shares = np.asarray(p, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError(f"p must be numbers between 0 and 1, got {p!r}") from None
+    if not np.all((shares >= 0) & (shares <= 1)):
+        raise ParameterError(f"p must be between 0 and 1, got {p!r}")
+    return shares
+
+
+def last_at_or_below(thresholds: Float64, numbers: Float64) -> Int64:
+    """0-based index of the last threshold at or below each number, -1 where there is none."""
+    return np.asarray(np.searchsorted(thresholds, numbers, side="right") - 1, dtype=np.int64)
+
+
+def first_at_or_above(thresholds: Float64, numbers: Float64) -> Int64:
+    """0-based index of the first threshold at or above each number, N where there is none."""
+    return np.asarray(np.searchsorted(thresholds, numbers, side="left"), dtype=np.int64)
+
+
+def plain(values: Any) -> Any:
+    """A Python scalar for an array without dimensions, else the array."""
+    return values.item() if np.ndim(values) == 0 and isinstance(values, np.ndarray | np.generic) else values
