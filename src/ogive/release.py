@@ -72,8 +72,9 @@ def release(
                 raise BudgetError(f"{statistic.name} would cost {loss}, more than the granted {privacy}")
             opened = spent
         method = query.strategy.name
+        answer = opening.answer(query)
         try:
-            query = procedure.send(opening.answer(query))
+            query = procedure.send(answer)
         except StopIteration as stop:
             estimate = stop.value
             break
@@ -87,6 +88,7 @@ def release(
             adjacency=adjacency,
             trust=trust.name,
             assumption=trust.assumption,
+            total=answer.total,
         )
     )
 

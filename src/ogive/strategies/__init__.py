@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ogive.errors import ParameterError
-from ogive.strategies.base import Level, Strategy
+from ogive.strategies.base import Level, Pointwise, Strategy
 from ogive.strategies.hats import LeastSquaresHats, design_hats
 from ogive.strategies.path import PathNoise
 from ogive.strategies.path_design import design_path
@@ -17,6 +17,7 @@ __all__ = [
     "LeastSquaresTree",
     "Level",
     "PathNoise",
+    "Pointwise",
     "SquareRoot",
     "Strategy",
     "design_hats",
