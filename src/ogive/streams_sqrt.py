@@ -133,7 +133,7 @@ def estimator_coefficients(weights: Int64) -> Float64:
     return estimator
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _advance(
     first: int,
     elements: Int64,

@@ -157,7 +157,7 @@ def _sum_of_quotients(steps: int, size: int) -> int:
     return size * whole * (whole - 1) // 2 + whole * (rest + 1)
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
+@njit(cache=True)
 def _advance(
     first: int,
     total: int,
