@@ -6,8 +6,8 @@ hides the change, so with Laplace noise of scale s the loss is c / s, where
 
     c = max over v of min { ||chi||_1 : Z^T chi = v }.
 
-The matrix Z of a laminar family is totally unimodular, so an integer chi attains the
-minimum; c therefore also bounds ||chi||_2^2 for integer noise.
+Some chi with entries -1, 0 and 1 attains the minimum; c therefore also bounds ||chi||_2^2 for
+integer noise. For Laplace noise no smaller price holds (docs/proofs/path_noise.md).
 
 A prefix of a block is summarized by two costs inside that block: A when the coefficients
 of its ancestors sum to 0 and B when they sum to 1. Only Pareto-maximal pairs matter, and
