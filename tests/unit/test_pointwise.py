@@ -1,0 +1,156 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError
+from ogive.noise import KeyedSource
+
+VALUES = np.random.default_rng(7).normal(50, 12, size=5_000)
+STATISTIC = ogive.Ecdf("x", (0, 100), bins=64)
+GRANTED = ogive.PureDP(1)
+
+
+def opened(values=VALUES, **options):
+    trust = ogive.Central({"x": values})
+    return ogive.PointwiseCurve.open(STATISTIC, trust=trust, privacy=GRANTED, **options)
+
+
+def test_repeated_and_overlapping_queries_return_identical_numbers():
+    curve = opened()
+    first = curve.counts([3, 60, 3, 17])
+    assert first[0] == first[2]
+    # the last count is public, so whether it is among the points decides how the others are estimated
+    assert np.array_equal(curve.counts([17, 3]), first[[3, 0]])
+    assert curve(50.0) == curve(50.0)
+
+
+def test_points_in_any_order_agree_with_the_whole_curve():
+    curve = opened(source=KeyedSource(bytes(32)))
+    whole = curve.counts(np.arange(63))
+    again = opened(source=KeyedSource(bytes(32)))
+    for point in (62, 0, 31, 32, 5):
+        assert again.counts([point])[0] == whole[point]
+
+
+def test_errors_have_the_law_of_the_noise():
+    truth = np.cumsum(np.histogram(np.clip(VALUES, 0, 100), bins=64, range=(0, 100))[0])
+    errors = np.array([opened().counts([20, 40])[0] - truth[20] for _ in range(400)])
+    variance = float(opened().strategy.variance(total_known=False)[20])
+    # 400 draws: the mean square is within 40 % of its expectation with overwhelming probability
+    assert 0.6 < np.mean(errors**2) / variance < 1.4
+    assert not 0.6 < np.mean((1.5 * errors) ** 2) / variance < 1.4, "control: noise half as large again is seen"
+
+
+def test_inverts_by_bisection_within_few_points(monkeypatch):
+    curve = opened()
+    asked = []
+    counts = curve.counts
+
+    def count(points):
+        asked.extend(np.atleast_1d(points).tolist())
+        return counts(points)
+
+    monkeypatch.setattr(curve, "counts", count)
+    (median,) = curve.quantile([0.5])
+    assert abs(median - np.median(VALUES)) < 4
+    assert len(set(asked)) <= math.ceil(math.log2(64)) + 1
+
+
+def test_quantiles_increase_with_their_probabilities():
+    curve = opened()
+    wanted = [0.9, 0.1, 0.5, 0.11, 0.12]
+    found = np.array(curve.quantile(wanted))
+    assert np.all(np.diff(found[np.argsort(wanted)]) >= 0)
+
+
+def test_below_the_first_threshold_nothing_is_asked():
+    assert opened()(-5) == 0.0
+
+
+def test_resumes_with_the_same_numbers(tmp_path):
+    state = tmp_path / "curve.state"
+    curve = opened(state=state)
+    before = curve.counts([1, 2, 40])
+    assert state.stat().st_mode & 0o077 == 0
+    resumed = ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": VALUES}))
+    assert np.array_equal(resumed.counts([40, 2, 1]), before[::-1])
+    assert resumed.privacy == GRANTED
+    assert resumed.adjacency is ogive.Adjacency.REPLACE
+
+
+def test_refuses_to_resume_on_changed_data(tmp_path):
+    state = tmp_path / "curve.state"
+    opened(state=state)
+    changed = VALUES.copy()
+    changed[0] = 99.0
+    with pytest.raises(ReleaseMismatchError, match="other records"):
+        ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": changed}))
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("grid", ogive.Grid.linear(0, 101, bins=64).to_dict()),
+        ("adjacency", "add_or_remove"),
+        ("missing", "low"),
+        ("strategy", ogive.design_path(64, privacy=ogive.PureDP(2), adjacency=ogive.Adjacency.REPLACE).to_dict()),
+        ("secret", "00" * 32),
+    ],
+)
+def test_refuses_to_resume_with_another_grid_scale_or_adjacency(tmp_path, field, value):
+    state = tmp_path / "curve.state"
+    opened(state=state)
+    data = json.loads(state.read_text())
+    assert data[field] != value
+    state.write_text(json.dumps({**data, field: value}))
+    with pytest.raises(ReleaseMismatchError):
+        ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": VALUES}))
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}", '{"schema": 1}', '{"schema": "ogive.pointwise/9"}', "\x00"])
+def test_refuses_a_state_that_is_none(tmp_path, content):
+    state = tmp_path / "curve.state"
+    state.write_text(content)
+    with pytest.raises(DataError):
+        ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": VALUES}))
+
+
+def test_refuses_to_resume_from_nowhere(tmp_path):
+    with pytest.raises(DataError, match="No such file"):
+        ogive.PointwiseCurve.resume(tmp_path / "none", trust=ogive.Central({"x": VALUES}))
+
+
+def test_never_overwrites_the_state_of_another_release(tmp_path):
+    state = tmp_path / "curve.state"
+    opened(state=state)
+    before = state.read_bytes()
+    with pytest.raises(ParameterError, match="exists"):
+        opened(state=state)
+    assert state.read_bytes() == before
+
+
+def test_the_state_does_not_let_one_check_guesses_at_the_data(tmp_path):
+    """The digest of the data is keyed: equal data under two keys leave different marks."""
+    marks = []
+    for name in ("a", "b"):
+        opened(state=tmp_path / name)
+        marks.append(json.loads((tmp_path / name).read_text())["mark"])
+    assert marks[0] != marks[1]
+
+
+def test_refuses_methods_that_have_no_single_points_and_prices_above_the_grant():
+    trust = ogive.Central({"x": VALUES})
+    with pytest.raises(ParameterError, match="single points"):
+        ogive.PointwiseCurve.open(ogive.Ecdf("x", (0, 100), bins=64, method="tree_ls"), trust=trust, privacy=GRANTED)
+    costly = ogive.design_path(64, privacy=ogive.PureDP(2), adjacency=ogive.Adjacency.REPLACE)
+    with pytest.raises(BudgetError, match="epsilon = 2"):
+        ogive.PointwiseCurve.open(ogive.Ecdf("x", (0, 100), bins=64, method=costly), trust=trust, privacy=GRANTED)
+
+
+@pytest.mark.parametrize("points", [[-1], [64], [0.5], ["a"]])
+def test_refuses_points_that_are_not_on_the_grid(points):
+    with pytest.raises(ParameterError, match="points"):
+        opened().counts(points)
