@@ -6,6 +6,7 @@ without pyplot and its global state.
 
 from __future__ import annotations
 
+import importlib
 import io
 from pathlib import Path
 from typing import Any, Protocol
@@ -54,6 +55,11 @@ class DrawnCurve(Protocol):
     @property
     def probabilities(self) -> Float64:
         """Value at each threshold."""
+        ...
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
         ...
 
     @property
@@ -115,7 +121,12 @@ def plot_curve(
             zorder=3,
         )
     axes.step(
-        edges, np.concatenate(([0.0], curve.probabilities)), where="post", color=BLUE, linewidth=1.8, label="released"
+        edges,
+        np.concatenate(([0.0], curve.probabilities)),
+        where="post",
+        color=BLUE,
+        linewidth=1.8,
+        label="released" if curve.private else "exact (not private)",
     )
     _frame(axes, curve, "Share at or below")
     if confidence_level is not None or truth is not None:
@@ -199,6 +210,14 @@ def _frame(axes: Any, curve: DrawnCurve, label: str) -> None:
     if curve.grid.kind == "geometric":
         axes.set_xscale("log")
     axes.set_title(f"Distribution of {curve.column}", loc="left", fontsize=12, pad=22)
-    axes.text(0, 1.02, curve.caption, transform=axes.transAxes, fontsize=8.5, color=GRAY, va="bottom")
+    color, weight = (GRAY, "normal") if curve.private else (ORANGE, "bold")
+    axes.text(
+        0, 1.02, curve.caption, transform=axes.transAxes, fontsize=8.5, color=color, fontweight=weight, va="bottom"
+    )
+    if curve.grid.unit != "number":
+        dates: Any = importlib.import_module("matplotlib.dates")
+        locator = dates.AutoDateLocator()
+        axes.xaxis.set_major_locator(locator)
+        axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     axes.grid(axis="y", color=GRAY, alpha=0.18, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)

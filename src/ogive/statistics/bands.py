@@ -16,6 +16,12 @@ and both are at most (1 - confidence_level) / 2 when w is that quantile of the s
 independent one-sided maxima. The plain quantile of max |e| / n + max |A| also counts noise and
 sampling error of opposite signs as if they added, and is 2 to 4 percent wider where both matter.
 
+Where the number of records is private, F_i = C_i / n is a ratio of two unknown counts. Its estimate
+obeys R_i - F_i R_N = e_i - F_i e_N for the raw counts R, and since F_i lies in [0, 1] the right side
+is at most max(|e_i|, |e_i - e_N|). The quantile q of the largest of these over all i gives the band
+(R_i +/- q) / R_N for the sample; for the population the Dvoretzky-Kiefer-Wolfowitz distance for
+n >= R_N - q is added, and each of the two events gets half of the error probability.
+
 What is covered: the values at all thresholds at once, and by monotonicity everything between
 them. Values outside the grid's bounds are clipped first, so at the last threshold the band
 is 1, which is a statement about clipped values only.
@@ -108,11 +114,13 @@ class NoiseMaxima:
 
     Fields:
         above: Largest error of each simulation, sign kept, at least 0.
-        either: Largest absolute error of each.
+        either: Largest absolute error of each, max |e_i|.
+        ratio: Largest absolute error when e_N may be taken away, max over i of max(|e_i|, |e_i - e_N|).
     """
 
     above: Float64
     either: Float64
+    ratio: Float64
 
 
 _simulated: OrderedDict[tuple[Strategy, bool, int], NoiseMaxima] = OrderedDict()
@@ -143,7 +151,7 @@ def simulate_maxima(
         _simulated.move_to_end(key)
         return _simulated[key]
     source = KeyedSource.from_seed(_SEED)
-    above, either = np.empty(simulations), np.empty(simulations)
+    above, either, ratio = (np.empty(simulations) for _ in range(3))
     nodes = sum(level.nodes for level in strategy.levels)
     batch = max(1, _BATCH_VALUES // nodes)
     for start in range(0, simulations, batch):
@@ -152,12 +160,14 @@ def simulate_maxima(
             level.law.sample(rows * level.nodes, source=source).reshape(rows, level.nodes) for level in strategy.levels
         )
         errors = strategy.estimate(strategy.spread(noise), 0 if total_known else None)
-        highest, lowest = errors.max(axis=-1), errors.min(axis=-1)
-        above[start : start + rows] = np.maximum(highest, 0)
-        either[start : start + rows] = np.maximum(highest, -lowest)
+        highest, lowest, last = errors.max(axis=-1), errors.min(axis=-1), errors[:, -1]
+        here = slice(start, start + rows)
+        above[here] = np.maximum(highest, 0)
+        either[here] = np.maximum(highest, -lowest)
+        ratio[here] = np.maximum(either[here], np.maximum(highest - last, last - lowest))
         if progress is not None:
             progress(start + rows, simulations)
-    _simulated[key] = NoiseMaxima(above, either)
+    _simulated[key] = NoiseMaxima(above, either, ratio)
     while len(_simulated) > _KEPT:
         _simulated.popitem(last=False)
     return _simulated[key]
@@ -265,15 +275,16 @@ def _public_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str
 
 
 def _private_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str) -> tuple[Float64, Float64]:
-    """Ends where the number of records is itself an estimate: the smallest and largest ratio of counts."""
+    """Ends where the number of records is itself an estimate."""
     noise_tail = tail if target == "sample" else tail / 2
-    margin = upper_quantile(maxima.either, noise_tail)
-    low, high = _whole_counts(raw, margin)
-    fewest, most = max(1.0, float(raw[-1]) - margin), float(raw[-1]) + margin
-    if most < 1:  # fewer than one record: the margin cannot have held
+    margin = upper_quantile(maxima.ratio, noise_tail)
+    records = float(raw[-1])
+    if records <= 0:  # says nothing about ratios
         return np.zeros(len(raw)), np.ones(len(raw))
-    strays = 0.0 if target == "sample" else math.sqrt(math.log(2 / (tail - noise_tail)) / (2 * fewest))
-    return np.clip(low / most - strays, 0, 1), np.clip(high / fewest + strays, 0, 1)
+    strays = 0.0
+    if target == "population":
+        strays = math.sqrt(math.log(2 / (tail - noise_tail)) / (2 * max(1.0, records - margin)))
+    return _tidy(raw / records, margin / records + strays)
 
 
 def _without_noise(raw: Float64, tail: Fraction, target: str) -> tuple[Float64, Float64]:
@@ -295,10 +306,10 @@ def _tidy(raw: Float64, margin: float) -> tuple[Float64, Float64]:
 
 
 def _whole_counts(raw: Float64, margin: float) -> tuple[Float64, Float64]:
-    """Ends for the counts of the records, which are monotone whole numbers of at least 0."""
+    """Ends for the counts of the records, which are monotone and whole."""
     slack = 1e-6 + 1e-12 * float(np.max(np.abs(raw)))
     low = np.ceil(np.maximum.accumulate(raw) - margin - slack)
     high = np.floor(np.minimum.accumulate(raw[::-1])[::-1] + margin + slack)
     if np.any(low > high):
-        low, high = raw - margin, raw + margin
-    return np.maximum(low, 0), np.maximum(high, 0)
+        return raw - margin, raw + margin
+    return low, high
