@@ -112,13 +112,17 @@ def _progress(folder: Path) -> Iterator[Progress]:
         TimeElapsedColumn(),
         TimeRemainingColumn(),
     )
-    with Bars(*columns, console=Console(stderr=True)) as bars:
-        try:
-            yield _Bars(bars)
-        except KeyboardInterrupt:
+    bars = Bars(*columns, console=Console(stderr=True))
+    try:
+        yield _Bars(bars)
+    except KeyboardInterrupt:
+        bars.stop()
+        _say(f"stopped; finished runs are kept in {folder}, and the same command goes on from there")
+        raise
+    finally:
+        # stopping bars that never started would print an empty line
+        if bars.live.is_started:
             bars.stop()
-            _say(f"stopped; finished runs are kept in {folder}, and the same command goes on from there")
-            raise
 
 
 def _say(message: str) -> None:
@@ -133,6 +137,7 @@ class _Bars:
         self._tasks: dict[str, Any] = {}
 
     def begin(self, name: str, total: int, known: int) -> None:
+        self._bars.start()
         description = f"{name} ({known} known)" if known else name
         self._tasks[name] = self._bars.add_task(description, total=total, completed=known)
 

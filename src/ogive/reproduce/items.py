@@ -14,11 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import ogive
 from ogive.errors import ParameterError
-from ogive.noise import KeyedSource
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import Check
 
@@ -146,11 +143,3 @@ def code_version(patterns: tuple[str, ...]) -> str:
         for file in files:
             digest.update(f"{file.relative_to(root).as_posix()}\n".encode() + file.read_bytes())
     return digest.hexdigest()
-
-
-def streams(seed: int) -> tuple[np.random.Generator, KeyedSource]:
-    """Randomness of a task: a generator for simulated records, a source of words for privacy noise.
-
-    Both are public and replayable, which is right for simulated records only.
-    """
-    return np.random.default_rng([seed, 0]), KeyedSource.from_seed(seed)

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from ogive.reproduce.ecdf.releases import CODE, SIZE, best_strategy, measure, paper_strategy, poisson_counts
 from ogive.reproduce.ecdf.smoothing import OURS, PAPER_BLUE, PAPER_RED, plot
-from ogive.reproduce.items import FIGURE, Item, Numbers, Setting, streams
+from ogive.reproduce.items import FIGURE, Item, Numbers, Setting
+from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import Check, above, below, every, opposite, show
 from ogive.statistics.inverse import bisect_domain

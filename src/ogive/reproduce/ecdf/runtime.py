@@ -18,7 +18,8 @@ import numpy as np
 from ogive.reproduce.ecdf.releases import CODE, measure, paper_strategy, poisson_counts
 from ogive.reproduce.ecdf.smoothing import PAPER_BLUE, PAPER_RED
 from ogive.reproduce.ecdf.solvers import solve_paper
-from ogive.reproduce.items import FIGURE, Item, Numbers, Setting, streams
+from ogive.reproduce.items import FIGURE, Item, Numbers, Setting
+from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import Check, Outcome, below, every
 from ogive.statistics.smoothing import smooth
@@ -26,14 +27,13 @@ from ogive.statistics.smoothing import smooth
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-EXPONENTS = tuple(range(5, 13))
+EXPONENTS = tuple(range(5, 16))
 QUICK_EXPONENTS = (5, 6, 7, 8, 9, 10)
-OUR_EXPONENTS = (13, 15)
-"""Sizes beyond the paper's, for our algorithms only."""
 LARGE = 2**8
 """From here on times are those of the solver rather than of setting it up."""
 EPSILON, RATE = 1.0, 3.0
 
+AGREEMENT = "largest difference of p=2 curves, in records"
 LINEAR, QUADRATIC = "cvxopt LP (p=1)", "cvxopt QP (p=2)"
 OUR_LINEAR, OUR_QUADRATIC = "ours (p=1)", "ours (p=2)"
 
@@ -58,13 +58,14 @@ def smoothing_times(setting: Setting, seed: int, data: Path | None) -> Numbers:
         noisy = strategy.estimate(answer, None) / total
         linear = seconds(lambda: solve_paper(noisy, 1), repeats=1)
         quadratic = seconds(lambda: solve_paper(noisy, 2), repeats=1)
-        curve, _ = solve_paper(noisy, 2)
-        own = smooth(strategy, answer, total=total, kind="least_squares", anchor=False) / total
+        # compared on counts: at frequencies the solver stops while it is wrong in the fourth digit
+        curve, _ = solve_paper(strategy.estimate(answer, None), 2, top=total)
+        own = smooth(strategy, answer, total=total, kind="least_squares", anchor=False)
         numbers |= {
             LINEAR: linear,
             QUADRATIC: quadratic,
             "QP - LP": quadratic - linear,
-            "largest difference of p=2 curves": float(np.abs(curve - own).max()),
+            AGREEMENT: float(np.abs(curve - own).max()),
         }
     return numbers
 
@@ -81,10 +82,9 @@ def seconds(work: Callable[[], object], *, repeats: int) -> float:
 
 
 def settings(quick: bool) -> tuple[Setting, ...]:
-    """Sizes of the specification with cvxopt where it is installed, larger ones with ours alone."""
+    """Sizes up to that of the paper's other figures, with cvxopt where it is installed."""
     peer = "cvxopt" if importlib.util.find_spec("cvxopt") else "none"
-    sizes: list[Setting] = [{"size": 2**e, "peer": peer} for e in (QUICK_EXPONENTS if quick else EXPONENTS)]
-    return (*sizes, *({"size": 2**e, "peer": "none"} for e in (() if quick else OUR_EXPONENTS)))
+    return tuple({"size": 2**e, "peer": peer} for e in (QUICK_EXPONENTS if quick else EXPONENTS))
 
 
 def judge(summary: Summary) -> tuple[Check, ...]:
@@ -96,7 +96,7 @@ def judge(summary: Summary) -> tuple[Check, ...]:
     _, linear = summary.series("size", LINEAR)
     _, quadratic = summary.series("size", QUADRATIC)
     large = [place for place, size in enumerate(sizes) if size >= LARGE]
-    _, apart = summary.series("size", "largest difference of p=2 curves")
+    _, apart = summary.series("size", AGREEMENT)
     return (
         Check(
             claim,
@@ -104,9 +104,9 @@ def judge(summary: Summary) -> tuple[Check, ...]:
             "LP / QP: " + ", ".join(f"{linear[p].median / quadratic[p].median:.2g} at {sizes[p]:g}" for p in large),
         ),
         Check(
-            "both ways to smooth with p=2 find the same curve, to 1e-4",
-            every([below(cell, 1e-4) for cell in apart]),
-            f"largest difference {max(cell.mean for cell in apart):.1g}",
+            "both ways to smooth with p=2 find the same curve, to one record",
+            every([below(cell, 1.0) for cell in apart]),
+            f"largest difference {max(cell.mean for cell in apart):.1g} records",
         ),
     )
 

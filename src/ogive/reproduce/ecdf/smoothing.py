@@ -23,7 +23,8 @@ from ogive.reproduce.ecdf.releases import (
     poisson_counts,
     squared_error,
 )
-from ogive.reproduce.items import FIGURE, Item, Numbers, Setting, streams
+from ogive.reproduce.items import FIGURE, Item, Numbers, Setting
+from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell, Summary
 from ogive.reproduce.verdicts import Check, above, below, every, show, some
 from ogive.statistics.smoothing import smooth
@@ -133,16 +134,15 @@ def judge_figure_3(summary: Summary) -> tuple[Check, ...]:
 
 
 def faded(name: str, far: float, last: Cell, near: float, middle: Cell) -> Check:
-    """The effect 1 - ratio at the far end is below half of what it is in the middle."""
-    # 1 - last < (1 - middle) / 2, written as one quantity below 0
+    """The effect, |1 - ratio|, at the far end is below half of what it is in the middle."""
     quantity = Cell(
-        0.5 - last.mean + middle.mean / 2,
+        abs(1 - last.mean) - abs(1 - middle.mean) / 2,
         math.hypot(last.error, middle.error / 2),
-        0.5 - last.median + middle.median / 2,
+        abs(1 - last.median) - abs(1 - middle.median) / 2,
         min(last.runs, middle.runs),
     )
     return Check(
-        f"the effect fades as {name} grows: 1 - ratio at {far:g} below half of that at {near:g}",
+        f"the effect fades as {name} grows: |1 - ratio| at {far:g} below half of that at {near:g}",
         below(quantity, 0.0),
         f"p=2 ratio {show(last)} at {far:g}, {show(middle)} at {near:g}",
     )

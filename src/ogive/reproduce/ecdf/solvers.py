@@ -25,15 +25,17 @@ def incidence(size: int) -> sparse.csc_array:
     return sparse.csc_array((np.ones(rows.size), (rows, columns)), shape=(size, int(starts[-1])))
 
 
-def solve_paper(noisy: Float64, power: int) -> tuple[Float64, float]:
-    """Smooth noisy frequencies by Eq. 3.
+def solve_paper(noisy: Float64, power: int, *, top: float = 1.0) -> tuple[Float64, float]:
+    """Smooth a noisy distribution function by Eq. 3.
 
     Args:
-        noisy: Shape (N,), N a power of two.
+        noisy: Noisy values, shape (N,), N a power of two.
         power: 1 (linear program) or 2 (quadratic program).
+        top: Largest value that is possible: 1 for frequencies, as in the paper; the number of records
+            for counts, which the solver's fixed tolerances suit better.
 
     Returns:
-        The smoothed frequencies, shape (N,), and the sum of |nu|^power.
+        The smoothed values, shape (N,), and the sum of |nu|^power.
 
     Raises:
         ArithmeticError: the solver gave up.
@@ -42,9 +44,9 @@ def solve_paper(noisy: Float64, power: int) -> tuple[Float64, float]:
 
     above = incidence(noisy.size)
     nodes = above.shape[1]
-    # 0 <= f_1, f_i <= f_{i+1}, f_N <= 1 as  constraints @ nu <= bound  with  f = noisy + above @ nu
+    # 0 <= f_1, f_i <= f_{i+1}, f_N <= top as  constraints @ nu <= bound  with  f = noisy + above @ nu
     falls = sparse.vstack([-above[[0]], above[:-1] - above[1:], above[[-1]]])
-    bound = np.concatenate([[noisy[0]], np.diff(noisy), [1.0 - noisy[-1]]])
+    bound = np.concatenate([[noisy[0]], np.diff(noisy), [top - noisy[-1]]])
     options = {"show_progress": False}
     if power == 2:
         identity = sparse.eye_array(nodes)

@@ -1,0 +1,70 @@
+"""`ogive reproduce` answers bad use in one line, and says what came of every figure."""
+
+import json
+
+import pytest
+from helpers import small_paper
+
+from ogive.cli import main
+from ogive.reproduce import papers
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """The ECDF paper with one quick figure in place of its own."""
+    item = small_paper.item()
+    monkeypatch.setattr(papers, "items_of", lambda paper: (item,))
+    return item
+
+
+def test_prints_a_verdict_for_every_figure(small, tmp_path, capsys):
+    assert main(["reproduce", "ecdf", "--runs", "5", "-o", str(tmp_path)]) == 0
+    shown = capsys.readouterr()
+    assert shown.out.startswith("Figure 1: REPRODUCED\n")
+    assert "+ all values are below 10" in shown.out
+    assert f"pictures, numbers and verdicts are in {tmp_path}" in shown.err.replace("\n", "")
+    assert (tmp_path / "figure-1.png").stat().st_size > 1000
+
+
+def test_says_that_it_is_quick(small, tmp_path, capsys):
+    assert main(["reproduce", "ecdf", "--quick", "--json", "-o", str(tmp_path)]) == 0
+    shown = capsys.readouterr()
+    assert shown.err.startswith("quick: 8 runs")
+    (finding,) = json.loads(shown.out)
+    assert (finding["quick"], finding["runs"], finding["verdict"]) == (True, 8, "reproduced")
+
+
+def test_figures_are_named_one_after_the_other_or_one_by_one(small, tmp_path, capsys):
+    for arguments in (["--figure", "1", "1"], ["--figure", "1", "--figure", "1"]):
+        assert main(["reproduce", "ecdf", *arguments, "--runs", "1", "-o", str(tmp_path)]) == 0
+        assert capsys.readouterr().out.startswith("Figure 1: INCONCLUSIVE\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--figure", "99"], "figure 99 of ecdf cannot be redone here; there are figure 1"),
+        (["--runs", "0"], "runs must be at least 1, got 0"),
+        (["--figure", "two"], "two"),
+        (["--data", "nowhere"], "there is no folder nowhere with data sets"),
+    ],
+)
+def test_bad_use_is_one_line_and_status_2(small, tmp_path, capsys, arguments, message):
+    assert main(["reproduce", "ecdf", "-o", str(tmp_path), *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert message in shown.err
+    assert shown.err.count("\n") == 1
+
+
+def test_an_output_folder_that_is_a_file_is_one_line(small, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert main(["reproduce", "ecdf", "-o", str(tmp_path / "file")]) == 2
+    shown = capsys.readouterr().err
+    assert "cannot write to the folder" in shown
+    assert shown.count("\n") == 1
+
+
+def test_an_unknown_paper_is_refused(capsys):
+    assert main(["reproduce", "nothing"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
