@@ -22,6 +22,7 @@ from ogive.errors import OgiveError, RefusalError
 COMMANDS = {
     "ecdf": ("ogive.cli.ecdf:ecdf", "Release a whole distribution function."),
     "quantiles": ("ogive.cli.quantiles:quantiles", "Release quantiles with simultaneous intervals."),
+    "demo": ("ogive.cli.demo:demo", "Show the whole story on this machine; ends in a report."),
     "reproduce": ("ogive.cli.reproduce:app", "Redo the figures and tables of the papers, with a verdict for each."),
 }
 """Each command's name, where its function (or App of commands) is, loaded when first used, and its summary."""

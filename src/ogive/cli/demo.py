@@ -11,6 +11,7 @@ from cyclopts import Parameter
 
 from ogive.cli.output import busy
 from ogive.errors import ParameterError
+from ogive.privacy import number_text
 
 if TYPE_CHECKING:
     from ogive.cli.demo_data import Table
@@ -33,6 +34,7 @@ def demo(
     """
     from ogive.cli.demo_data import find_table
     from ogive.cli.demo_story import summary, tell
+    from ogive.cli.demo_tables import print_story
 
     try:
         output.mkdir(parents=True, exist_ok=True)
@@ -45,7 +47,7 @@ def demo(
     if json:
         print(writer.dumps(summary(parts, table), indent=1))
     else:
-        _print(parts, table)
+        print_story(parts, table)
     print(f"wrote {page}: open it in a browser", file=sys.stderr)
 
 
@@ -58,7 +60,7 @@ def _write(parts: tuple[Part, ...], table: Table, folder: Path) -> Path:
         write_atomically(folder / f"{part.column}.json", f"{part.curve.to_json()}\n".encode())
         write_atomically(folder / f"{part.column}-deciles.json", f"{part.estimates.to_json()}\n".encode())
         write_atomically(folder / f"{part.column}.svg", chart_svg(part.estimates).encode())
-    prices = " + ".join(str(part.privacy).removeprefix("epsilon = ") for part in parts)
+    prices = " + ".join(number_text(part.privacy.epsilon) for part in parts)
     notes = [
         f"Age and balance of {table.records.size:,} {table.origin}.",
         f"One epsilon of 1 pays for everything: {prices}, one part for each curve. The deciles are read off the "
@@ -73,46 +75,3 @@ def _write(parts: tuple[Part, ...], table: Table, folder: Path) -> Path:
         truths=[part.truth for part in parts],
         notes=notes,
     )
-
-
-def _print(parts: tuple[Part, ...], table: Table) -> None:
-    from rich.console import Console
-    from rich.table import Table as Grid
-    from rich.text import Text
-
-    from ogive.cli.demo_story import DECILES
-
-    console = Console(highlight=False)
-    console.print(Text(f"{table.records.size:,} {table.origin}", style="bold"))
-    prices = " + ".join(str(part.privacy).removeprefix("epsilon = ") for part in parts)
-    console.print(
-        f"Two whole curves under one epsilon: {prices} = 1. One record replaced by any other is what it hides.\n"
-        "The deciles are read off the curves: post-processing, which costs nothing, so epsilon is cut in two only.\n"
-    )
-    errors = Grid(title="How far off, in percentage points", title_justify="left")
-    errors.add_column("curve")
-    compared = ("typical error\npredicted*", "\nactual", "largest error\npredicted**", "\nactual")
-    for name in ("epsilon", "thresholds", *compared):
-        errors.add_column(name, justify="right")
-    for part in parts:
-        found = part.errors()
-        numbers = (f"{100 * found[name]:.3f}" for name in ("predicted_rms", "actual_rms", "predicted_ks", "actual_ks"))
-        epsilon = str(part.privacy).removeprefix("epsilon = ")
-        errors.add_row(part.column, epsilon, f"{part.curve.grid.bins:,}", *numbers)
-    console.print(errors)
-    console.print(
-        "*  root mean square over thresholds, before smoothing   ** not exceeded with 95 % confidence\n", style="dim"
-    )
-    deciles = Grid(title="Nine deciles, private and true", title_justify="left")
-    deciles.add_column("share", justify="right")
-    for part in parts:
-        for name in (part.column, "95 % interval", "true", "inside"):
-            deciles.add_column(name, justify="right")
-    for row, probability in enumerate(DECILES):
-        cells: list[str] = []
-        for part in parts:
-            ends = f"{part.estimates.low[row]:,g} to {part.estimates.high[row]:,g}"
-            true = f"{part.true_deciles()[row]:,g}"
-            cells += [f"{part.estimates.numbers[row]:,g}", ends, true, "yes" if part.inside()[row] else "no"]
-        deciles.add_row(f"{probability:.0%}", *cells)
-    console.print(deciles)
