@@ -147,7 +147,7 @@ class DiscreteGaussian:
     @property
     def words_per_draw(self) -> float:
         """About how many words a draw takes."""
-        return 12.0 if self.sigma >= 1 else 24.0
+        return 14.0 if self.sigma >= 1 else 24.0
 
     def log_probability(self, values: Int64) -> Float64:
         """Natural log of the probability of each value, same shape."""

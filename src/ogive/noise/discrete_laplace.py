@@ -101,7 +101,7 @@ class DiscreteLaplace:
     def words_per_draw(self) -> float:
         """About how many words a draw takes."""
         zero = float(np.exp(self.log_probability(np.zeros(1, np.int64)))[0])
-        return 6.5 * (1.0 + zero)
+        return 6.9 * (1.0 + zero)
 
     def log_probability(self, values: Int64) -> Float64:
         """Natural log of the probability of each value, same shape."""

@@ -65,7 +65,7 @@ class Polya:
 
     Shares with the same scale add their shapes: n of shape 1/n sum to `DiscreteLaplace(scale)` exactly, and so
     do the honest ones alone if at least h of n parties are honest and each draws with shape 1/h.
-    A draw is exact and takes about 15 + 4 ln(1 + scale) words.
+    A draw is exact and takes about 10 + 4 ln(1 + scale) words.
 
     Args:
         scale: Of the sum, as for `DiscreteLaplace`.
@@ -100,7 +100,7 @@ class Polya:
     @property
     def words_per_draw(self) -> float:
         """About how many words a draw takes."""
-        return 15.0 + 4.0 * float(np.log1p(float(self.scale)))
+        return 10.0 + 4.0 * float(np.log1p(float(self.scale)))
 
     def log_probability(self, values: Int64) -> Float64:
         """Natural log of the probability of each value, same shape."""

@@ -1,0 +1,150 @@
+"""Laws as plain data, the scales they accept, and rounding up to those."""
+
+from fractions import Fraction
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ogive.errors import ParameterError
+from ogive.noise import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    KeyedSource,
+    Polya,
+    Skellam,
+    law_from_dict,
+    round_up_root,
+    round_up_scale,
+)
+
+SOURCE = KeyedSource.from_seed(5)
+scales = st.fractions(min_value=Fraction(1, 1 << 20), max_value=1 << 47)
+
+
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace("1/3"), DiscreteGaussian(0.1), Polya(7, "2/9"), Skellam("0.25")], ids=str
+)
+def test_laws_come_back_from_plain_data(law):
+    assert law_from_dict(law.to_dict()) == law
+    assert hash(law_from_dict(law.to_dict())) == hash(law)
+    assert all(isinstance(value, str) for value in law.to_dict().values())
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ({"law": "cauchy"}, "unknown noise law 'cauchy'"),
+        ({"law": "polya", "scale": "1"}, "lacks the field 'shape'"),
+        ({}, "lacks the field 'law'"),
+        ({"law": "skellam", "variance": "x"}, "variance must be a number"),
+    ],
+)
+def test_refuses_plain_data_that_is_no_law(data, message):
+    with pytest.raises(ParameterError, match=message):
+        law_from_dict(data)
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace, DiscreteGaussian])
+@pytest.mark.parametrize("bad", [0, -1, "1e-9", 1 << 48, Fraction(10**30 + 1, 10**30), float("inf"), "wide"])
+def test_refuses_scales_out_of_range_in_one_line(law, bad):
+    with pytest.raises(ParameterError) as refusal:
+        law(bad)
+    assert "\n" not in str(refusal.value)
+
+
+def test_refuses_shapes_and_variances_out_of_range():
+    for shape in (0, "-1/2", "3/2", Fraction(1, 1 << 40)):
+        with pytest.raises(ParameterError, match="shape must"):
+            Polya(1, shape)
+    for variance in (0, -1, 1 << 21, Fraction(1 << 40, (1 << 40) + 1)):
+        with pytest.raises(ParameterError, match="variance"):
+            Skellam(variance)
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace(3), DiscreteGaussian(3), Polya(3, "1/2"), Skellam(3)], ids=str)
+def test_sample_has_the_length_asked_for_and_repeats_with_its_source(law):
+    first = law.sample(1000, source=KeyedSource.from_seed(1))
+    assert first.shape == (1000,)
+    assert first.dtype == np.int64
+    assert np.array_equal(first, law.sample(1000, source=KeyedSource.from_seed(1)))
+    assert not np.array_equal(first, law.sample(1000, source=KeyedSource.from_seed(2)))
+    assert law.sample(0, source=SOURCE).shape == (0,)
+    with pytest.raises(ParameterError, match="size"):
+        law.sample(-1, source=SOURCE)
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace(3), DiscreteGaussian(3), Polya(3, "1/2"), Skellam(9)], ids=str)
+def test_draws_do_not_depend_on_how_the_words_are_portioned(law):
+    words = KeyedSource.from_seed(9).words(20_000)
+    whole = np.empty((1, 300), np.int64)
+    law.fill(words[np.newaxis], whole)
+    drawn, position = [], 0
+    width = 5
+    while len(drawn) < 300:
+        block = np.empty((1, 300 - len(drawn)), np.int64)
+        done, used = law.fill(words[np.newaxis, position : position + width], block)
+        drawn += block[0, : done[0]].tolist()
+        position += int(used[0])
+        width = width + 7 if done[0] == 0 else 5
+    assert drawn == whole[0].tolist()
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace(3), DiscreteGaussian(3), Polya(3, "1/2"), Skellam(9)], ids=str)
+def test_expected_words_are_about_right(law):
+    words = KeyedSource.from_seed(3).words(200_000)
+    out = np.empty((1, 200_000), np.int64)
+    done, used = law.fill(words[np.newaxis], out)
+    assert law.words_per_draw == pytest.approx(used[0] / done[0], rel=0.3)
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace, DiscreteGaussian])
+def test_smallest_scale_gives_zeros_and_largest_fills_its_range_without_overflow(law):
+    assert not law(Fraction(1, 1 << 20)).sample(1000, source=SOURCE).any()
+    widest = law(1 << 47)
+    draws = widest.sample(20_000, source=SOURCE).astype(float)
+    assert np.abs(draws).max() < 40 * 2.0**47
+    assert (draws**2).mean() == pytest.approx(widest.variance, rel=0.2)
+
+
+@given(scales)
+def test_rounding_goes_up_by_less_than_two_to_the_minus_29_and_is_accepted(value):
+    rounded = round_up_scale(value)
+    if value <= (1 << 47) - (1 << 20):
+        assert value <= rounded <= value * (1 + Fraction(1, 1 << 29))
+        assert DiscreteLaplace(rounded).scale == DiscreteGaussian(rounded).sigma == rounded
+        assert round_up_scale(rounded) == rounded
+
+
+@pytest.mark.parametrize("value", ["10", "1/3", "0.05", 12.5, 1 << 47, Fraction(1, 1 << 20)])
+def test_rounding_keeps_what_is_accepted(value):
+    assert round_up_scale(value) == Fraction(value)
+
+
+@given(st.fractions(min_value=Fraction(1, 1 << 40), max_value=1 << 90))
+def test_rounded_root_is_not_below_the_root(value):
+    root = round_up_root(value)
+    assert value <= root**2 <= value * (1 + Fraction(1, 1 << 27))
+    assert DiscreteGaussian(root).sigma == root
+
+
+def test_rational_roots_are_exact():
+    assert round_up_root("9/16") == Fraction(3, 4)
+    assert round_up_root(2) > Fraction(sqrt(2))
+
+
+@pytest.mark.parametrize("value", [0, -4, Fraction(1, 1 << 60), 1 << 100])
+def test_rounding_refuses_what_no_sampler_can_hold(value):
+    with pytest.raises(ParameterError, match="must be between"):
+        round_up_root(value)
+    with pytest.raises(ParameterError, match="must be between"):
+        round_up_scale(value)
+
+
+def test_skellam_probabilities_far_out_are_finite():
+    found = Skellam(10_000).log_probability(np.array([0, 10_000, -10_000]))
+    # exp(-v) I_v(v) at v = 10000, by arbitrary precision arithmetic
+    assert found[1] == found[2] == pytest.approx(-4677.29764051, rel=1e-11)
+    assert found[0] == pytest.approx(-0.5 * np.log(2 * np.pi * 10_000), abs=1e-4)
