@@ -1,8 +1,10 @@
 """The command line: one file per command, in `COMMANDS`.
 
 Results go to standard output or to files, messages to standard error. Exit status: 0; 1 where a
-request was understood and declined; 2 for bad use and unusable data; 130 when interrupted.
-Command modules import what is heavy inside their functions, so that `--help` is quick.
+request was understood and declined; 2 for bad use and unusable data; 70 for a fault of ours; 128 plus
+the signal's number when stopped by one.
+Command modules import what is heavy inside their functions, so that `--help` is quick; this one imports
+nothing of weight, so that from the first moment an interrupt is met by `main`.
 """
 
 from __future__ import annotations
@@ -13,11 +15,13 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import FrameType
-
-from cyclopts import App, CycloptsError, Parameter
+from typing import TYPE_CHECKING
 
 from ogive import __version__
-from ogive.errors import OgiveError, RefusalError
+from ogive.errors import OgiveError, ParameterError, RefusalError
+
+if TYPE_CHECKING:
+    from cyclopts import App
 
 COMMANDS = {
     "ecdf": ("ogive.cli.ecdf:ecdf", "Release a whole distribution function."),
@@ -27,11 +31,13 @@ COMMANDS = {
 }
 """Each command's name, where its function (or App of commands) is, loaded when first used, and its summary."""
 
-REFUSED, BAD_USE, FAULT, INTERRUPTED, TERMINATED, PIPE_CLOSED = 1, 2, 70, 130, 143, 141
+REFUSED, BAD_USE, FAULT, SIGNALED, PIPE_CLOSED = 1, 2, 70, 128, 141
 
 
 def build() -> App:
     """The application with all its commands."""
+    from cyclopts import App, Parameter
+
     app = App(
         name="ogive",
         help="Distribution functions and quantiles with differential privacy.",
@@ -54,43 +60,46 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
-    previous = signal.signal(signal.SIGTERM, _terminate)
+    stops: list[int] = []
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        stops.append(number)
+        raise KeyboardInterrupt
+
+    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        build()(
-            sys.argv[1:] if arguments is None else list(arguments),
-            exit_on_error=False,
-            print_error=False,
-            result_action="return_none",
-        )
+        _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
-    except (OgiveError, CycloptsError) as problem:
+    except OgiveError as problem:
         return _fail(str(problem), REFUSED if isinstance(problem, RefusalError) else BAD_USE)
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except BrokenPipeError:
         # the reader left; what is still buffered must not raise once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PIPE_CLOSED
-    except OSError as problem:
-        return _fail(f"the system declined: {(problem.strerror or type(problem).__name__).lower()}", REFUSED)
-    except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 0
-    except Exception as fault:
+    except (Exception, KeyboardInterrupt) as fault:
+        if stops or isinstance(fault, KeyboardInterrupt):  # an extension may wrap an interrupt in an error of its own
+            return SIGNALED + (stops[-1] if stops else signal.SIGINT)
+        if isinstance(fault, OSError):
+            return _fail(f"the system declined: {(fault.strerror or type(fault).__name__).lower()}", REFUSED)
         # the message of an unforeseen error may quote records, so it is not shown
         frame = traceback.extract_tb(fault.__traceback__)[-1]
-        return _fail(
-            f"internal fault, please report it: {type(fault).__name__} in {frame.name}, line {frame.lineno}", FAULT
-        )
+        what = f"{type(fault).__name__} in {frame.name}, line {frame.lineno}"
+        return _fail(f"internal fault, please report it: {what}", FAULT)
     finally:
-        signal.signal(signal.SIGTERM, previous)
+        for number, handler in previous.items():
+            signal.signal(number, handler)
     return 0
+
+
+def _run(arguments: list[str]) -> None:
+    from cyclopts import CycloptsError
+
+    try:
+        build()(arguments, exit_on_error=False, print_error=False, result_action="return_none")
+    except CycloptsError as problem:
+        raise ParameterError(str(problem)) from None
 
 
 def _fail(message: str, status: int) -> int:
     print("ogive: error:", " ".join(message.split()), file=sys.stderr)
     return status
-
-
-def _terminate(number: int, frame: FrameType | None) -> None:
-    """Leave by an exception, so that unfinished output files are removed."""
-    raise SystemExit(TERMINATED)

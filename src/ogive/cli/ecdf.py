@@ -42,7 +42,9 @@ def ecdf(
         output: Where the result goes.
         plot: Draw the curve and its band into this file, .png or .svg.
     """
-    from ogive import Adjacency, Ecdf, release
+    from ogive.privacy import Adjacency
+    from ogive.release import release
+    from ogive.statistics import Ecdf
 
     if plot is not None:
         _check_picture(plot)

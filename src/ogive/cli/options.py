@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Group, Parameter
+from cyclopts import Group, Parameter, Token
 
 from ogive.errors import DataError, ParameterError
 
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from ogive.trust import TrustModel
 
 GRIDS = ("linear", "geometric", "integers")
+
+
+def _whole(_: Any, tokens: Sequence[Token]) -> int:
+    """A whole number as it is written; the parser's own conversion would round fractions."""
+    return int(tokens[0].value)
 
 
 @Parameter(name="*", group=Group("What is measured", sort_key=1))
@@ -30,7 +35,7 @@ class MeasureOptions:
     bounds: tuple[str, str] | None = None
     """Smallest and largest possible value, public: numbers or ISO dates. Values outside are clipped."""
 
-    bins: int | None = None
+    bins: Annotated[int | None, Parameter(converter=_whole)] = None
     """Number of thresholds of a linear or geometric grid; 1024 by default."""
 
     grid: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = ("linear",)

@@ -35,7 +35,9 @@ def quantiles(
         granted: Privacy, adjacency and trust.
         output: Where the result goes.
     """
-    from ogive import Adjacency, Quantiles, release
+    from ogive.privacy import Adjacency
+    from ogive.release import release
+    from ogive.statistics import Quantiles
 
     statistic = Quantiles(measure.column, probabilities, method=method, **measure.arguments())
     privacy = granted.privacy()

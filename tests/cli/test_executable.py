@@ -1,0 +1,90 @@
+"""The installed program, as a shell sees it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from helpers.data import shared_data
+
+import ogive
+
+PROGRAM = Path(sys.executable).with_name("ogive")
+AGE = ["--column", "age", "--bounds", "0", "120", "--bins", "120", "--epsilon", "1"]
+
+
+def run(*arguments, **options):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=60, **options)
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "people.csv"
+    path.write_text("age;job\n" + "".join(f"{20 + i % 60};x\n" for i in range(500)))
+    return path
+
+
+def test_the_version_is_printed():
+    done = run("--version")
+    assert (done.returncode, done.stdout, done.stderr) == (0, f"ogive {ogive.__version__}\n", "")
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; from ogive.cli import main; status = main(['--help']); "
+        "heavy = {'numpy', 'scipy', 'numba', 'ibis', 'duckdb', 'pyarrow', 'matplotlib'} & set(sys.modules); "
+        "sys.exit(f'loaded {heavy}' if heavy else status)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_curve_goes_through_a_pipe(table):
+    done = run("ecdf", table, *AGE, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["provenance"]["privacy"]["epsilon"] == "1"
+
+
+def test_bad_use_is_one_line_and_status_two(table, tmp_path):
+    done = run("ecdf", table, *AGE[:-1], "0", "-o", tmp_path / "out.json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "ogive: error: epsilon must be above 0, got 0\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
+
+
+def test_a_reader_that_leaves_is_no_fault(table):
+    program = subprocess.Popen([PROGRAM, "ecdf", table, *AGE, "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    program.stdout.close()
+    assert program.stderr.read() == b""
+    program.stderr.close()
+    assert program.wait(60) == 141
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "seconds"),
+    [(signal.SIGINT, 130, 0.3), (signal.SIGINT, 130, 2), (signal.SIGTERM, 143, 2)],
+    ids=["early_interrupt", "interrupt", "end"],
+)
+def test_a_signal_ends_quietly(tmp_path, number, status, seconds):
+    fifo = tmp_path / "slow.csv"  # a table that is never written: the program waits for it
+    os.mkfifo(fifo)
+    program = subprocess.Popen(
+        [PROGRAM, "ecdf", fifo, *AGE, "-o", tmp_path / "out.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    time.sleep(seconds)
+    program.send_signal(number)
+    out, err = program.communicate(timeout=60)
+    assert (program.returncode, out, err) == (status, b"", b"")
+    assert [path.name for path in tmp_path.iterdir()] == ["slow.csv"]
+
+
+def test_the_bank_table_gives_its_deciles():
+    done = run("quantiles", shared_data("bank-full.csv.gz"), *AGE, "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    found = [row["value"] for row in json.loads(done.stdout)["quantiles"]]
+    for value, exact in zip(found, [29, 32, 34, 36, 39, 42, 46, 51, 56], strict=True):
+        assert abs(value - exact) <= 1
