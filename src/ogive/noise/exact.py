@@ -80,26 +80,33 @@ def bernoulli(words: Words, at: int, digit: int, rest: int, unit: int) -> Any:
 def bernoulli_exp(words: Words, at: int, digit: int, rest: int, unit: int) -> Any:
     """True with probability exp(-x), x = (digit + rest / unit) / 2^32 in [0, 1).
 
-    Trials of probability x, x/2, x/3, ... until one fails: the number that succeeded is
-    at least n with probability x^n / n!, so it is even with probability exp(-x).
+    Uniform numbers are drawn as long as each is below the one before, the first below x. At least n come down with
+    probability x^n / n!, so the number that did is even with probability exp(-x). Of a number only its word is
+    drawn. Where words tie, the fractions behind them are still uniform below a bound (rest / unit if the word is
+    x's, else 1), and if `tied` of them are in falling order already, another is below them all with
+    probability bound / (tied + 1).
     """
-    count = 1
+    last = digit
+    tied = 0
+    even = True
     while True:
         first = word(words, at)
         at += 1
-        bar = digit // count
-        if first > bar:
-            return count & 1 == 1, at
-        if first == bar:
-            # the rest of x / count after its first 32 bits is (digit mod count + rest / unit) / count
-            tie, at = uniform(words, at, count)
-            above = digit - bar * count
-            if tie == above:
+        if first > last:
+            return even, at
+        if first < last:
+            last = first
+            tied = 1
+        else:
+            tie, at = uniform(words, at, tied + 1)
+            if tie != 0:
+                return even, at
+            if last == digit:
                 tie, at = uniform(words, at, unit)
-                tie, above = tie, rest
-            if tie >= above:
-                return count & 1 == 1, at
-        count += 1
+                if tie >= rest:
+                    return even, at
+            tied += 1
+        even = not even
 
 
 @njit(cache=True, error_model="numpy")

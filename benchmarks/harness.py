@@ -1,0 +1,114 @@
+"""Rows of benchmark results: measured, printed as a table, kept in results.json.
+
+A row is {"work", "metric", "unit", "value", "peer", "peer_version", "peer_value", "ratio", "target", "reached",
+"runs"}. `ratio` is ours over the peer's, measured in the same process; `target` is what ours must reach (a speed, to
+be at or above it, or a time, to be at or below it). A new row replaces the old one of the same work, metric and peer.
+Benchmarks never assert.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterable
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+RESULTS = Path(__file__).with_name("results.json")
+KEYS = ("work", "metric", "peer")
+
+
+def best_time(work: Callable[[], object], *, runs: int = 5) -> float:
+    """Seconds of the fastest of several runs; one run before them, for compilation and caches, is not counted."""
+    work()
+    seconds = []
+    for _ in range(runs):
+        start = time.perf_counter()
+        work()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def version(package: str) -> str | None:
+    """Installed version of a package, None if there is none."""
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def row(
+    work: str,
+    metric: str,
+    unit: str,
+    value: float,
+    *,
+    runs: int,
+    target: float | None = None,
+    larger_is_better: bool = True,
+    peer: str | None = None,
+    peer_value: float | None = None,
+) -> dict[str, Any]:
+    """Make one row; numbers keep four digits.
+
+    Args:
+        work: What was done, with its size.
+        metric: What was measured, such as "speed".
+        unit: Of the value, the peer's value and the target.
+        value: Ours.
+        runs: How many times it was measured.
+        target: What ours should reach; None if nothing was promised.
+        larger_is_better: Whether reaching means at or above the target.
+        peer: Name of the peer's package.
+        peer_value: The peer's, None if it is not installed.
+    """
+    reached = None
+    if target is not None:
+        reached = value >= target if larger_is_better else value <= target
+    return {
+        "work": work,
+        "metric": metric,
+        "unit": unit,
+        "value": _digits(value),
+        "peer": peer,
+        "peer_version": version(peer) if peer else None,
+        "peer_value": None if peer_value is None else _digits(peer_value),
+        "ratio": None if peer_value is None else _digits(value / peer_value),
+        "target": target,
+        "reached": reached,
+        "runs": runs,
+    }
+
+
+def record(rows: Iterable[dict[str, Any]], path: Path = RESULTS) -> None:
+    """Print rows as a table and put them into the file, each in the place of an older one or at the end."""
+    fresh = list(rows)
+    print(table(fresh))
+    kept = json.loads(path.read_text()) if path.exists() else []
+    places = {tuple(old[key] for key in KEYS): place for place, old in enumerate(kept)}
+    for new in fresh:
+        place = places.setdefault(tuple(new[key] for key in KEYS), len(kept))
+        kept[place : place + 1] = [new]
+    text = "[\n" + ",\n".join("  " + json.dumps(entry) for entry in kept) + "\n]\n"
+    # written beside the file and renamed, so that a reader or a crash never meets half of it
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    beside.write_text(text)
+    beside.replace(path)
+
+
+def table(rows: Iterable[dict[str, Any]]) -> str:
+    """Rows as text in columns."""
+    heads = ["work", "metric", "unit", "value", "peer", "peer_value", "ratio", "target", "reached"]
+    lines = [heads, *([_text(entry[head]) for head in heads] for entry in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(heads))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+
+
+def _text(value: object) -> str:
+    return "-" if value is None else "yes" if value is True else "no" if value is False else str(value)
+
+
+def _digits(value: float) -> float:
+    return float(f"{value:.4g}")
