@@ -15,7 +15,8 @@ functions pointwise
 release streams
 statistics trust
 plots
-queries records
+records
+queries
 strategies
 noise accounting
 provenance files
