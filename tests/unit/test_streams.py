@@ -8,9 +8,10 @@ from scipy.optimize import linprog
 
 from ogive.accounting import gaussian_rho
 from ogive.errors import DataError, ParameterError, RefusalError, ReleaseMismatchError
-from ogive.noise import DerivedNodes, KeyedSource
+from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource
 from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.streams import RunningTotal
+from ogive.streams_noise import NoiseWindow
 from ogive.streams_path import PathTotals
 from ogive.streams_sqrt import SqrtTotals, estimator_coefficients, root_coefficients
 from ogive.streams_tree import TreeTotals
@@ -24,6 +25,14 @@ ENGINES = {
     "binary tree": lambda n: TreeTotals(n, HALF, 1, blocks=(2, n.bit_length())),
     "sqrt": lambda n: SqrtTotals(n, HALF, 1, 1),
 }
+
+
+def test_noise_windows_give_the_noise_of_every_node_in_any_order():
+    nodes, law = DerivedNodes(bytes(32), b"window"), DiscreteLaplace(9)
+    whole = nodes.values(law, 2, np.arange(300))
+    window = NoiseWindow(nodes, law, 2, 300)
+    for first, end in ((0, 1), (1, 70), (70, 70), (60, 75), (290, 300), (299, 300), (298, 300), (0, 300)):
+        assert window.values(first, end).tolist() == whole[first:end].tolist()
 
 
 class GivenNodes:

@@ -76,12 +76,13 @@ class PathNoise:
 
         Raises:
             DataError: there are so many records that the answers could overflow.
+            ParameterError: the last axis is not of length N.
         """
-        return self._to_grid(np.cumsum(counts, axis=-1, dtype=np.int64))
+        return self._to_grid(self._totals(counts))
 
     def measure_at(self, counts: Int64, points: Int64) -> Int64:
         """`measure` at some 0-based points only; the shape of `points` replaces the last axis."""
-        return self._to_grid(np.cumsum(counts, axis=-1, dtype=np.int64)[..., self._checked(points)])
+        return self._to_grid(self._totals(counts)[..., self._checked(points)])
 
     def nodes_at(self, points: Int64) -> tuple[Int64, ...]:
         """0-based block of each point at every level of `levels`; each array has the shape of `points`."""
@@ -118,8 +119,8 @@ class PathNoise:
         if total is None:
             return counts
         slope = self.tree.shared_with_last / self.tree.terms
+        # at the last point the slope is 1 and the difference loses no digit that matters: exactly the total
         anchored: Float64 = counts - slope * (counts[..., -1:] - total)
-        anchored[..., -1] = total
         return anchored
 
     def estimate_at(self, answer: Int64, points: Int64, total: int | None) -> Float64:
@@ -133,7 +134,6 @@ class PathNoise:
             return counts
         slope = self.tree.shared_with_last[points] / self.tree.terms
         anchored: Float64 = counts - slope * (counts[..., last[:1]] - total)
-        anchored[..., last] = total
         return anchored
 
     def variance(self, *, total_known: bool) -> Float64:
@@ -187,6 +187,11 @@ class PathNoise:
         if points.size and not (points.min() >= 0 and points.max() < self.size):
             raise ParameterError(f"points must be from 0 to {self.size - 1}")
         return points
+
+    def _totals(self, counts: Int64) -> Int64:
+        if counts.ndim == 0 or counts.shape[-1] != self.size:
+            raise ParameterError(f"a histogram must have shape (..., {self.size}), got {counts.shape}")
+        return np.cumsum(counts, axis=-1, dtype=np.int64)
 
     def _to_grid(self, counts: Int64) -> Int64:
         if counts.size and int(np.abs(counts).max()) >> (MAX_ANSWER_BITS - self.bits):

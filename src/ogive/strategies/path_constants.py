@@ -17,12 +17,15 @@ polylogarithmic in N.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from ogive.privacy import Adjacency
 from ogive.strategies.path_tree import PathTree
 
 Pair = tuple[int, int]
 
 
+@lru_cache(maxsize=256)
 def shift_cost(tree: PathTree, adjacency: Adjacency) -> int:
     """The exact constant c for a tree and an adjacency.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.strategies.measured import check_privacy
 from ogive.strategies.path import PathNoise
 from ogive.strategies.path_constants import shift_cost
 from ogive.strategies.path_l2 import fine_bits, grid_squared_shift, squared_shift
@@ -41,6 +42,7 @@ def design_path(
     Raises:
         ParameterError: an argument is out of range, or "paper" is asked together with a tree.
     """
+    check_privacy(privacy, adjacency)
     if constants not in ("exact", "paper"):
         raise ParameterError(f"constants must be exact or paper, got {constants!r}")
     if gaussian not in ("fine", "integer"):

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +41,7 @@ from ogive.strategies.path_tree import PathTree
 Float64 = NDArray[np.float64]
 
 
+@lru_cache(maxsize=256)
 def squared_shift(tree: PathTree, adjacency: Adjacency) -> float:
     """Delta_2^2 for a tree and an adjacency, exact to floating point (relative error below 1e-12).
 

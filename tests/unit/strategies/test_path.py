@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, KeyedSource
-from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.strategies.path import PathNoise
 from ogive.strategies.path_constants import half_open_cost, interval_cost
 from ogive.strategies.path_design import design_path
@@ -118,6 +118,19 @@ def test_estimate_with_a_known_total_ends_at_the_total():
     assert strategy.estimate(exact, 7).tolist() == [1, 1, 3, 6, 7]
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    total=st.integers(0, 2**40),
+    noise=st.integers(-(2**50), 2**50),
+    bits=st.integers(0, 20),
+)
+def test_anchored_last_point_is_exactly_the_total(total, noise, bits):
+    strategy = PathNoise(uniform_tree(3, 2), LAPLACE, bits)
+    answer = np.array([5, 7, (total << bits) + noise])
+    assert strategy.estimate(answer, total)[-1] == total
+    assert strategy.estimate_at(answer[[2, 0]], np.array([2, 0]), total)[0] == total
+
+
 @pytest.mark.parametrize(("size", "scale", "variance"), [(8, 4, 127.335), (1024, 11, 2660.167)])
 def test_discrete_laplace_variance_is_as_tabulated(size, scale, variance):
     strategy = PathNoise(uniform_tree(size, 2), DiscreteLaplace(scale))
@@ -220,6 +233,8 @@ def test_loss_is_the_exact_constant_over_the_scale():
         ({"constants": "paper", "root": False}, "leave base and root out"),
         ({"base": 1}, "from 2 up"),
         ({"size": 0}, "at least 1 point"),
+        ({"privacy": ApproxDP(1, 1e-6)}, "convert ApproxDP first"),
+        ({"adjacency": "replace"}, "Adjacency.REPLACE"),
         ({"size": 1, "root": False, "base": 2}, None),
     ],
 )
@@ -245,6 +260,13 @@ def test_answers_that_would_overflow_are_refused():
     assert strategy.measure(np.array([2**40, 2**40 - 1]))[1] == (2**41 - 1) << 20
     with pytest.raises(DataError, match="2\\^41 records"):
         strategy.measure(np.array([2**40, 2**40]))
+
+
+def test_histograms_of_another_size_are_refused():
+    strategy = PathNoise(uniform_tree(8, 2), LAPLACE)
+    for counts in (np.zeros(7, np.int64), np.zeros((8, 1), np.int64), np.array(3)):
+        with pytest.raises(ParameterError, match="must have shape"):
+            strategy.measure(counts)
 
 
 @pytest.mark.parametrize(
