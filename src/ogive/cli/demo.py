@@ -36,11 +36,11 @@ def demo(
     from ogive.cli.demo_story import summary, tell
     from ogive.cli.demo_tables import print_story
 
+    table = find_table(data)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise ParameterError(f"cannot write into {output}: it is not a folder") from None
-    table = find_table(data)
     parts = tell(table, busy)
     with busy("writing the report"):
         page = _write(parts, table, output)

@@ -102,7 +102,8 @@ def plain_number(value: float, digits: int = 4) -> str:
         return "−∞" if value < 0 else "∞"
     size = abs(value)
     if size and not 1e-4 <= size < 1e15:
-        shown = f"{size:.{digits - 1}e}".replace("e+", "e")
+        mantissa, exponent = f"{size:.{digits - 1}e}".split("e")
+        shown = f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
     elif size == math.floor(size):
         shown = f"{size:,.0f}"
     else:

@@ -76,14 +76,14 @@ def promise(privacy: Privacy, adjacency: Adjacency) -> str:
         case ApproxDP(epsilon=epsilon, delta=delta):
             return (
                 f"{change}, everything published here would have been almost as likely: at most {factor(epsilon)} "
-                f"times more or less, except for an added chance of at most {plain_number(float(delta), 3)}."
+                f"times more or less, except for an added chance of at most 1 in {math.floor(1 / delta):,}."
             )
         case ZeroConcentratedDP():
             slack = Fraction(1, 10**6)
             return (
                 f"{change}, everything published here would have been almost as likely: at most "
                 f"{factor(epsilon_of(privacy, slack))} times more or less, except for an added chance of at most "
-                "one in a million (implied by the concentrated guarantee)."
+                "1 in 1,000,000 (implied by the concentrated guarantee)."
             )
 
 

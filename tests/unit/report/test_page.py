@@ -1,0 +1,307 @@
+"""What a report holds, read back from its HTML."""
+
+import dataclasses
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive.errors import ParameterError
+from ogive.report import chart_svg, render_report, write_report
+from ogive.report.markup import VOID
+
+AGES = np.random.default_rng(5).integers(20, 80, 4_000)
+DAYS = np.datetime64("2023-01-01") + AGES.astype("timedelta64[D]")
+GRID = ogive.Grid.integers(0, 110)
+HOSTILE = '</title><script src="https://evil.example/x.js"></script><b onload=alert(1)>"\'&'
+
+
+def released(column="age", values=AGES, grid=GRID, privacy=None, adjacency=ogive.Adjacency.REPLACE, **arguments):
+    statistic = ogive.Ecdf(column, grid=grid, method="tree_ls", **arguments)
+    trust = ogive.Central({column: values})
+    return ogive.release(statistic, trust=trust, privacy=privacy or ogive.PureDP("0.5"), adjacency=adjacency)
+
+
+@pytest.fixture(scope="module")
+def curve():
+    return released()
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return ogive.release(ogive.Ecdf("age", grid=GRID), trust=ogive.Clear({"age": AGES}))
+
+
+class Page(HTMLParser):
+    """Elements, attributes and words of a page; unbalanced markup fails at once."""
+
+    def __init__(self, source):
+        super().__init__(convert_charrefs=True)
+        self.open, self.elements, self.said, self.ids = [], [], [], []
+        self.feed(source)
+        self.close()
+        assert self.open == [], f"left open: {self.open}"
+
+    def handle_starttag(self, name, attributes):
+        found = dict(attributes)
+        assert len(found) == len(attributes), f"an attribute twice in {name}"
+        self.elements.append((name, found))
+        self.ids += [found["id"]] if "id" in found else []
+        if name not in VOID:
+            self.open.append(name)
+
+    def handle_endtag(self, name):
+        assert self.open, f"{name} was never opened"
+        assert self.open.pop() == name
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] != "style":
+            self.said.append(data)
+
+    @property
+    def text(self):
+        return " ".join(" ".join(self.said).split())
+
+    def named(self, name):
+        return [attributes for found, attributes in self.elements if found == name]
+
+
+def read(*estimates, **arguments):
+    source = render_report(estimates, **{"title": "Ages", **arguments})
+    return Page(source), source
+
+
+def test_a_page_is_balanced_and_its_ids_are_distinct_and_resolve(curve):
+    page, source = read(curve, released("balance"))
+    assert source.startswith("<!DOCTYPE html>\n<html")
+    assert len(page.ids) == len(set(page.ids))
+    for _, attributes in page.elements:
+        for name in ("aria-labelledby", "aria-describedby"):
+            assert attributes.get(name, page.ids[0]) in page.ids
+        if "href" in attributes:
+            assert attributes["href"].removeprefix("#") in page.ids
+
+
+def test_the_balance_check_notices_a_tag_left_open():
+    with pytest.raises(AssertionError):
+        Page("<p><b>x</p>")
+
+
+def test_a_page_loads_nothing_and_runs_nothing(curve, truth):
+    page, source = read(curve, truths=[truth], notes=["A note."])
+    forbidden = {
+        "script",
+        "link",
+        "img",
+        "iframe",
+        "object",
+        "embed",
+        "base",
+        "audio",
+        "video",
+        "source",
+        "form",
+        "use",
+    }
+    assert not forbidden & {name for name, _ in page.elements}
+    for name, attributes in page.elements:
+        for key, value in attributes.items():
+            assert key not in ("src", "srcset", "xlink:href", "style", "action")
+            assert not key.startswith("on")
+            assert key == "xmlns" or "//" not in (value or ""), (name, key, value)
+    styles = "".join(re.findall(r"<style>(.*?)</style>", source, flags=re.DOTALL))
+    assert "url(" not in styles
+    assert "@import" not in styles
+    (policy,) = [meta for meta in page.named("meta") if meta.get("http-equiv") == "Content-Security-Policy"]
+    assert policy["content"].startswith("default-src 'none'")
+
+
+def test_names_and_titles_are_text_whatever_they_hold():
+    page, source = read(released(HOSTILE), title=HOSTILE, notes=[HOSTILE])
+    assert not page.named("script")
+    assert not page.named("b")
+    assert page.text.count(HOSTILE) >= 3
+    assert "<script" not in source
+
+
+def test_light_dark_phone_and_print_each_have_their_rules(curve):
+    page, source = read(curve)
+    for rule in ("prefers-color-scheme: dark", "max-width: 40rem", "@media print"):
+        assert rule in source
+    viewport = [meta["content"] for meta in page.named("meta") if meta.get("name") == "viewport"]
+    assert viewport == ["width=device-width, initial-scale=1"]
+    charts = [svg["class"] for svg in page.named("svg") if svg["class"] != "swatch"]
+    assert charts == ["chart wide", "chart narrow"]
+
+
+def contrast(first, second):
+    def luminance(color):
+        parts = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    high, low = sorted((luminance(first), luminance(second)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_text_has_contrast_in_light_dark_and_print(curve):
+    _, source = read(curve)
+    schemes = {"light": {}, "dark": {}, "print": {}}
+    for block in re.finditer(r"(@media[^{]*\{\s*)?:root\s*\{([^}]*)\}", source):
+        media = block.group(1) or ""
+        scheme = "dark" if "dark" in media else "print" if "print" in media else "light"
+        schemes[scheme].update(re.findall(r"--([\w-]+):\s*(#[0-9a-f]{6})", block.group(2)))
+    for name, colors in schemes.items():
+        for ink in ("ink", "soft", "accent", "true"):
+            for paper in ("paper", "card"):
+                assert contrast(colors[ink], colors[paper]) >= 4.5, (name, ink, paper)
+        assert contrast(colors["warn"], colors["warn-paper"]) >= 4.5, name
+
+
+def test_a_page_states_price_adjacency_trust_error_and_limits(curve):
+    page, _ = read(curve)
+    text = page.text
+    assert "epsilon = 0.5" in text
+    assert curve.adjacency.words in text
+    assert curve.provenance.assumption in text
+    assert curve.provenance.release_id in text
+    assert f"ogive {ogive.__version__}" in text
+    assert "4,000 records" in text
+    assert "What is not protected" in text
+    assert "1.65 times" in text  # e^0.5
+    assert "Not private" not in text
+    assert "percentage points" in text
+
+
+def test_numbers_on_the_page_are_those_of_the_curve(curve):
+    page, source = read(curve)
+    body = re.findall(r"<tr><th scope=\"row\">(.*?)</th><td>(.*?)</td><td>(.*?)</td></tr>", source)
+    rows = {first: (second, third) for first, second, third in body}
+    interval = curve.quantile_interval([0.5])
+    ends = (
+        f"{interval.low[0]:g} to {interval.high[0]:g}"
+        if interval.low[0] != interval.high[0]
+        else f"{interval.low[0]:g}"
+    )
+    assert rows["50 %"] == (f"{curve.quantile(0.5):g}", ends)
+    assert float(rows["50"][0].removesuffix(" %")) == pytest.approx(100 * curve(50), abs=0.06)
+    assert f"In half of the 4,000 records, age is at most {curve.quantile(0.5):g}" in page.text
+
+
+def test_true_values_bring_a_banner_and_a_column(curve, truth):
+    page, source = read(curve, truths=[truth])
+    assert "Not private." in page.text
+    assert "do not publish" in page.text
+    assert source.count('<th scope="col">True</th>') == 2
+    assert 'class="truth"' in source
+
+
+def test_exact_releases_are_called_not_private_and_have_no_price(truth):
+    page, _ = read(truth)
+    assert "Not private." in page.text
+    assert "must not be published" in page.text
+    assert "no price" in page.text
+    assert "epsilon" not in page.text
+
+
+def test_releases_add_up_and_what_is_read_off_a_curve_is_free(curve):
+    wanted = ogive.Quantiles("age", grid=GRID, method="tree_ls")
+    quantiles = ogive.release(wanted, trust=ogive.Central({"age": AGES}), privacy=ogive.PureDP("0.25"))
+    page, _ = read(curve, quantiles, quantiles.curve)
+    total = re.search(r"Total price (.*?) Whatever", page.text).group(1)
+    assert total.startswith("epsilon = 0.75 for 2 releases")
+
+
+def test_a_private_number_of_records_is_not_called_public():
+    estimate = released(adjacency=ogive.Adjacency.ADD_OR_REMOVE)
+    page, _ = read(estimate)
+    assert "Records private" in page.text
+    assert "The number of records is public" not in page.text
+    assert "In half of the records" in page.text
+
+
+def test_gaussian_releases_say_what_their_guarantee_implies():
+    page, _ = read(released(privacy=ogive.ApproxDP(1, "1e-6")))
+    assert "epsilon = 1, delta = 1e-06" in page.text
+    page, _ = read(released(privacy=ogive.ZeroConcentratedDP("0.1")))
+    assert "rho = 0.1" in page.text
+
+
+def test_dates_are_dates_everywhere():
+    page, source = read(released("joined", DAYS, ogive.Grid.integers("2023-01-01", "2023-04-30")))
+    assert re.search(r"joined is at most 2023-0[123]-\d\d", page.text)
+    assert "Feb" in source
+
+
+def test_quantiles_that_were_found_by_bisection_need_no_curve():
+    wanted = ogive.Quantiles("age", (0.25, 0.5), grid=GRID, method="bisection")
+    estimate = ogive.release(wanted, trust=ogive.Central({"age": AGES}), privacy=ogive.PureDP(1))
+    page, source = read(estimate)
+    assert "Quantiles of age" in page.text
+    assert 'class="chart' not in source
+    with pytest.raises(ParameterError, match="no curve to draw"):
+        chart_svg(estimate)
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [ogive.Grid.explicit([50]), ogive.Grid.linear(0, 100, bins=1), ogive.Grid.geometric(1, 1e6, bins=300)],
+    ids=["one explicit threshold", "one bin", "geometric"],
+)
+def test_unusual_grids_make_a_page(grid):
+    page, _ = read(released(grid=grid))
+    assert "Distribution of age" in page.text
+
+
+def test_what_cannot_be_reported_is_refused(curve, truth):
+    with pytest.raises(ParameterError, match="at least one estimate"):
+        render_report([], title="x")
+    with pytest.raises(ParameterError, match="never released"):
+        render_report([dataclasses.replace(curve, provenance=None)], title="x")
+    with pytest.raises(ParameterError, match="one entry for each of 1"):
+        render_report([curve], title="x", truths=[truth, truth])
+    with pytest.raises(ParameterError, match="exact curve on the same thresholds"):
+        render_report([curve], title="x", truths=[curve])
+    with pytest.raises(ParameterError, match="got str"):
+        render_report(["curve"], title="x")
+
+
+def test_a_report_is_written_whole_or_not_at_all(curve, tmp_path):
+    path = write_report([curve], tmp_path / "report.html", title="Ages")
+    assert path.read_text(encoding="utf-8") == render_report([curve], title="Ages")
+    with pytest.raises(ParameterError, match="does not exist"):
+        write_report([curve], tmp_path / "nowhere" / "report.html", title="Ages")
+    with pytest.raises(ParameterError):
+        write_report([dataclasses.replace(curve, provenance=None)], path, title="Ages")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
+    Page(path.read_text(encoding="utf-8"))
+
+
+@pytest.mark.slow
+def test_a_browser_lays_a_page_out_without_sideways_scrolling(tmp_path):
+    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if browser is None:
+        pytest.skip("no chromium on this machine to lay out the page")
+    page = write_report([released("a_column_with_a_very_long_name_" * 4)], tmp_path / "report.html", title="x" * 90)
+    probe = tmp_path / "probe.html"
+    # the frame is as wide as a phone; the probe, which may run scripts, writes down how wide its content is
+    probe.write_text(
+        f'<iframe id=f style="width:390px;height:900px;border:0" srcdoc="{_quoted(page.read_text())}"></iframe>'
+        "<p id=o></p><script>onload=()=>{const d=f.contentDocument.documentElement;"
+        "o.textContent='WIDTH '+d.scrollWidth+' '+d.scrollHeight}</script>"
+    )
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync")
+    quiet = ("--disable-background-networking", "--disable-component-update", f"--user-data-dir={tmp_path / 'profile'}")
+    command = [browser, *flags, *quiet, "--dump-dom", f"file://{probe}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    width, height = map(int, re.search(r"WIDTH (\d+) (\d+)", done.stdout).groups())
+    assert width <= 390
+    assert height > 1_500
+
+
+def _quoted(text):
+    return text.replace("&", "&amp;").replace('"', "&quot;")
