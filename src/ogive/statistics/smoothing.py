@@ -18,11 +18,19 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from ogive.errors import ParameterError, UnsupportedError
+from ogive.statistics.smoothing_hats import smooth_hats
+from ogive.statistics.smoothing_hats_absolute import smooth_hats_absolute
 from ogive.statistics.smoothing_intervals import nested_intervals
 from ogive.statistics.smoothing_path import ANCHORED, BOXED, UNKNOWN, smooth_path
+from ogive.statistics.smoothing_path_absolute import smooth_path_absolute
+from ogive.statistics.smoothing_square_root import smooth_square_root
 from ogive.statistics.smoothing_tree import smooth_tree
+from ogive.statistics.smoothing_tree_absolute import smooth_tree_absolute
 from ogive.strategies.base import Strategy
+from ogive.strategies.hats import LeastSquaresHats
 from ogive.strategies.path import PathNoise
+from ogive.strategies.square_root import SquareRoot, decoder
+from ogive.strategies.square_root_integer import factor_column
 from ogive.strategies.tree import LeastSquaresTree
 
 Int64 = NDArray[np.int64]
@@ -93,6 +101,8 @@ def _smooth_path(
         known = total if ending == ANCHORED else None
         return _isotonic(strategy.estimate_at(answer, points, known), known)
     intervals = nested_intervals(points, np.array(strategy.tree.sizes[: strategy.tree.terms]))
+    if kind == "least_absolute":
+        return smooth_path_absolute(answer, intervals, total=total or 0, bits=strategy.bits, ending=ending)
     noisy = np.ldexp(answer.astype(np.float64), -strategy.bits)
     curve = smooth_path(noisy, intervals, total=float(total or 0), ending=ending)
     if total is not None and ending == ANCHORED:
@@ -103,25 +113,39 @@ def _smooth_path(
 def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: str) -> Float64:
     if kind == "isotonic":
         return _isotonic(strategy.estimate(answer, total), total)
+    known = None if total is None else float(total)
+    variances = np.array([level.law.variance for level in strategy.levels])
+    sizes = np.array([level.nodes for level in strategy.levels])
+    values = answer.astype(np.float64)
     if isinstance(strategy, LeastSquaresTree):
-        sizes = np.array([level.nodes for level in strategy.levels])
-        variances = np.array([level.law.variance for level in strategy.levels])
-        bins = smooth_tree(answer.astype(np.float64), np.array(strategy.blocks), sizes, variances, total=total)
-        return _accumulate(bins, total)
-    raise UnsupportedError(f"{kind} smoothing is not offered for {strategy.name}; use isotonic")
+        blocks = np.array(strategy.blocks)
+        if kind == "least_squares":
+            bins = smooth_tree(values, blocks, sizes, variances, total=known)
+        else:
+            bins = smooth_tree_absolute(values, blocks, sizes, 1.0 / np.sqrt(variances), total=known)
+    elif isinstance(strategy, LeastSquaresHats):
+        scales = np.array([1.0, *(2.0 * spacing for spacing in strategy.spacings)])
+        values /= np.repeat(scales, sizes)
+        fit = smooth_hats if kind == "least_squares" else smooth_hats_absolute
+        bins = fit(values[: sizes[0]], values[sizes[0] :], strategy.spacings, variances / scales**2, total=known)
+    elif isinstance(strategy, SquareRoot) and kind == "least_squares":
+        column = factor_column(strategy.size, strategy.bits)
+        unit = 2.0**strategy.bits
+        inverse = np.diff(decoder(column, strategy.bits), prepend=0.0) * unit
+        sigma = float(np.sqrt(variances[0])) / unit
+        bins = smooth_square_root(values / unit, column / unit, inverse, sigma, total=known)
+    else:
+        raise UnsupportedError(f"{kind} smoothing is not offered for {strategy.name}; use least_squares or isotonic")
+    curve = np.cumsum(bins)
+    if total is not None:
+        curve[-1] = total
+    return curve
 
 
 def _isotonic(estimate: Float64, total: int | None) -> Float64:
     curve: Float64 = isotonic_regression(estimate).x
     if total is not None:
         curve = np.minimum(curve, total)
-        curve[-1] = total
-    return curve
-
-
-def _accumulate(bins: Float64, total: int | None) -> Float64:
-    curve = np.cumsum(bins)
-    if total is not None:
         curve[-1] = total
     return curve
 
