@@ -167,7 +167,7 @@ def save(figure: Any, path: str | Path) -> None:
         raise ParameterError(f"a picture's name must end in {' or '.join(_SUFFIXES)}, got {path.name!r}")
     figure = getattr(figure, "figure", figure)
     content = io.BytesIO()
-    # without a date and with fixed ids the same figure gives the same file
+    # without a date and with fixed ids the same curve gives the same file
     with _matplotlib().rc_context({"svg.hashsalt": "ogive"}):
         figure.savefig(content, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else None)
     write_atomically(path, content.getvalue())

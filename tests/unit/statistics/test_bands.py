@@ -1,0 +1,233 @@
+"""Bands hold what they say at the level they say; narrower ones do not."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.stats
+from helpers.curves import exact_curve, noisy_curve
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ogive.errors import ParameterError
+from ogive.grids import Grid
+from ogive.noise import DiscreteLaplace, KeyedSource
+from ogive.privacy import Adjacency, PureDP
+from ogive.statistics import bands
+from ogive.statistics.bands import one_sided_distances, simulate_maxima, simultaneous_band, upper_quantile
+from ogive.strategies import PathNoise, design_path, design_tree
+from ogive.strategies.path_tree import uniform_tree
+
+SIMULATIONS = 1999
+
+
+def draws(strategy, runs, *, total_known, seed=99):
+    """Errors of the raw estimate in independent releases, shape (runs, N)."""
+    source = KeyedSource.from_seed(seed)
+    noise = tuple(level.law.sample(runs * level.nodes, source=source).reshape(runs, -1) for level in strategy.levels)
+    return strategy.estimate(strategy.spread(noise), 0 if total_known else None)
+
+
+def quantile(values, level):
+    """The rank rule, written another way."""
+    return sorted(values)[math.ceil(Fraction(level) * (len(values) + 1)) - 1]
+
+
+@pytest.mark.parametrize(("root", "median", "upper"), [(True, 15.3, 20.2), (False, 15.0, 19.4)])
+def test_largest_path_noise_has_the_printed_quantiles(root, median, upper):
+    strategy = PathNoise(uniform_tree(1024, 2, root=root), DiscreteLaplace(10_000))
+    maxima = simulate_maxima(strategy, total_known=False, simulations=3999).either / 10_000
+    assert quantile(maxima, "1/2") == pytest.approx(median, abs=0.15)
+    assert quantile(maxima, "19/20") == pytest.approx(upper, abs=0.35)
+
+
+def coverage(strategy, *, total, target, truth, runs=1500, records=2000, level=0.95):
+    """Share of simulated studies whose band holds the curve of the target at all thresholds."""
+    rng = np.random.default_rng(17)
+    size = strategy.size
+    grid = Grid.integers(1, size)
+    errors = draws(strategy, runs, total_known=total)
+    held = 0
+    for error in errors:
+        counts = np.cumsum(rng.multinomial(records, np.full(size, 1 / size)))
+        band = simultaneous_band(
+            grid,
+            counts + error,
+            strategy=strategy,
+            total=records if total else None,
+            confidence_level=level,
+            target=target,
+            simulations=SIMULATIONS,
+        )
+        wanted = counts / records if truth == "sample" else np.arange(1, size + 1) / size
+        held += np.all((band.low <= wanted) & (wanted <= band.high))
+    return held / runs
+
+
+# 1500 runs: at a coverage of 0.95 the share that holds is below 0.93 with probability 4e-4
+@pytest.mark.parametrize("total", [True, False])
+def test_population_band_holds_the_population_curve_and_the_noise_band_does_not(total):
+    adjacency = Adjacency.REPLACE if total else Adjacency.ADD_OR_REMOVE
+    epsilon = 1 if total else 4  # small noise, so that forgetting the sampling error shows
+    strategy = design_path(256, privacy=PureDP(epsilon), adjacency=adjacency, base=2, root=False)
+    assert coverage(strategy, total=total, target="population", truth="population") >= 0.95
+    assert coverage(strategy, total=total, target="sample", truth="population") < 0.93
+
+
+@pytest.mark.parametrize("total", [True, False])
+def test_sample_band_holds_the_sample_curve_at_its_level_and_not_more(total):
+    adjacency = Adjacency.REPLACE if total else Adjacency.ADD_OR_REMOVE
+    strategy = design_tree(64, privacy=PureDP(1), adjacency=adjacency)
+    share = coverage(strategy, total=total, target="sample", truth="sample", level=0.8)
+    assert share >= 0.76
+    if total:
+        assert share <= 0.84  # exact, so not far above its level either
+    assert coverage(strategy, total=total, target="sample", truth="sample", level=0.5 if total else 0.1) < 0.76
+
+
+def test_widths_of_the_printed_example():
+    # N = 256, n = 2000, epsilon = 1: noise only 0.064, quantile of the sum of both maxima 0.087
+    strategy = design_path(256, privacy=PureDP(1), adjacency=Adjacency.REPLACE, base=2, root=False)
+    maxima = simulate_maxima(strategy, total_known=False, simulations=9999)
+    assert quantile(maxima.either, "19/20") / 2000 == pytest.approx(0.064, abs=0.0015)
+    distances = scipy.stats.kstwo.ppf(np.random.default_rng(0).random(999), 2000)
+    both = quantile(np.resize(distances, 9999) + maxima.either / 2000, "19/20")
+    assert both == pytest.approx(0.087, abs=0.002)
+    ours = quantile(maxima.above / 2000 + one_sided_distances(2000, 9999), "39/40")
+    assert 0.93 * both < ours < 0.98 * both
+
+
+@pytest.mark.parametrize("records", [1, 2, 10, 100, 256, 257, 5000])
+def test_drawn_distances_lie_above_the_true_law(records):
+    drawn = one_sided_distances(records, 40_000)
+    for p in (0.1, 0.3, 0.5, 0.8, 0.95, 0.99):
+        exact = scipy.stats.ksone.ppf(p, records)
+        # 40 000 draws: a share is off by more than 4 sqrt(p (1 - p) / 40000) with probability 6e-5
+        assert np.mean(drawn <= exact) <= p + 4 * math.sqrt(p * (1 - p) / 40_000)
+    assert np.quantile(drawn, 0.95) <= 1.04 * scipy.stats.ksone.ppf(0.95, records) + 1 / 1024
+
+
+@given(
+    st.lists(st.integers(0, 50), min_size=1, max_size=8),
+    st.lists(st.floats(-20, 20), min_size=8, max_size=8),
+)
+def test_ratio_of_noisy_counts_strays_no_further_than_the_largest_difference(counts, noise):
+    true = np.cumsum([1, *counts])
+    error = np.resize(noise, len(true))
+    raw = true + error
+    share = true / true[-1]
+    largest = np.max(np.maximum(np.abs(error), np.abs(error - error[-1])))
+    assert np.all(np.abs(raw - share * raw[-1]) <= largest + 1e-9)
+
+
+def test_ratio_band_is_narrower_than_bounding_both_counts():
+    curve = noisy_curve(np.random.default_rng(0).uniform(0, 100, 1500), Grid.linear(0, 100, bins=128), total=False)
+    margin = quantile(simulate_maxima(curve.strategy, total_known=False, simulations=9999).either, "19/20")
+    low = np.maximum(np.maximum.accumulate(curve.raw) - margin, 0) / (curve.raw[-1] + margin)
+    high = np.minimum((np.minimum.accumulate(curve.raw[::-1])[::-1] + margin) / (curve.raw[-1] - margin), 1)
+    band = curve.band(target="sample")
+    assert np.mean(band.high - band.low) < 0.9 * np.mean(high - low)
+
+
+@given(st.integers(19, 400), st.sampled_from(["0.05", "0.1", "1/3", "0.5"]))
+def test_rank_rule_takes_the_smallest_rank_that_is_safe(size, tail):
+    tail = Fraction(tail)
+    values = np.random.default_rng(0).permutation(np.arange(1.0, size + 1))
+    rank = upper_quantile(values, tail)
+    # of size + 1 exchangeable draws, one exceeds the rank-th smallest of the others with chance 1 - rank / (size + 1)
+    assert 1 - Fraction(int(rank), size + 1) <= tail < 1 - Fraction(int(rank) - 1, size + 1)
+
+
+def test_too_few_simulations_are_refused():
+    with pytest.raises(ParameterError, match="use at least 99"):
+        upper_quantile(np.zeros(50), Fraction(1, 100))
+    curve = noisy_curve([1.0, 2.0], Grid.integers(0, 8))
+    with pytest.raises(ParameterError, match="too few"):
+        curve.band(0.999, simulations=100)
+    with pytest.raises(ParameterError, match="above 0"):
+        curve.band(simulations=0)
+
+
+def test_very_high_confidence_gets_the_simulations_it_needs(monkeypatch):
+    monkeypatch.setattr(bands, "MOST_SIMULATIONS", 99)
+    monkeypatch.setattr(bands, "FEWEST_SIMULATIONS", 99)
+    curve = noisy_curve([1.0, 2.0], Grid.integers(0, 4))
+    assert curve.band(0.999).half_width >= curve.band(0.9).half_width
+
+
+def test_simulations_fall_with_the_number_of_nodes():
+    assert bands.default_simulations(design_path(64, privacy=PureDP(1), adjacency=Adjacency.REPLACE)) == 9999
+    many = PathNoise(uniform_tree(1 << 20, 2), DiscreteLaplace(3))
+    assert bands.default_simulations(many) == 999
+    some = PathNoise(uniform_tree(1 << 13, 2), DiscreteLaplace(3))
+    assert 999 < bands.default_simulations(some) < 9999
+
+
+def test_two_bands_cost_one_simulation():
+    calls = []
+    strategy = PathNoise(uniform_tree(128, 2), DiscreteLaplace(7))
+    first = simulate_maxima(strategy, total_known=True, simulations=99, progress=lambda *seen: calls.append(seen))
+    assert calls == [(99, 99)]
+    again = PathNoise(uniform_tree(128, 2), DiscreteLaplace(7))
+    second = simulate_maxima(again, total_known=True, simulations=99, progress=lambda *seen: calls.append(seen))
+    assert second is first
+    assert len(calls) == 1
+
+
+def test_batches_report_progress_and_keep_the_draws_apart(monkeypatch):
+    strategy = PathNoise(uniform_tree(16, 2), DiscreteLaplace(7))
+    monkeypatch.setattr(bands, "_BATCH_VALUES", 10 * sum(level.nodes for level in strategy.levels))
+    seen = []
+    maxima = simulate_maxima(strategy, total_known=False, simulations=25, progress=lambda *x: seen.append(x))
+    assert seen == [(10, 25), (20, 25), (25, 25)]
+    assert len(set(maxima.either.tolist())) > 12
+
+
+def test_kept_simulations_stay_few():
+    for scale in range(1, 40):
+        simulate_maxima(PathNoise(uniform_tree(2, 2), DiscreteLaplace(scale)), total_known=False, simulations=3)
+    assert len(bands._simulated) <= bands._KEPT
+
+
+def test_bands_are_reproducible_and_ordered():
+    curve = noisy_curve(np.arange(4000.0) % 100, Grid.integers(0, 99))
+    narrow, wide = curve.band(0.5), curve.band(0.99)
+    assert np.array_equal(curve.band(0.5).low, narrow.low)
+    assert np.all(wide.low <= narrow.low)
+    assert np.all(narrow.high <= wide.high)
+    assert narrow.half_width < wide.half_width
+    assert curve.band(0.5, target="sample").half_width < narrow.half_width
+    assert narrow.low[-1] == narrow.high[-1] == 1
+
+
+def test_band_is_read_between_thresholds_by_monotonicity():
+    band = noisy_curve(np.arange(400) % 8, Grid.linear(0, 8, bins=8), epsilon=5).band()
+    low, high = band([-1, 0.5, 3, 3.5, 7.5, 8, 9])
+    assert low.tolist() == [0, 0, band.low[2], band.low[2], band.low[6], 1, 1]
+    assert high.tolist() == [band.high[0], band.high[0], band.high[2], band.high[3], 1, 1, 1]
+    assert band(3) == (band.low[2], band.high[2])
+    assert "95" in str(band)
+
+
+def test_a_band_that_would_cross_itself_is_left_as_it_is():
+    strategy = PathNoise(uniform_tree(4, 2), DiscreteLaplace(1))
+    raw = np.array([0.0, 900, 100, 1000])
+    for target in ("sample", "population"):
+        band = simultaneous_band(
+            Grid.integers(1, 4), raw, strategy=strategy, total=1000, confidence_level=0.9, target=target
+        )
+        assert np.all(band.low <= band.high)
+        assert band.low[1] > band.high[2]
+
+
+def test_exact_counts_have_the_kolmogorov_band():
+    values = np.random.default_rng(1).integers(0, 50, size=300).astype(float)
+    for total in (True, False):
+        curve = exact_curve(values, Grid.integers(0, 49), total=total)
+        sample = curve.band(target="sample")
+        assert np.array_equal(sample.low, curve.probabilities)
+        assert np.array_equal(sample.high, curve.probabilities)
+        distance = scipy.stats.kstwo.ppf(0.95, 300)
+        inner = (curve.probabilities > 0.2) & (curve.probabilities < 0.8)
+        assert np.allclose((curve.band().high - curve.probabilities)[inner], distance)
