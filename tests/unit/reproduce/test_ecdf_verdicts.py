@@ -93,16 +93,17 @@ def falling(factor):
 
 
 @pytest.mark.parametrize(
-    ("factors", "outcomes"),
+    ("factors", "outcomes", "expected"),
     [
-        ((1, 0.9, 0.6), [HOLDS, HOLDS, HOLDS]),
-        ((20, 1.0, 0.8), [FAILS, HOLDS, HOLDS]),
-        ((1, 2.0, 0.6), [HOLDS, FAILS, HOLDS]),
+        ((1, 0.9, 0.6), [HOLDS, HOLDS, HOLDS], "reproduced"),
+        ((20, 1.0, 0.8), [FAILS, HOLDS, HOLDS], "not reproduced"),
+        ((1, 2.0, 0.6), [HOLDS, FAILS, HOLDS], "reproduced with remark"),
     ],
 )
-def test_figure_4_is_judged_by_the_order_of_its_errors(factors, outcomes):
+def test_figure_4_is_judged_by_the_order_of_its_errors(factors, outcomes, expected):
     checks = inverse.judge(figure_4(*map(falling, factors)))
     assert [check.outcome for check in checks] == outcomes
+    assert verdict(checks) == expected
 
 
 def test_figure_4_notices_errors_that_do_not_fall():

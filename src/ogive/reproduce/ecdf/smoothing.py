@@ -171,6 +171,8 @@ def difference(first: Cell, second: Cell) -> Cell:
 
 def _draw(summary: Summary, figure: Figure, axis: str, label: str) -> None:
     ratios, gains = figure.subplots(1, 2)
+    logarithmic(ratios)
+    logarithmic(gains)
     for quantity, color, marker, style in (
         ("paper p=1", PAPER_RED, "s", "-"),
         ("paper p=2", PAPER_BLUE, "o", "-"),
@@ -178,25 +180,35 @@ def _draw(summary: Summary, figure: Figure, axis: str, label: str) -> None:
     ):
         plot(ratios, summary, axis, quantity, color=color, marker=marker, linestyle=style)
     ratios.axhline(1.0, color="#1f2933", linewidth=0.9)
-    ratios.set(xscale="log", xlabel=label, ylabel="squared error, smoothed / unsmoothed", ylim=(0, None))
+    ratios.set(xlabel=label, ylabel="squared error, smoothed / unsmoothed")
+    ratios.set_ylim(bottom=0)
     ratios.set_title("what smoothing does")
     ratios.legend()
     plot(gains, summary, axis, "ours / paper, raw", color=OURS, marker="^", linestyle=":")
     plot(gains, summary, axis, "ours / paper p=2, smoothed", color=OURS, marker="D", linestyle="-")
     gains.axhline(1.0, color="#1f2933", linewidth=0.9)
-    gains.set(xscale="log", xlabel=label, ylabel="squared error, ours / paper's", ylim=(0, 1.1))
-    gains.set_title("what the exact constants and the better strategy do")
+    gains.set(xlabel=label, ylabel="squared error, ours / paper's", ylim=(0, 1.05))
+    gains.set_title("ours against the paper's")
     gains.legend()
 
 
+def logarithmic(axes: Axes) -> None:
+    """Make the horizontal axis logarithmic, with plain numbers."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+
+
 def plot(axes: Axes, summary: Summary, axis: str, quantity: str, *, color: str, marker: str, linestyle: str) -> None:
-    """One curve of means, with two standard errors."""
+    """One curve of means, with two standard errors; on a logarithmic axis, as far down as up."""
     places, cells = summary.series(axis, quantity)
-    errors = [2 * cell.error if math.isfinite(cell.error) else 0.0 for cell in cells]
+    up = [2 * cell.error if math.isfinite(cell.error) else 0.0 for cell in cells]
+    down = up
+    if axes.get_yscale() == "log":
+        down = [cell.mean - cell.mean**2 / (cell.mean + length) for cell, length in zip(cells, up, strict=True)]
     axes.errorbar(
         places,
         [cell.mean for cell in cells],
-        yerr=errors,
+        yerr=[down, up],
         color=color,
         marker=marker,
         linestyle=linestyle,
