@@ -11,10 +11,10 @@ from ogive.errors import DataError, ParameterError, RefusalError, ReleaseMismatc
 from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource
 from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.streams import RunningTotal
-from ogive.streams_noise import NoiseWindow
-from ogive.streams_path import PathTotals
-from ogive.streams_sqrt import SqrtTotals, estimator_coefficients, root_coefficients
-from ogive.streams_tree import TreeTotals
+from ogive.streams.path import PathTotals
+from ogive.streams.sqrt import SqrtTotals, estimator_coefficients, root_coefficients
+from ogive.streams.tree import TreeTotals
+from ogive.streams.windows import NoiseWindow
 
 HALF = ZeroConcentratedDP("0.5")  # 2 rho = 1
 ENGINES = {

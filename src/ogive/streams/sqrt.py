@@ -24,7 +24,7 @@ from scipy.signal import fftconvolve
 from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
 from ogive.privacy import PureDP, ZeroConcentratedDP
-from ogive.streams_noise import NoiseWindow
+from ogive.streams.windows import NoiseWindow
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.privacy import PureDP, ZeroConcentratedDP
-from ogive.streams_noise import NoiseWindow
+from ogive.streams.windows import NoiseWindow
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -28,9 +28,9 @@ from ogive.errors import DataError, ParameterError, RefusalError, ReleaseMismatc
 from ogive.noise import DerivedNodes, SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP, exact
-from ogive.streams_path import PathTotals
-from ogive.streams_sqrt import SqrtTotals
-from ogive.streams_tree import TreeTotals
+from ogive.streams.path import PathTotals
+from ogive.streams.sqrt import SqrtTotals
+from ogive.streams.tree import TreeTotals
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -20,7 +20,7 @@ from ogive.strategies.path_constants import shift_cost
 from ogive.strategies.path_design import best_tree, path_noise_law
 from ogive.strategies.path_l2 import grid_squared_shift
 from ogive.strategies.path_tree import candidate_trees
-from ogive.streams_noise import NoiseWindow
+from ogive.streams.windows import NoiseWindow
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
