@@ -55,13 +55,14 @@ class Part:
         """Predicted and actual distance from the truth, as shares."""
         private, true = self.curve.probabilities, self.truth.probabilities
         gap = np.abs(private - true)
+        band = self.curve.band(CONFIDENCE_LEVEL, target="sample")
         assert self.curve.strategy is not None
         assert self.curve.total is not None
         variance = self.curve.strategy.variance(total_known=True)
         return {
             "predicted_rms": math.sqrt(float(variance.mean())) / self.curve.total,
             "actual_rms": float(np.sqrt(np.mean(gap**2))),
-            "predicted_ks": self.curve.band(CONFIDENCE_LEVEL, target="sample").half_width,
+            "predicted_ks": float(max(np.max(band.high - private), np.max(private - band.low))),
             "actual_ks": float(gap.max()),
         }
 
@@ -90,7 +91,7 @@ def tell(table: Table, busy: Callable[[str], AbstractContextManager[None]]) -> t
     Privacy:
         epsilon = 1 for the released parts, one record replaced; the truth beside them has none.
     """
-    from ogive.release import release
+    from ogive.releasing import release
     from ogive.statistics.ecdf import Ecdf
     from ogive.statistics.quantiles import Quantiles
     from ogive.trust import Central, Clear

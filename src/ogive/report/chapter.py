@@ -157,6 +157,8 @@ def _quantile_table(figures: Figures) -> Html:
         if intervals
         else "Each share of the records lies at or below the value."
     )
+    if intervals and grid.kind != "integers":
+        about += " From a to b means above a and at most b."
     return _table("Quantiles", head, rows, about)
 
 
@@ -230,16 +232,16 @@ def _error(figures: Figures) -> list[Html]:
         found.append(
             tag(
                 "p",
-                tag("strong", f"± {words.points(sample.half_width)}"),
+                tag("strong", f"± {words.points(figures.reach(sample))}"),
                 f" from the true curve of these records, at every threshold at once, with {_level(figures)} "
-                f"confidence. That is {words.in_a_thousand(sample.half_width)} records.",
+                f"confidence. That is at most {words.in_a_thousand(figures.reach(sample))} records.",
             )
         )
     if population is not None:
         found.append(
             tag(
                 "p",
-                tag("strong", f"± {words.points(population.half_width)}"),
+                tag("strong", f"± {words.points(figures.reach(population))}"),
                 " from the population, if the records are a random sample of it: chance in who was sampled, and noise.",
             )
         )

@@ -67,6 +67,14 @@ class Figures:
     total: int | None = None
     confidence_level: float = CONFIDENCE_LEVEL
 
+    def reach(self, band: Band) -> float:
+        """Largest distance, as a share, of the released curve from any curve that the band holds.
+
+        A band is centered on the estimate before smoothing, so its half width alone would not do.
+        """
+        assert self.share is not None
+        return float(max(np.max(band.high - self.share), np.max(self.share - band.low)))
+
     @cached_property
     def view(self) -> tuple[float, float]:
         """The part of the axis worth drawing: where the released curve rises, with some room.

@@ -192,6 +192,15 @@ def test_numbers_on_the_page_are_those_of_the_curve(curve):
     assert f"In half of the 4,000 records, age is at most {curve.quantile(0.5):g}" in page.text
 
 
+def test_the_error_stated_reaches_from_the_smoothed_curve_to_every_curve_in_the_band(curve):
+    page, _ = read(curve)
+    band = curve.band(0.95, target="sample")
+    stated = float(re.search(r"± ([\d.]+) percentage points from the true curve", page.text).group(1)) / 100
+    worst = max(np.abs(end - curve.probabilities).max() for end in (band.low, band.high))
+    assert worst <= stated <= 1.1 * worst
+    assert stated >= band.half_width - 1e-9
+
+
 def test_true_values_bring_a_banner_and_a_column(curve, truth):
     page, source = read(curve, truths=[truth])
     assert "Not private." in page.text
