@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ogive.pointwise import PointwiseCurve
     from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
     from ogive.provenance import Provenance
-    from ogive.release import release
+    from ogive.releasing import release
     from ogive.statistics.bands import Band
     from ogive.statistics.curve import Curve
     from ogive.statistics.ecdf import Ecdf
@@ -62,7 +62,7 @@ _HOME = {
     "design_tree": "strategies",
     "ecdf": "functions",
     "quantiles": "functions",
-    "release": "release",
+    "release": "releasing",
 }
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ogive.grids import Bound, Grid
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
-from ogive.release import release
+from ogive.releasing import release
 from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
 from ogive.statistics.quantiles import DECILES, Quantiles
 from ogive.trust import Central

@@ -265,7 +265,7 @@ def test_outputs_are_checked_before_privacy_is_spent(run, table, tmp_path, monke
     def spend(*args, **kwargs):
         raise AssertionError("privacy was spent")
 
-    monkeypatch.setattr(import_module("ogive.release"), "release", spend)
+    monkeypatch.setattr(import_module("ogive.releasing"), "release", spend)
     (tmp_path / "c.svg").mkdir()
     for path, words in [("none/c.svg", "does not exist"), ("c.svg", "it is a folder")]:
         status, _, err = run("ecdf", table, *AGE, *ONE, option, tmp_path / path)
@@ -298,7 +298,7 @@ def test_a_refusal_has_status_one(run, table, monkeypatch):
     def refuse(*args, **kwargs):
         raise BudgetError("this would cost too much")
 
-    monkeypatch.setattr(import_module("ogive.release"), "release", refuse)
+    monkeypatch.setattr(import_module("ogive.releasing"), "release", refuse)
     assert run("ecdf", table, *AGE, *ONE) == (1, "", "ogive: error: this would cost too much\n")
 
 
@@ -306,7 +306,7 @@ def test_an_interrupt_is_quiet(run, table, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(import_module("ogive.release"), "release", interrupt)
+    monkeypatch.setattr(import_module("ogive.releasing"), "release", interrupt)
     assert run("ecdf", table, *AGE, *ONE) == (130, "", "")
 
 
@@ -314,7 +314,7 @@ def test_an_internal_fault_shows_no_record(run, table, monkeypatch):
     def stumble(*args, **kwargs):
         raise RuntimeError("a record: 424242")
 
-    monkeypatch.setattr(import_module("ogive.release"), "release", stumble)
+    monkeypatch.setattr(import_module("ogive.releasing"), "release", stumble)
     status, out, err = run("ecdf", table, *AGE, *ONE)
     assert (status, out, err.count("\n")) == (70, "", 1)
     assert "RuntimeError in stumble" in err

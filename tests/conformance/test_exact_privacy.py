@@ -10,7 +10,7 @@ import pytest
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies import Pointwise, design_hats, design_path, design_square_root, design_tree
-from tests.helpers.exact_loss import PathOutputs, differences, worst_direction
+from helpers.exact_loss import PathOutputs, differences, worst_direction
 
 SIZES = (1, 2, 3, 5, 8)
 GRANTED = PureDP(3)

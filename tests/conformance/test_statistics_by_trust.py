@@ -9,7 +9,7 @@ from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer
-from ogive.release import release
+from ogive.releasing import release
 from ogive.statistics import STATISTICS, Ecdf, Quantiles
 from ogive.strategies import design_path
 from ogive.trust import TRUST_MODELS, Clear

@@ -38,3 +38,14 @@ def test_import_prints_nothing_and_reads_no_arguments():
     )
     assert done.stdout == ""
     assert done.stderr == ""
+
+
+def test_no_public_name_is_hidden_by_a_module_of_the_same_name():
+    code = (
+        "import pkgutil, types, importlib, ogive\n"
+        "for part in pkgutil.walk_packages(ogive.__path__, 'ogive.'):\n"
+        "    importlib.import_module(part.name)\n"
+        "print([name for name in ogive.__all__ if isinstance(getattr(ogive, name), types.ModuleType)])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
+    assert done.stdout.strip() == "[]"

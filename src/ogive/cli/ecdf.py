@@ -43,7 +43,7 @@ def ecdf(
         plot: Draw the curve and its band into this file, .png or .svg.
     """
     from ogive.privacy import Adjacency
-    from ogive.release import release
+    from ogive.releasing import release
     from ogive.statistics import Ecdf
 
     if plot is not None:

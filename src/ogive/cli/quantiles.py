@@ -36,7 +36,7 @@ def quantiles(
         output: Where the result goes.
     """
     from ogive.privacy import Adjacency
-    from ogive.release import release
+    from ogive.releasing import release
     from ogive.statistics import Quantiles
 
     statistic = Quantiles(measure.column, probabilities, method=method, **measure.arguments())

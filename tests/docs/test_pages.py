@@ -1,0 +1,65 @@
+"""The manual's examples run, its pages are all linked, and its commands exist."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+import ogive
+from ogive import cli
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(page, language):
+    return [code for kind, code in BLOCK.findall(page.read_text()) if kind == language]
+
+
+RUNNABLE = [page for page in PAGES if blocks(page, "python")]
+
+
+@pytest.mark.parametrize("page", RUNNABLE, ids=lambda page: page.name)
+def test_examples_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scope: dict = {}
+    for code in blocks(page, "python"):
+        exec(compile(code, str(page), "exec"), scope)  # noqa: S102
+    assert "ogive" in scope
+
+
+def test_pages_with_examples_were_found():
+    assert {"README.md", "getting_started.md", "methods.md", "streams.md"} <= {page.name for page in RUNNABLE}
+
+
+def test_every_page_is_in_the_table_of_contents():
+    index = (ROOT / "docs" / "index.md").read_text()
+    for page in PAGES[1:]:
+        assert page.stem == "index" or re.search(rf"^{page.stem}$", index, re.MULTILINE), page.name
+
+
+def test_every_public_name_is_mentioned():
+    text = "\n".join(page.read_text() for page in PAGES)
+    missing = [name for name in ogive.__all__ if not re.search(rf"\b{name}\b", text)]
+    assert not missing
+
+
+def test_commands_in_the_manual_are_commands():
+    lines = [
+        line.removeprefix("$ ").split("#")[0]
+        for page in PAGES
+        for code in blocks(page, "console")
+        for line in code.splitlines()
+        if line.startswith("$ ogive")
+    ]
+    assert len(lines) >= 4
+    known = set(cli.COMMANDS)
+    assert {shlex.split(line)[1] for line in lines} <= known
+
+
+def test_files_named_in_the_readme_exist():
+    text = (ROOT / "README.md").read_text()
+    for name in re.findall(r"`(docs/[\w./]+)`", text):
+        assert (ROOT / name).exists(), name
