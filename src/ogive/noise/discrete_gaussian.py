@@ -12,7 +12,16 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogive.noise.base import Float64, Int64, RandomSource
-from ogive.noise.exact import Words, bernoulli, bernoulli_inverse_root_e, uniform, uniform_wide, word
+from ogive.noise.exact import (
+    Words,
+    bernoulli,
+    bernoulli_inverse_root_e,
+    expand,
+    reciprocal,
+    uniform,
+    uniform_wide,
+    word,
+)
 from ogive.noise.rounding import split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
@@ -75,14 +84,16 @@ def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tupl
     used = np.zeros(rows, np.int64)
     numerator = unit << shift
     choices = -(-numerator // divisor)
+    inverse = reciprocal(unit)
     for row in range(rows):
         line = words[row]
         at = 0
         while done[row] < draws and at <= line.size:
             block, at = _draw_block(line, at)
             value, at = uniform_wide(line, at, choices)
-            value += -(-block * numerator // divisor)
-            offset = value * divisor - block * numerator
+            start = block * numerator
+            value += start if divisor == 1 else -(-start // divisor)
+            offset = value * divisor - start
             if offset >= numerator:
                 continue
             negative = word(line, at) & 1
@@ -90,9 +101,8 @@ def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tupl
             if negative and value == 0:  # zero would count twice
                 continue
             # offset * 2^32 / numerator without passing 2^63
-            scaled = offset << (32 - shift)
-            digit = scaled // unit
-            kept, at = _keep_offset(line, at, block, digit, scaled - digit * unit, unit)
+            digit, rest = expand(offset << (32 - shift), unit, inverse)
+            kept, at = _keep_offset(line, at, block, digit, rest, unit)
             if kept and at <= line.size:
                 out[row, done[row]] = -value if negative else value
                 done[row] += 1

@@ -11,15 +11,15 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogive.noise.base import Float64, Int64, RandomSource
-from ogive.noise.exact import Words, bernoulli_exp, bernoulli_inverse_e, uniform, word
+from ogive.noise.exact import Words, bernoulli_exp, bernoulli_inverse_e, expand, reciprocal, uniform, word
 from ogive.noise.rounding import split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
 
 
 @njit(cache=True, error_model="numpy")
-def draw_geometric(words: Words, at: int, unit: int, shift: int, divisor: int) -> Any:
-    """A draw with P(k) proportional to exp(-k * divisor / (unit * 2^shift)) on k >= 0.
+def draw_geometric(words: Words, at: int, unit: int, shift: int, divisor: int, inverse: int) -> Any:
+    """A draw with P(k) proportional to exp(-k * divisor / (unit * 2^shift)) on k >= 0; inverse is `reciprocal(unit)`.
 
     Source: Canonne, Kamath and Steinke 2020, algorithm 2: a uniform remainder u below the numerator, kept with
     probability exp(-u / numerator), plus a geometric number of whole numerators, divided by `divisor`.
@@ -31,8 +31,8 @@ def draw_geometric(words: Words, at: int, unit: int, shift: int, divisor: int) -
             low = word(words, at) >> (32 - shift)
             at += 1
         scaled = (high << 32) + (low << (32 - shift))
-        digit = scaled // unit
-        kept, at = bernoulli_exp(words, at, digit, scaled - digit * unit, unit)
+        digit, rest = expand(scaled, unit, inverse)
+        kept, at = bernoulli_exp(words, at, digit, rest, unit)
         if kept:
             break
     whole = 0
@@ -50,11 +50,12 @@ def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tupl
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)
     used = np.zeros(rows, np.int64)
+    inverse = reciprocal(unit)
     for row in range(rows):
         line = words[row]
         at = 0
         while done[row] < draws:
-            size, at = draw_geometric(line, at, unit, shift, divisor)
+            size, at = draw_geometric(line, at, unit, shift, divisor, inverse)
             negative = word(line, at) & 1
             at += 1
             if at > line.size:

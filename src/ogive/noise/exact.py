@@ -66,6 +66,27 @@ def uniform_wide(words: Words, at: int, bound: int) -> Any:
 
 
 @njit(cache=True, error_model="numpy")
+def expand(scaled: int, unit: int, inverse: int) -> Any:
+    """Digit and rest of scaled / (unit * 2^32), for scaled < unit * 2^32 and inverse = `reciprocal(unit)`.
+
+    Either scaled is a multiple of 2^32 or unit is above 2^30: then the product with the reciprocal is at most a few
+    units below the quotient. A division would take longer than the rest of a trial.
+    """
+    digit = (scaled >> 32) * inverse >> 31
+    rest = scaled - digit * unit
+    while rest >= unit:
+        digit += 1
+        rest -= unit
+    return digit, rest
+
+
+@njit(cache=True, error_model="numpy")
+def reciprocal(unit: int) -> Any:
+    """The largest integer of which `unit` fit below 2^63."""
+    return np.int64((1 << 63) - 1) // unit
+
+
+@njit(cache=True, error_model="numpy")
 def bernoulli(words: Words, at: int, digit: int, rest: int, unit: int) -> Any:
     """True with probability x = (digit + rest / unit) / 2^32; unit <= 2^31."""
     first = word(words, at)

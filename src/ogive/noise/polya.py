@@ -14,7 +14,7 @@ from scipy import special
 from ogive.errors import ParameterError
 from ogive.noise.base import Float64, Int64, RandomSource
 from ogive.noise.discrete_laplace import DiscreteLaplace, draw_geometric
-from ogive.noise.exact import MAX_BOUND, Words, uniform, uniform_wide
+from ogive.noise.exact import MAX_BOUND, Words, reciprocal, uniform, uniform_wide
 from ogive.noise.rounding import split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
@@ -43,13 +43,14 @@ def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int, part: i
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)
     used = np.zeros(rows, np.int64)
+    inverse = reciprocal(unit)
     for row in range(rows):
         line = words[row]
         at = 0
         while done[row] < draws:
-            up, at = draw_geometric(line, at, unit, shift, divisor)
+            up, at = draw_geometric(line, at, unit, shift, divisor, inverse)
             up, at = draw_share(line, at, up, part, parts)
-            down, at = draw_geometric(line, at, unit, shift, divisor)
+            down, at = draw_geometric(line, at, unit, shift, divisor, inverse)
             down, at = draw_share(line, at, down, part, parts)
             if at > line.size:
                 break

@@ -10,6 +10,8 @@ from collections import defaultdict
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ogive.noise import discrete_gaussian, discrete_laplace, exact, polya, skellam
 
@@ -123,6 +125,13 @@ def test_bernoulli_settles_a_tie_by_the_rest():
     assert [outcome(5, word)[0] for word in thirds] == [True, True, False]
 
 
+@settings(deadline=None)  # the first call compiles
+@given(st.integers(1, 1 << 31), st.integers(0, (1 << 31) - 1), st.integers(0, (1 << 32) - 1))
+def test_expansion_equals_division(unit, high, low):
+    scaled = (high % unit << 32) + (low if unit > 1 << 30 else 0)
+    assert exact.expand(scaled, unit, exact.reciprocal(unit)) == divmod(scaled, unit)
+
+
 @pytest.mark.parametrize("bits", [0, 1, 2])
 @pytest.mark.parametrize(("rest", "unit"), [(2, 3), (0, 1), (4, 5)])
 def test_bernoulli_exp_has_probability_exp_of_minus_x_whatever_the_word_length(monkeypatch, bits, rest, unit):
@@ -174,6 +183,11 @@ def fraction(digit, rest, unit):
     return (digit + mpmath.mpf(int(rest)) / int(unit)) / mpmath.mpf(2) ** 32
 
 
+def divide(scaled, unit, inverse):
+    """What `expand` computes, also for a small unit with a shift, which only a tree small enough to walk has."""
+    return divmod(scaled, unit)
+
+
 def first_try(tree, draw):
     """A primitive that begins a try of a rejection sampler; a second try is a branch called `again`."""
     seen = []
@@ -205,7 +219,9 @@ def test_geometric_sampler_has_the_stated_law(monkeypatch, unit, divisor):
         discrete_laplace, "bernoulli_exp", lambda words, at, *x: (tree.coin(mpmath.exp(-fraction(*x))), at)
     )
     monkeypatch.setattr(discrete_laplace, "bernoulli_inverse_e", lambda words, at: (tree.coin(mpmath.exp(-1)), at))
-    found, lost = tree.run(lambda: int(discrete_laplace.draw_geometric.py_func(MANY, 0, unit, 0, divisor)[0]))
+    found, lost = tree.run(
+        lambda: int(discrete_laplace.draw_geometric.py_func(MANY, 0, unit, 0, divisor, exact.reciprocal(unit))[0])
+    )
     found = accepted(found)
     ratio = mpmath.exp(-mpmath.mpf(divisor) / unit)
     assert lost < 1e-16
@@ -218,11 +234,12 @@ def test_geometric_sampler_with_a_shift_has_the_law_of_the_whole_numerator(monke
     tree = Tree(mpmath.mpf("1e-18"))
     monkeypatch.setattr(discrete_laplace, "uniform", first_try(tree, tree.uniform))
     monkeypatch.setattr(discrete_laplace, "word", lambda words, at: tree.choose([mpmath.mpf(1) / 4] * 4) << 30)
+    monkeypatch.setattr(discrete_laplace, "expand", divide)
     monkeypatch.setattr(
         discrete_laplace, "bernoulli_exp", lambda words, at, *x: (tree.coin(mpmath.exp(-fraction(*x))), at)
     )
     monkeypatch.setattr(discrete_laplace, "bernoulli_inverse_e", lambda words, at: (tree.coin(mpmath.exp(-1)), at))
-    found, _ = tree.run(lambda: int(discrete_laplace.draw_geometric.py_func(MANY, 0, 3, 2, 5)[0]))
+    found, _ = tree.run(lambda: int(discrete_laplace.draw_geometric.py_func(MANY, 0, 3, 2, 5, exact.reciprocal(3))[0]))
     found = accepted(found)
     ratio = mpmath.exp(-mpmath.mpf(5) / 12)
     for k in range(12):
@@ -255,6 +272,7 @@ def test_gaussian_sampler_has_the_stated_law(monkeypatch, unit, shift, divisor):
         return tree.coin(mpmath.exp(-fraction(*x) * (2 * block + fraction(*x)) / 2)), at
 
     monkeypatch.setattr(discrete_gaussian, "_keep_offset", keep)
+    monkeypatch.setattr(discrete_gaussian, "expand", divide)
     found, _ = tree.run(lambda: one_draw(monkeypatch, discrete_gaussian, tree, unit, shift, divisor))
     found = accepted(found)
     sigma = mpmath.mpf(unit << shift) / divisor
