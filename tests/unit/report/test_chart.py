@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.grids import Grid
-from ogive.report.chart import LEFT, NARROW, RIGHT, WIDE, Drawing, draw, standalone
+from ogive.report.chart import BOTTOM, LEFT, NARROW, RIGHT, TOP, WIDE, Drawing, draw, standalone
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -67,39 +67,56 @@ def test_a_million_thresholds_make_a_small_picture_with_the_same_ends():
     assert heights(many)[-1] == heights(few)[-1]
 
 
+def edges(path):
+    """Upper and lower edge of a band, as two paths from left to right."""
+    end = f"H{WIDE.width - RIGHT}"
+    upper, back = path.split(end, 1)
+    corners = heights(f"M{WIDE.width - RIGHT} 0{back}")[1:]  # down to the lower edge, then leftwards
+    lower, level = [], corners[0][1]
+    for x, y in corners[1:]:
+        if y != level or x == LEFT:
+            lower.append((x, level))
+            level = y
+    return upper, lower
+
+
+def lower_at(lower, x):
+    return next(level for start, level in lower if start <= x)
+
+
 def test_the_band_encloses_the_curve_everywhere():
     share = np.linspace(0, 1, 51)[1:]
     drawing = sample(share=share, low=np.maximum(share - 0.05, 0), high=np.minimum(share + 0.05, 1))
     (band,), (curve,) = paths(drawing, "band"), paths(drawing, "curve")
-    corners = heights(band)
-    turn = max(range(len(corners)), key=lambda i: (corners[i][0], -i))
-    upper = corners[: turn + 1]
-    lower = corners[turn + 1 :][::-1]
+    upper, lower = edges(band)
+    height = WIDE.height - BOTTOM - TOP
     for x in np.linspace(LEFT + 1, WIDE.width - RIGHT - 1, 60):
         at = value_at(curve, x)
-        above = [b for a, b in upper if a <= x][-1]
-        below = [b for a, b in lower if a >= x]
-        assert above <= at
-        assert not below or max(b for a, b in lower if a <= x or a == LEFT) >= at - 1e-6
+        # 0.05 up and the step to the next threshold, 0.02, cut off at 1; 0.05 down, cut off at 0
+        assert at - value_at(upper, x) == pytest.approx(min(0.07 * height, at - TOP), abs=0.2)
+        assert lower_at(lower, x) - at == pytest.approx(min(0.05 * height, WIDE.height - BOTTOM - at), abs=0.2)
 
 
-def test_between_thresholds_the_band_reaches_up_to_the_next_one_unless_values_are_whole():
-    share = np.array([0.25, 0.5, 0.75, 1.0])
+@pytest.mark.parametrize(
+    ("grid", "expected"),
+    [(Grid.explicit([1, 2, 3, 4], low=1), 0.6), (Grid.integers(1, 4), 0.3)],
+    ids=["numbers", "whole numbers"],
+)
+def test_between_thresholds_the_band_reaches_up_to_the_next_one_unless_values_are_whole(grid, expected):
     high = np.array([0.3, 0.6, 0.8, 1.0])
-    between = sample(grid=Grid.explicit([1, 2, 3, 4], low=0), share=share, low=share - 0.1, high=high)
-    whole = sample(grid=Grid.integers(1, 4), share=share, low=share - 0.1, high=high)
-    whole_start = heights(paths(whole, "band")[0])
-    start = heights(paths(between, "band")[0])
-    axis = 314.0 + 42  # bottom of the frame
-    assert axis - start[0][1] == pytest.approx(0.3 * (axis - 32), abs=0.1)
-    assert whole_start[0][1] == axis or whole_start[1][1] < axis
+    drawing = sample(grid=grid, share=high - 0.05, low=high - 0.1, high=high)
+    upper, lower = edges(paths(drawing, "band")[0])
+    middle = LEFT + (WIDE.width - LEFT - RIGHT) / 6  # of the first and second threshold
+    bottom, height = WIDE.height - BOTTOM, WIDE.height - BOTTOM - TOP
+    assert (bottom - value_at(upper, middle)) / height == pytest.approx(expected, abs=0.002)
+    assert (bottom - lower_at(lower, middle)) / height == pytest.approx(0.2, abs=0.002)
 
 
 def test_a_view_cuts_the_axis_and_keeps_the_height_at_its_left_edge():
     drawing = sample(view=(50.0, 100.0))
     (path,) = paths(drawing, "curve")
-    bottom = WIDE.height - 44
-    assert (bottom - heights(path)[0][1]) / (bottom - 32) == pytest.approx(0.25, abs=0.01)
+    bottom = WIDE.height - BOTTOM
+    assert (bottom - heights(path)[0][1]) / (bottom - TOP) == pytest.approx(0.25, abs=0.01)
     assert all(LEFT <= x <= WIDE.width - RIGHT for x, _ in heights(path))
 
 
