@@ -111,8 +111,8 @@ class LeastSquaresHats:
         return self._solver.estimate(rows, total).reshape(*shape, self.size)
 
     def variance(self, *, total_known: bool) -> Float64:
-        """Exact variance of each cumulative count, shape (N,); about 1 microsecond per point."""
-        return self._solver.variance(np.arange(self.size), total_known=total_known)
+        """Exact variance of each cumulative count, shape (N,)."""
+        return self._solver.variance(total_known=total_known)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

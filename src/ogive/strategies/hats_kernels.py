@@ -118,7 +118,7 @@ def _observe(state: Float64, slot: int, noise: float) -> float:
 
 
 @njit(cache=True)
-def _next_knot(first: int, stop: int, spacings: Int64) -> int:
+def next_knot(first: int, stop: int, spacings: Int64) -> int:
     """First bin after `first` that begins a new interval of some level, at most `stop`."""
     for spacing in spacings:
         stop = min(stop, (first // spacing + 1) * spacing)
@@ -141,7 +141,7 @@ def factorize(
     rise, level0 = np.empty(slots), np.empty(slots)
     done, first = 0, 0
     while first < size:
-        stop = _next_knot(first, size, spacings)
+        stop = next_knot(first, size, spacings)
         _add_run(state, first, stop - first, spacings, bin_noise, rise, level0)
         start = 0
         for level in range(spacings.size):
@@ -194,7 +194,7 @@ def _forward(
 ) -> None:
     """Advance the left covariance from before bin `first` to before bin `stop`."""
     while first < stop:
-        after = _next_knot(first, stop, spacings)
+        after = next_knot(first, stop, spacings)
         _add_run(state, first, after - first, spacings, bin_noise, rise, level0)
         for level in range(spacings.size):
             hat = first // spacings[level]

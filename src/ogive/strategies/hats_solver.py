@@ -22,6 +22,7 @@ from ogive.strategies.hats_kernels import (
     factorize,
     hat_spread,
     hat_sums,
+    next_knot,
     prefix_variance_at,
     solve,
 )
@@ -57,6 +58,50 @@ def _correct(
         for i in range(size):
             out[row, i] = rows[row, i] + bin_noise * out[row, i]
     return out
+
+
+@njit(cache=True)
+def _pieces(size: int, spacings: Int64) -> tuple[Int64, Int64]:
+    """First bins of the runs between knots (of any level), closed by N, and the last points to evaluate in each.
+
+    The second array has five places per run, at 0, 1/4, 1/2, 3/4 and 1 of its length, as the number
+    of the run's bins in the prefix; runs of fewer than five bins repeat places.
+    """
+    starts = np.empty(size + 1, dtype=np.int64)
+    count, first = 0, 0
+    while first < size:
+        starts[count] = first
+        count += 1
+        first = next_knot(first, size, spacings)
+    starts[count] = size
+    places = np.empty(4 * count + 1, dtype=np.int64)
+    places[0] = 0
+    for run in range(count):
+        length = starts[run + 1] - starts[run]
+        for quarter in range(1, 5):
+            places[4 * run + quarter] = starts[run] + (quarter * length + 2) // 4
+    return starts[: count + 1], places
+
+
+@njit(cache=True)
+def _fill_quartics(starts: Int64, places: Int64, known: Float64, out: Float64) -> None:
+    """Overwrite `out`: entry i - 1 is the quartic through each run's five known values, at prefix length i."""
+    for run in range(starts.size - 1):
+        nodes, values = places[4 * run : 4 * run + 5], known[4 * run : 4 * run + 5]
+        if starts[run + 1] - starts[run] <= 4:
+            for j in range(1, 5):
+                if nodes[j] > 0:
+                    out[nodes[j] - 1] = values[j]
+            continue
+        for i in range(starts[run] + 1, starts[run + 1] + 1):
+            total = 0.0
+            for j in range(5):
+                weight = 1.0
+                for k in range(5):
+                    if k != j:
+                        weight *= (i - nodes[k]) / (nodes[j] - nodes[k])
+                total += weight * values[j]
+            out[i - 1] = total
 
 
 class HatSolver:
@@ -103,11 +148,27 @@ class HatSolver:
             values[:, -1] = total
         return values
 
-    def variance(self, points: Int64, *, total_known: bool) -> Float64:
+    def variance_at(self, points: Int64, *, total_known: bool) -> Float64:
         """Exact variance of the cumulative counts at increasing 0-based points."""
         values: Float64 = prefix_variance_at(points, self.size, self.spacings, self.bin_noise, self.hat_noise)
-        if total_known:
-            covariance = self.total_covariance
-            values = np.maximum(values - covariance[points] ** 2 / covariance[-1], 0.0)
-            values[points == self.size - 1] = 0.0
-        return values
+        return self._given_total(values, points) if total_known else values
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of every cumulative count, shape (N,).
+
+        Between two knots the hat sums of a prefix are quadratic in its length, so its variance is
+        a quartic: five values give all the others.
+        """
+        starts, places = _pieces(self.size, self.spacings)
+        lengths, where = np.unique(places, return_inverse=True)
+        known = np.zeros(len(lengths))
+        known[1:] = self.variance_at(lengths[1:] - 1, total_known=False)
+        values = np.empty(self.size)
+        _fill_quartics(starts, places, known[where], values)
+        return self._given_total(values, np.arange(self.size)) if total_known else values
+
+    def _given_total(self, values: Float64, points: Int64) -> Float64:
+        covariance = self.total_covariance
+        conditioned = np.maximum(values - covariance[points] ** 2 / covariance[-1], 0.0)
+        conditioned[points == self.size - 1] = 0.0
+        return conditioned

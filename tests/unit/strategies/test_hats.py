@@ -58,7 +58,9 @@ def test_variance_is_that_of_dense_least_squares_at_all_points_and_at_some(strat
     points = np.flatnonzero(np.random.default_rng(seed).random(strategy.size) < 0.3)
     scaled = [law.variance / (2 * b) ** 2 for law, b in zip(strategy.laws[1:], strategy.spacings, strict=True)]
     solver = HatSolver(strategy.size, strategy.spacings, strategy.laws[0].variance, np.array(scaled))
-    np.testing.assert_allclose(solver.variance(points, total_known=total_known), wanted[points], rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(
+        solver.variance_at(points, total_known=total_known), wanted[points], rtol=1e-9, atol=1e-9
+    )
 
 
 def test_variance_over_many_chunks_of_points_is_seamless():
@@ -67,7 +69,7 @@ def test_variance_over_many_chunks_of_points_is_seamless():
     scaled = [law.variance / (2 * b) ** 2 for law, b in zip(strategy.laws[1:], strategy.spacings, strict=True)]
     solver = HatSolver(3000, strategy.spacings, strategy.laws[0].variance, np.array(scaled))
     for points in (np.arange(1000, 1050), np.array([1023, 1024, 2047, 2048, 2999])):
-        np.testing.assert_allclose(solver.variance(points, total_known=False), whole[points], rtol=1e-10)
+        np.testing.assert_allclose(solver.variance_at(points, total_known=False), whole[points], rtol=1e-10)
 
 
 @settings(max_examples=60, deadline=None)
