@@ -169,6 +169,6 @@ class HatSolver:
 
     def _given_total(self, values: Float64, points: Int64) -> Float64:
         covariance = self.total_covariance
-        conditioned = np.maximum(values - covariance[points] ** 2 / covariance[-1], 0.0)
+        conditioned: Float64 = np.maximum(values - covariance[points] ** 2 / covariance[-1], 0.0)
         conditioned[points == self.size - 1] = 0.0
         return conditioned
