@@ -13,10 +13,10 @@ from ogive.cli import COMMANDS, main
 AGES = np.random.default_rng(11).integers(18, 90, 3_000)
 
 
-@pytest.fixture
-def table(tmp_path):
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
     """A table with all that a bad request could stumble over."""
-    path = tmp_path / "people.parquet"
+    path = tmp_path_factory.mktemp("records") / "people.parquet"
     days = np.datetime64("2024-01-01") + AGES.astype("timedelta64[D]")
     hole = [None, *AGES[1:].tolist()]
     pq.write_table(pa.table({"age": AGES, "job": ["x"] * len(AGES), "joined": days, "hole": hole}), path)
