@@ -197,7 +197,7 @@ def _edges(grid: Grid) -> Any:
         case "date":
             return np.floor(numbers).astype(np.int64).astype("datetime64[D]")
         case "datetime":
-            return np.round(numbers).astype(np.int64).astype("datetime64[us]")
+            return np.floor(numbers).astype(np.int64).astype("datetime64[us]")
         case _:
             return numbers
 

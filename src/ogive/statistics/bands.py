@@ -94,8 +94,8 @@ class Band:
             ParameterError: t is missing or of another kind than the grid's bounds.
         """
         numbers = to_numbers(self.grid, t)
-        low = np.concatenate(([0.0], self.low))[last_at_or_below(self.grid.thresholds, numbers) + 1]
-        high = np.concatenate((self.high, [1.0]))[first_at_or_above(self.grid.thresholds, numbers)]
+        low = np.concatenate(([0.0], self.low))[last_at_or_below(self.grid, numbers) + 1]
+        high = np.concatenate((self.high, [1.0]))[first_at_or_above(self.grid, numbers)]
         return plain(low), plain(high)
 
     @property

@@ -290,7 +290,7 @@ class Curve:
         numbers = to_numbers(self.grid, t)
         if not self.defined:
             return plain(np.full(numbers.shape, np.inf))
-        points = last_at_or_below(self.thresholds, numbers)
+        points = last_at_or_below(self.grid, numbers)
         variance = np.concatenate(([0.0], self._variance))[points + 1] / self.records**2
         if target == "population":
             share = np.concatenate(([0.0], self.probabilities))[points + 1]

@@ -46,13 +46,15 @@ def _number(grid: Grid, value: Any) -> float:
 
 
 def to_labels(grid: Grid, numbers: Any) -> Any:
-    """Numbers of the grid as the user would write them.
+    """Numbers of the grid as the user would write them, dates and times rounded down.
 
     Returns:
         For one number a float, a date or a datetime; for an array one of float64, or of dates as
         objects, same shape.
     """
     array = np.asarray(numbers, dtype=np.float64)
+    if grid.unit != "number":
+        array = np.floor(array)
     if array.ndim == 0:
         return grid.label(float(array))
     if grid.unit == "number":
@@ -77,14 +79,22 @@ def to_shares(p: Any) -> Float64:
     return shares
 
 
-def last_at_or_below(thresholds: Float64, numbers: Float64) -> Int64:
+def jumps(grid: Grid) -> Float64:
+    """Where the curve can rise, shape (N,): the thresholds; for dates and times, the last whole one up to each.
+
+    Days and microseconds are whole, so F at a threshold between two days is F at the earlier day.
+    """
+    return grid.thresholds if grid.unit == "number" else np.floor(grid.thresholds)
+
+
+def last_at_or_below(grid: Grid, numbers: Float64) -> Int64:
     """0-based index of the last threshold at or below each number, -1 where there is none."""
-    return np.asarray(np.searchsorted(thresholds, numbers, side="right") - 1, dtype=np.int64)
+    return np.asarray(np.searchsorted(jumps(grid), numbers, side="right") - 1, dtype=np.int64)
 
 
-def first_at_or_above(thresholds: Float64, numbers: Float64) -> Int64:
+def first_at_or_above(grid: Grid, numbers: Float64) -> Int64:
     """0-based index of the first threshold at or above each number, N where there is none."""
-    return np.asarray(np.searchsorted(thresholds, numbers, side="left"), dtype=np.int64)
+    return np.asarray(np.searchsorted(jumps(grid), numbers, side="left"), dtype=np.int64)
 
 
 def plain(values: Any) -> Any:

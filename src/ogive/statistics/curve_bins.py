@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ogive.errors import ParameterError
 from ogive.grids import Grid
-from ogive.statistics.curve_axis import to_labels, to_numbers
+from ogive.statistics.curve_axis import jumps, to_labels, to_numbers
 
 Float64 = NDArray[np.float64]
 
@@ -61,19 +61,18 @@ def _cuts(grid: Grid, numbers: Float64) -> NDArray[np.int64]:
     """0-based thresholds of the edges; -1 for the grid's lower bound."""
     if numbers.ndim != 1 or len(numbers) < 2 or np.any(np.diff(numbers) <= 0):
         raise ParameterError("edges must be at least two increasing values")
-    nearest = np.clip(np.searchsorted(grid.thresholds, numbers), 0, grid.bins - 1)
-    nearest -= (nearest > 0) & (
-        np.abs(grid.thresholds[nearest - 1] - numbers) < np.abs(grid.thresholds[nearest] - numbers)
-    )
+    places = jumps(grid)
+    nearest = np.clip(np.searchsorted(places, numbers), 0, grid.bins - 1)
+    nearest -= (nearest > 0) & (np.abs(places[nearest - 1] - numbers) < np.abs(places[nearest] - numbers))
     # edges computed as `low + i * step` may miss a threshold by rounding
-    known = np.isclose(grid.thresholds[nearest], numbers, rtol=1e-12, atol=1e-9 * (grid.high - grid.low) / grid.bins)
+    known = np.isclose(places[nearest], numbers, rtol=1e-12, atol=1e-9 * (grid.high - grid.low) / grid.bins)
     if numbers[0] == grid.low:
         nearest[0], known[0] = -1, True
     if not known.all():
         wrong = numbers[~known][0]
         raise ParameterError(
             f"an edge must be a threshold of the grid, got {grid.label(wrong)}; "
-            f"the nearest is {grid.label(grid.thresholds[nearest[~known][0]])}"
+            f"the nearest is {grid.label(places[nearest[~known][0]])}"
         )
     return np.asarray(nearest, dtype=np.int64)
 
@@ -97,6 +96,6 @@ def draw(grid: Grid, probabilities: Float64, size: int, rng: np.random.Generator
     bins = np.searchsorted(probabilities, uniform, side="left")
     low, high = lower_ends(grid)[bins], grid.thresholds[bins]
     numbers = high - rng.random(size) * (high - low)
-    if grid.unit == "date":
+    if grid.unit != "number":
         numbers = np.minimum(np.ceil(numbers), np.floor(high))
     return to_labels(grid, numbers)

@@ -49,9 +49,9 @@ class StepFunction:
         numbers = to_numbers(self.grid, x)
         if self.looks == "back":
             padded = np.concatenate(([self.outside], self.probabilities))
-            return plain(padded[last_at_or_below(self.grid.thresholds, numbers) + 1])
+            return plain(padded[last_at_or_below(self.grid, numbers) + 1])
         padded = np.concatenate((self.probabilities, [self.outside]))
-        return plain(padded[first_at_or_above(self.grid.thresholds, numbers)])
+        return plain(padded[first_at_or_above(self.grid, numbers)])
 
 
 class StepInterval(NamedTuple):

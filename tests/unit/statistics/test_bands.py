@@ -98,6 +98,36 @@ def test_widths_of_the_printed_example():
     assert 0.93 * both < ours < 0.98 * both
 
 
+def test_margins_are_the_stated_quantiles():
+    strategy = design_path(64, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
+    raw = np.full(64, 1000.0)  # half of 2000 records everywhere, so that nothing is clipped or tidied
+    public = simulate_maxima(strategy, total_known=True, simulations=999)
+    private = simulate_maxima(strategy, total_known=False, simulations=999)
+    noise = math.floor(quantile(public.either, "9/10")) / 2000
+    both = quantile(public.above / 2000 + one_sided_distances(2000, 999), "19/20")
+    ratio = quantile(private.ratio, "9/10") / 2000
+    margin = quantile(private.ratio, "19/20")
+    apart = margin / 2000 + math.sqrt(math.log(2 / 0.05) / (2 * (2000 - margin)))
+    raw[-1] = 2000
+    for total, target, wanted in [
+        (2000, "sample", noise),
+        (2000, "population", both),
+        (None, "sample", ratio),
+        (None, "population", apart),
+    ]:
+        band = simultaneous_band(
+            Grid.integers(1, 64),
+            raw,
+            strategy=strategy,
+            total=total,
+            confidence_level=0.9,
+            target=target,
+            simulations=999,
+        )
+        assert band.low[7] == pytest.approx(0.5 - wanted, abs=1e-12)
+        assert band.high[7] == pytest.approx(0.5 + wanted, abs=1e-12)
+
+
 @pytest.mark.parametrize("records", [1, 2, 10, 100, 256, 257, 5000])
 def test_drawn_distances_lie_above_the_true_law(records):
     drawn = one_sided_distances(records, 40_000)

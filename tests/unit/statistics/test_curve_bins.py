@@ -98,6 +98,9 @@ def test_draws_on_a_grid_of_dates_are_days_within_the_bin():
     curve = Curve(grid, counts, counts, None, Adjacency.REPLACE, 10, "none", "day")
     days = set(curve.sample(500, rng=0).tolist())
     assert days == {datetime.date(2024, 1, day) for day in range(9, 17)}
+    assert curve(datetime.date(2024, 1, 16)) == 1
+    assert curve(datetime.date(2024, 1, 15)) == 0
+    assert curve.histogram(["2024-01-08", "2024-01-16"]).shares.tolist() == [1.0]
 
 
 @given(any_curve())
