@@ -56,6 +56,8 @@ def not_private(message: str) -> Html:
 
 def headline(figures: Figures) -> str:
     """The release in a sentence or two."""
+    if not figures.defined:
+        return "The noise is larger than the number of records, so this curve says nothing. Grant more privacy loss."
     records = "records" if figures.total is None else f"{figures.total:,} records"
     by_probability = {round(row.probability, 6): row for row in figures.quantiles}
     low, middle, high = (by_probability.get(probability) for probability in (0.1, 0.5, 0.9))

@@ -52,6 +52,7 @@ class Figures:
         smoothing: How the noisy measurements became a valid curve.
         total: Number of records where it is public.
         confidence_level: Of bands and intervals.
+        defined: False where noise left no records, so that the curve says nothing.
     """
 
     column: str
@@ -66,6 +67,7 @@ class Figures:
     smoothing: str = "none"
     total: int | None = None
     confidence_level: float = CONFIDENCE_LEVEL
+    defined: bool = True
 
     def reach(self, band: Band) -> float:
         """Largest distance, as a share, of the released curve from any curve that the band holds.
@@ -145,6 +147,7 @@ def figures_of(estimate: Reportable, truth: Curve | None) -> Figures:
         smoothing=curve.smoothing,
         total=curve.total,
         confidence_level=level,
+        defined=curve.defined,
     )
 
 

@@ -233,6 +233,15 @@ def test_a_private_number_of_records_is_not_called_public():
     assert "In half of the records" in page.text
 
 
+def test_a_curve_that_noise_swallowed_says_so(curve):
+    private = released(adjacency=ogive.Adjacency.ADD_OR_REMOVE)
+    nothing = dataclasses.replace(private, cumulative=np.zeros(GRID.bins), raw=np.full(GRID.bins, -3.0))
+    assert not nothing.defined
+    page, _ = read(nothing)
+    assert "this curve says nothing" in page.text
+    assert "this curve says nothing" not in read(curve)[0].text
+
+
 def test_gaussian_releases_say_what_their_guarantee_implies():
     page, _ = read(released(privacy=ogive.ApproxDP(1, "1e-6")))
     assert "epsilon = 1, delta = 1e-06" in page.text
