@@ -9,6 +9,12 @@ Three ways, all post-processing, which costs no privacy:
 Every valid curve has increments x >= 0, so the first two are nonnegative regression of the
 measurements on the histogram x. Each strategy has its own exact algorithm (see the modules
 `smoothing_*`), and each algorithm checks its result against the optimality conditions.
+
+Which is best depends on the data. Isotonic regression never increases the squared error, nor
+the largest error, of the estimate it starts from. The other two gain more where most bins hold
+records or the distribution sits on few points with the total known, but where thousands of
+neighboring bins are empty the positive parts of their noise add up: squared errors 2 to 7 times
+those of the unsmoothed estimate were measured in long empty tails, most with an unknown total.
 """
 
 from __future__ import annotations
