@@ -98,6 +98,17 @@ def test_widths_of_the_printed_example():
     assert 0.93 * both < ours < 0.98 * both
 
 
+@pytest.mark.parametrize("total_known", [True, False])
+def test_maxima_are_those_of_the_simulated_errors(total_known):
+    strategy = design_tree(32, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
+    errors = draws(strategy, 50, total_known=total_known, seed=bands._SEED)
+    maxima = simulate_maxima(strategy, total_known=total_known, simulations=50)
+    for r, error in enumerate(errors.tolist()):
+        assert maxima.above[r] == max(0, *error)
+        assert maxima.either[r] == max(abs(e) for e in error)
+        assert maxima.ratio[r] == max(max(abs(e), abs(e - error[-1])) for e in error)
+
+
 def test_margins_are_the_stated_quantiles():
     strategy = design_path(64, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
     raw = np.full(64, 1000.0)  # half of 2000 records everywhere, so that nothing is clipped or tidied
