@@ -7,7 +7,8 @@ beside it, and its coefficients those of sqrt(1 - z), it is an M-matrix, and the
 `smoothing_path` applies: hold negative bins at zero, solve for the others, repeat. Here the
 solve is by conjugate gradients on the free bins, with G G^T (restricted to them) as the
 preconditioner; every product is an FFT. Rounding may hold a bin wrongly, so a held bin with a
-negative multiplier is freed again, and the gradient certifies the result.
+negative multiplier is freed again, and the gradient certifies the result. Expect 0.1 s of one core at
+N = 2^12 and 2 to 8 s at 2^15; isotonic smoothing is the quick alternative.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Mask = NDArray[np.bool_]
 
 MAX_ROUNDS = 200
 MAX_STEPS = 400
-ROUGH, FINE = 1e-2, 1e-6
+ROUGH, FINE = 1e-2, 1e-5
 """Accepted violation of the optimality conditions while bins still change, and in the end, in units of the noise."""
 REDUCTION = 0.02
 """How far a residual is reduced while many bins change."""
