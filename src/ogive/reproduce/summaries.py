@@ -38,6 +38,32 @@ class Cell:
         return cls(float(array.mean()), spread, float(np.median(array)), int(array.size))
 
 
+def average(cells: tuple[Cell, ...]) -> Cell:
+    """Average of independent quantities."""
+    size = len(cells)
+    return Cell(
+        math.fsum(cell.mean for cell in cells) / size,
+        math.hypot(*(cell.error for cell in cells)) / size,
+        math.fsum(cell.median for cell in cells) / size,
+        min(cell.runs for cell in cells),
+    )
+
+
+def difference(first: Cell, second: Cell) -> Cell:
+    """First minus second, independent of each other."""
+    return Cell(
+        first.mean - second.mean,
+        math.hypot(first.error, second.error),
+        first.median - second.median,
+        min(first.runs, second.runs),
+    )
+
+
+def scaled(cell: Cell, factor: float) -> Cell:
+    """A multiple of a quantity."""
+    return Cell(factor * cell.mean, abs(factor) * cell.error, factor * cell.median, cell.runs)
+
+
 @dataclass(frozen=True)
 class Row:
     """All quantities at one setting."""

@@ -11,22 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.reproduce.ecdf.releases import CODE, SIZE, best_strategy, measure, paper_strategy, poisson_counts
-from ogive.reproduce.ecdf.smoothing import OURS, PAPER_BLUE, PAPER_RED, difference, logarithmic, plot
-from ogive.reproduce.items import FIGURE, Item, Numbers, Setting
+from ogive.reproduce.ecdf.releases import SIZE, best_strategy, measure, paper_strategy, poisson_counts
+from ogive.reproduce.items import Numbers, Setting
 from ogive.reproduce.randomness import streams
-from ogive.reproduce.summaries import Cell, Summary
-from ogive.reproduce.verdicts import Check, above, below, every, opposite, show
 from ogive.statistics.inverse import bisect_domain
 from ogive.statistics.smoothing import smooth
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 Float64 = NDArray[np.float64]
 
@@ -37,8 +30,6 @@ POINTS = 500
 
 FORWARD, INVERSE_RAW, INVERSE_SMOOTHED = "F, raw", "inverse of F, raw", "inverse of F', p=2"
 OUR_FORWARD, OUR_INVERSE = "ours: F", "ours: inverse of F"
-ORDER = 10.0
-"""Numbers are of the same order of magnitude if none is more than this many times another."""
 HARM = 2.0
 """The raw inverse is about as good as the smoothed one if its error is below this many times the other's."""
 
@@ -95,72 +86,3 @@ def mean_square(errors: Float64) -> float:
 def settings(quick: bool) -> tuple[Setting, ...]:
     """The epsilons of the specification."""
     return tuple({"epsilon": epsilon} for epsilon in ((0.01, 0.1, 1.0, 10.0) if quick else EPSILONS))
-
-
-def judge(summary: Summary) -> tuple[Check, ...]:
-    """Compare with Section 6.4: three errors of one order, and bisection not hurt by noise."""
-    curves = [summary.series("epsilon", name)[1] for name in (FORWARD, INVERSE_RAW, INVERSE_SMOOTHED)]
-    epsilons, harms = summary.series("epsilon", "raw - harm x smoothed")
-    spreads = []
-    outcomes = []
-    for cells in zip(*curves, strict=True):
-        largest = max(cells, key=lambda cell: cell.mean)
-        smallest = min(cells, key=lambda cell: cell.mean)
-        spreads.append(largest.mean / smallest.mean)
-        outcomes.append(below(difference(largest, scaled(smallest, ORDER)), 0.0))
-    first, last = curves[0][0], curves[0][-1]
-    return (
-        Check(
-            f"at every epsilon the three errors are of one order: the largest below {ORDER:g} times the smallest",
-            every(outcomes),
-            "largest / smallest: " + ", ".join(f"{s:.2g} at {e:g}" for e, s in zip(epsilons, spreads, strict=True)),
-        ),
-        Check(
-            f"bisection of the raw curve is not hurt much: its error below {HARM:g} times that of the smoothed",
-            every([below(cell, 0.0) for cell in harms]),
-            "raw / smoothed: "
-            + ", ".join(
-                f"{raw.mean / smoothed.mean:.2g} at {e:g}"
-                for e, raw, smoothed in zip(epsilons, curves[1], curves[2], strict=True)
-            ),
-            essential=False,
-        ),
-        Check(
-            "errors fall as epsilon grows",
-            opposite(above(last, first.mean)),
-            f"mean squared error of F {show(first)} at {epsilons[0]:g}, {show(last)} at {epsilons[-1]:g}",
-        ),
-    )
-
-
-def scaled(cell: Cell, factor: float) -> Cell:
-    """A multiple of a quantity."""
-    return Cell(factor * cell.mean, factor * cell.error, factor * cell.median, cell.runs)
-
-
-def draw(summary: Summary, figure: Figure) -> None:
-    """Mean squared errors against epsilon, both axes logarithmic."""
-    paper, ours = figure.subplots(1, 2, sharey=True)
-    for axes, title in ((paper, "the paper's constants"), (ours, "ours at the same guarantee")):
-        logarithmic(axes)
-        axes.set(yscale="log", xlabel="epsilon")
-        axes.set_title(title)
-    for quantity, color, marker, style in (
-        (FORWARD, PAPER_RED, "s", "-"),
-        (INVERSE_RAW, PAPER_BLUE, "o", "--"),
-        (INVERSE_SMOOTHED, PAPER_BLUE, "D", "-"),
-    ):
-        plot(paper, summary, "epsilon", quantity, color=color, marker=marker, linestyle=style)
-    plot(ours, summary, "epsilon", OUR_FORWARD, color=OURS, marker="s", linestyle="-")
-    plot(ours, summary, "epsilon", OUR_INVERSE, color=OURS, marker="D", linestyle="--")
-    plot(ours, summary, "epsilon", INVERSE_SMOOTHED, color=PAPER_BLUE, marker="D", linestyle="-")
-    paper.legend()
-    ours.legend()
-    paper.set_ylabel("mean squared error, domain and range [0, 1]")
-
-
-FIGURE_4 = Item(
-    "ecdf", FIGURE, 4, "a distribution function and its inverse, lambda = 3, N = 32768",
-    settings, inverse_errors, draw, judge,
-    (*CODE, "statistics/inverse.py", "reproduce/ecdf/inverse.py", "reproduce/ecdf/smoothing.py"),
-)  # fmt: skip

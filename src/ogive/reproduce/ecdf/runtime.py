@@ -11,26 +11,17 @@ import importlib.util
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ogive.reproduce.ecdf.releases import CODE, measure, paper_strategy, poisson_counts
-from ogive.reproduce.ecdf.smoothing import PAPER_BLUE, PAPER_RED
+from ogive.reproduce.ecdf.releases import measure, paper_strategy, poisson_counts
 from ogive.reproduce.ecdf.solvers import solve_paper
-from ogive.reproduce.items import FIGURE, Item, Numbers, Setting
+from ogive.reproduce.items import Numbers, Setting
 from ogive.reproduce.randomness import streams
-from ogive.reproduce.summaries import Summary
-from ogive.reproduce.verdicts import Check, Outcome, below, every
 from ogive.statistics.smoothing import smooth
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 EXPONENTS = tuple(range(5, 16))
 QUICK_EXPONENTS = (5, 6, 7, 8, 9, 10)
-LARGE = 2**8
-"""From here on times are those of the solver rather than of setting it up."""
 EPSILON, RATE = 1.0, 3.0
 
 AGREEMENT = "largest difference of p=2 curves, in records"
@@ -85,54 +76,3 @@ def settings(quick: bool) -> tuple[Setting, ...]:
     """Sizes up to that of the paper's other figures, with cvxopt where it is installed."""
     peer = "cvxopt" if importlib.util.find_spec("cvxopt") else "none"
     return tuple({"size": 2**e, "peer": peer} for e in (QUICK_EXPONENTS if quick else EXPONENTS))
-
-
-def judge(summary: Summary) -> tuple[Check, ...]:
-    """Compare with Section 6.7: the quadratic program is solved more quickly."""
-    sizes, gaps = summary.series("size", "QP - LP")
-    claim = f"the quadratic program is solved more quickly than the linear one from N = {LARGE} on"
-    if not sizes.size:
-        return (Check(claim, Outcome.UNDECIDED, "cvxopt is not installed; pip install 'ogive[bench]'"),)
-    _, linear = summary.series("size", LINEAR)
-    _, quadratic = summary.series("size", QUADRATIC)
-    large = [place for place, size in enumerate(sizes) if size >= LARGE]
-    _, apart = summary.series("size", AGREEMENT)
-    return (
-        Check(
-            claim,
-            every([below(gaps[place], 0.0) for place in large]),
-            "LP / QP: " + ", ".join(f"{linear[p].median / quadratic[p].median:.2g} at {sizes[p]:g}" for p in large),
-        ),
-        Check(
-            "both ways to smooth with p=2 find the same curve, to one record",
-            every([below(cell, 1.0) for cell in apart]),
-            f"largest difference {max(cell.mean for cell in apart):.1g} records",
-        ),
-    )
-
-
-def draw(summary: Summary, figure: Figure) -> None:
-    """Median seconds against N, both axes logarithmic."""
-    axes = figure.subplots()
-    for quantity, color, marker, style in (
-        (LINEAR, PAPER_RED, "s", "-"),
-        (QUADRATIC, PAPER_BLUE, "o", "-"),
-        (OUR_LINEAR, PAPER_RED, "s", ":"),
-        (OUR_QUADRATIC, PAPER_BLUE, "o", ":"),
-    ):
-        sizes, cells = summary.series("size", quantity)
-        if sizes.size:
-            medians = [cell.median for cell in cells]
-            axes.plot(sizes, medians, color=color, marker=marker, linestyle=style, label=quantity)
-    axes.set_xscale("log", base=2)
-    axes.set(yscale="log", xlabel="N", ylabel="seconds, one core")
-    axes.set_title("time to smooth one curve")
-    axes.legend()
-
-
-FIGURE_7 = Item(
-    "ecdf", FIGURE, 7, "run time of smoothing",
-    settings, smoothing_times, draw, judge,
-    (*CODE, "reproduce/ecdf/runtime.py", "reproduce/ecdf/solvers.py"),
-    most_runs=5, alone=True,
-)  # fmt: skip

@@ -1,0 +1,38 @@
+"""How curves of the paper's figures are drawn."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ogive.reproduce.summaries import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PAPER_BLUE, PAPER_RED, OURS = "#2b6cb0", "#c05621", "#2f855a"
+
+
+def logarithmic(axes: Axes) -> None:
+    """Make the horizontal axis logarithmic, with plain numbers."""
+    axes.set_xscale("log")
+    axes.xaxis.set_major_formatter("{x:g}")
+
+
+def plot(axes: Axes, summary: Summary, axis: str, quantity: str, *, color: str, marker: str, linestyle: str) -> None:
+    """One curve of means, with two standard errors; on a logarithmic axis, as far down as up."""
+    places, cells = summary.series(axis, quantity)
+    up = [2 * cell.error if math.isfinite(cell.error) else 0.0 for cell in cells]
+    down = up
+    if axes.get_yscale() == "log":
+        down = [cell.mean - cell.mean**2 / (cell.mean + length) for cell, length in zip(cells, up, strict=True)]
+    axes.errorbar(
+        places,
+        [cell.mean for cell in cells],
+        yerr=[down, up],
+        color=color,
+        marker=marker,
+        linestyle=linestyle,
+        capsize=2,
+        label=quantity,
+    )
