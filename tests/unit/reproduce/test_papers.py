@@ -75,10 +75,11 @@ def test_few_runs_are_inconclusive(tmp_path):
     assert finding.verdict == "inconclusive"
 
 
-def test_tasks_that_need_the_machine_share_it_with_none(tmp_path):
-    redo(tmp_path, small_paper.item(alone=True))
+@pytest.mark.parametrize(("alone", "processes"), [(True, 1), (False, 2)])
+def test_tasks_that_need_the_machine_share_it_with_none(tmp_path, alone, processes):
+    redo(tmp_path, small_paper.item("slow", centers=tuple(range(12)), alone=alone), runs=1)
     lines = [json.loads(line) for line in (tmp_path / "runs.jsonl").read_text().splitlines()]
-    assert len({line["numbers"]["process"] for line in lines}) == 1
+    assert len({line["numbers"]["process"] for line in lines}) == processes
 
 
 def test_a_failing_task_is_one_line_and_keeps_the_others(tmp_path):
