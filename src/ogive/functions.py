@@ -84,7 +84,12 @@ def quantiles(
         values: Numbers or dates, shape (n,); one row per person.
         probabilities: Which quantiles, each in [0, 1]; nine deciles by default.
         privacy: The guarantee for all quantiles together, however many.
-        bounds, bins, grid, adjacency, missing, source: As for `ecdf`.
+        bounds: Smallest and largest possible value, public; values outside are clipped.
+        bins: Number of thresholds, 1 to 2^24.
+        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
+        source: Where the noise key comes from; the operating system by default.
         method: "auto" (from a whole curve), "bisection" (opens only the points it visits), or a
             method or strategy as for `ecdf`.
 
@@ -101,7 +106,5 @@ def quantiles(
         >>> bool(abs(result.values[0] / np.median(incomes) - 1) < 0.05)
         True
     """
-    statistic = Quantiles(
-        COLUMN, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing
-    )
+    statistic = Quantiles(COLUMN, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing)
     return release(statistic, trust=Central({COLUMN: values}), privacy=privacy, adjacency=adjacency, source=source)

@@ -123,7 +123,7 @@ class Grid:
         return Grid("geometric", first, last, _check_bins(bins), unit)._checked()
 
     @staticmethod
-    def integers(low: int, high: int) -> Grid:
+    def integers(low: Bound, high: Bound) -> Grid:
         """Every whole number from low to high (whole days for dates), so that no two values share a bin.
 
         Raises:

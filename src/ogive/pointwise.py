@@ -176,7 +176,8 @@ class PointwiseCurve:
         answer = self._opening.answer(query)
         strategy = self.strategy
         assert isinstance(strategy, Pointwise)
-        return strategy.estimate_at(answer.values, distinct, answer.total)[where]
+        estimates: Float64 = strategy.estimate_at(answer.values, distinct, answer.total)[where]
+        return estimates
 
     def shares(self, points: ArrayLike) -> Float64:
         """`counts` as shares of all records; of the noisy number of records where that is private.
@@ -186,7 +187,8 @@ class PointwiseCurve:
         last = self.grid.bins - 1
         wanted = np.atleast_1d(np.asarray(points, dtype=np.int64))
         counts = self.counts(np.append(wanted, last))
-        return counts[:-1] / max(1.0, counts[-1])
+        shares: Float64 = counts[:-1] / max(1.0, float(counts[-1]))
+        return shares
 
     def __call__(self, t: Any) -> float:
         """Noisy share of records at or below t, read at the largest threshold that does not exceed t."""

@@ -152,9 +152,7 @@ class ApproxDP:
         if loss <= 0:
             raise ParameterError(f"epsilon must be above 0, got {epsilon}")
         if not 0 < slack < 1:
-            raise ParameterError(
-                f"delta must be strictly between 0 and 1, got {delta}; for delta = 0 use PureDP"
-            )
+            raise ParameterError(f"delta must be strictly between 0 and 1, got {delta}; for delta = 0 use PureDP")
         object.__setattr__(self, "epsilon", loss)
         object.__setattr__(self, "delta", slack)
 

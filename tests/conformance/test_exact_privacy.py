@@ -6,11 +6,11 @@ prices; the probabilities come from `helpers.exact_loss`.
 
 import numpy as np
 import pytest
+from helpers.exact_loss import PathOutputs, differences, worst_direction
 
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies import Pointwise, design_hats, design_path, design_square_root, design_tree
-from helpers.exact_loss import PathOutputs, differences, worst_direction
 
 SIZES = (1, 2, 3, 5, 8)
 GRANTED = PureDP(3)
@@ -56,7 +56,7 @@ def test_measured_levels_cost_what_is_charged_and_no_more(design, size, adjacenc
         return
     assert max(losses) <= float(charged.epsilon) * (1 + 1e-9)
     # tight: some pair of neighbors has that loss, up to the rounding of scales
-    if size == 8 or design is design_tree and size > 2:
+    if size == 8 or (design is design_tree and size > 2):
         assert max(losses) >= float(GRANTED.epsilon) * (1 - 1e-4)
 
 

@@ -26,7 +26,7 @@ def test_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     scope: dict = {}
     for code in blocks(page, "python"):
-        exec(compile(code, str(page), "exec"), scope)  # noqa: S102
+        exec(compile(code, str(page), "exec"), scope)
     assert "ogive" in scope
 
 

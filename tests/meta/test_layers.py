@@ -72,6 +72,8 @@ def test_imports_point_down_only():
 
 def test_the_walk_sees_an_import_that_points_up(tmp_path):
     (tmp_path / "noise").mkdir()
-    (tmp_path / "noise" / "bad.py").write_text("def f():\n    from ogive.releasing import release\n    return release\n")
+    (tmp_path / "noise" / "bad.py").write_text(
+        "def f():\n    from ogive.releasing import release\n    return release\n"
+    )
     assert edges(tmp_path) == [("noise", "releasing", "noise/bad:2")]
     assert RANK["releasing"] >= RANK["noise"]

@@ -1,5 +1,3 @@
-import os
-
 import pytest
 
 from ogive import files
@@ -11,7 +9,7 @@ def test_replaces_a_file_whole(tmp_path):
     files.write_atomically(path, b"old")
     files.write_atomically(path, b"new")
     assert path.read_bytes() == b"new"
-    assert os.listdir(tmp_path) == ["a.json"]
+    assert [item.name for item in tmp_path.iterdir()] == ["a.json"]
 
 
 def test_a_failure_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch):
@@ -25,7 +23,7 @@ def test_a_failure_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path, 
     with pytest.raises(ParameterError, match="No space left"):
         files.write_atomically(path, b"new")
     assert path.read_bytes() == b"old"
-    assert os.listdir(tmp_path) == ["a.json"]
+    assert [item.name for item in tmp_path.iterdir()] == ["a.json"]
 
 
 def test_an_interrupt_leaves_nothing_behind(tmp_path, monkeypatch):
@@ -35,7 +33,7 @@ def test_an_interrupt_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(files.os, "fsync", interrupt)
     with pytest.raises(KeyboardInterrupt):
         files.write_atomically(tmp_path / "a.json", b"new")
-    assert os.listdir(tmp_path) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_secrets_are_readable_by_their_owner_only(tmp_path):

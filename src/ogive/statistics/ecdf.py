@@ -35,7 +35,7 @@ def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | str) -
         return grid
     if bounds is None or isinstance(bounds, str) or len(bounds) != 2:
         raise ParameterError(
-            "say which values are possible, for example bounds=(0, 120); they are public and never read from the records"
+            "say which values are possible, for example bounds=(0, 120); bounds are public, never read from records"
         )
     match grid:
         case "linear":

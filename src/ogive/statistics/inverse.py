@@ -56,7 +56,8 @@ def bisect_domain(
     Args:
         evaluate: A distribution function, exact or noisy.
         probability: Wanted value, in [0, 1].
-        low, high: Ends of the domain.
+        low: Lower end of the domain.
+        high: Upper end of the domain.
         precision: Length at which to stop, above 0; below the grid's step it adds nothing.
 
     Returns:

@@ -129,7 +129,9 @@ class Quantiles:
         if wanted.ndim != 1 or wanted.size == 0:
             raise ParameterError("ask for at least one probability")
         if not np.all((wanted >= 0) & (wanted <= 1)):
-            raise ParameterError(f"probabilities must be in [0, 1], got {wanted[~((wanted >= 0) & (wanted <= 1))][0]:g}")
+            raise ParameterError(
+                f"probabilities must be in [0, 1], got {wanted[~((wanted >= 0) & (wanted <= 1))][0]:g}"
+            )
         if not 0 < self.confidence_level < 1:
             raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {self.confidence_level}")
         object.__setattr__(self, "probabilities", tuple(float(p) for p in wanted))
@@ -137,9 +139,7 @@ class Quantiles:
 
     def _ecdf(self) -> Ecdf:
         method = "path" if self.method == "bisection" else self.method
-        return Ecdf(
-            self.column, self.bounds, bins=self.bins, grid=self.grid, method=method, missing=self.missing
-        )
+        return Ecdf(self.column, self.bounds, bins=self.bins, grid=self.grid, method=method, missing=self.missing)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         """Release a curve and read it, or bisect.
