@@ -16,13 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.strategies.tree_kernels import as_arrays, prefix_variance
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 Privacy = PureDP | ZeroConcentratedDP
 
 BASES = (2, 4, 8, 16, 32, 64)
-"""Branching factors tried for OpenDP."""
+"""Branching factors that OpenDP may use."""
 
 
 def opendp_curve(size: int, base: int, privacy: Privacy, adjacency: Adjacency) -> Callable[[Int64], Float64]:
@@ -61,16 +62,23 @@ def opendp_curve(size: int, base: int, privacy: Privacy, adjacency: Adjacency) -
     return curve
 
 
-def best_base(size: int, privacy: Privacy, adjacency: Adjacency, *, runs: int) -> int:
-    """The branching factor whose raw error is least, from a pilot of its own on an empty histogram."""
-    empty = np.zeros(size, np.int64)
+def best_base(size: int, privacy: Privacy) -> int:
+    """The branching factor whose error is least by the exact variance of least squares on a tree with its root.
 
-    def error(base: int) -> float:
-        curve = opendp_curve(size, base, privacy, adjacency)
-        return sum(float(np.square(curve(empty)).mean()) for _ in range(runs))
+    A pilot of a few runs would pick by luck: errors of neighboring factors differ by a few percent.
+    """
 
-    # at large N, small bases cost minutes and lose by far
-    return min((base for base in BASES if base >= 8 or size < 2**20), key=error)
+    def variance(base: int) -> float:
+        blocks = [1]
+        while blocks[-1] < size:
+            blocks.append(blocks[-1] * base)
+        levels = len(blocks)
+        # equal noise on all levels: variance grows as their square (Laplace) or their number (Gaussian)
+        noise = float(levels**2 if isinstance(privacy, PureDP) else levels)
+        parts = prefix_variance(*as_arrays(size, tuple(blocks)), np.full(levels, noise), False)
+        return float(parts.mean())
+
+    return min(BASES, key=variance)
 
 
 def google_quantiles(

@@ -117,7 +117,7 @@ def error_rows(size: int, privacy: Privacy, adjacency: Adjacency, *, runs: int) 
     # of a method with both kinds of noise, the better one
     methods = {strategy.name: strategy for strategy in reversed(strategies)}
     paper = design_path(size, privacy=privacy, adjacency=adjacency, constants="paper")
-    base = best_base(size, privacy, adjacency, runs=max(1, min(5, runs // 4)))
+    base = best_base(size, privacy)
     theirs = peer_errors(opendp_curve(size, base, privacy, adjacency), histogram(KINDS[0], size), runs=runs)
     print(f"\n{place}; {runs} runs; auto = {strategies[0].name}")
     heads = [f"{stage}{metric}" for stage in ("raw", "l. s.", "isotonic") for metric in (" RMSE", " KS")]
@@ -297,7 +297,7 @@ def main() -> None:
     if arguments.memory:
         print_memory(int(arguments.memory[0]), arguments.memory[1])
         return
-    sizes = {2**10: 10, 2**15: 3} if arguments.quick else {2**10: 100, 2**15: 20, 2**20: 3}
+    sizes = {2**10: 10, 2**15: 3} if arguments.quick else {2**10: 50, 2**15: 20, 2**20: 2}
     rows: list[dict[str, Any]] = []
     for size in sizes:
         if size >= 2**15:

@@ -115,7 +115,7 @@ def figure_7(linear, quadratic, **options):
     names = {
         runtime.LINEAR: linear,
         runtime.QUADRATIC: quadratic,
-        "QP - LP": lambda size: quadratic(size) - linear(size),
+        runtime.LOG_RATIO: lambda size: math.log(quadratic(size) / linear(size)),
         runtime.AGREEMENT: lambda size: 1e-7,
     }
     return summary("size", places=[2**exponent for exponent in runtime.EXPONENTS], runs=5, **names, **options)
