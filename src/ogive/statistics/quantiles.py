@@ -16,6 +16,7 @@ from ogive.provenance import Provenance
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
+from ogive.statistics.curve_bins import lower_ends
 from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
 from ogive.statistics.methods import choose
 from ogive.statistics.quantiles_bisection import bisect_quantiles
@@ -182,7 +183,7 @@ class Quantiles:
             grid=binning.grid,
             probabilities=tuple(self.probabilities),
             numbers=tuple(thresholds[found].tolist()),
-            low=tuple(thresholds[low].tolist()),
+            low=tuple(lower_ends(binning.grid)[low].tolist()),
             high=tuple(thresholds[high].tolist()),
             confidence_level=self.confidence_level,
         )

@@ -19,6 +19,8 @@ those of the unsmoothed estimate were measured in long empty tails, most with an
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
@@ -29,6 +31,7 @@ from ogive.statistics.smoothing_hats_absolute import smooth_hats_absolute
 from ogive.statistics.smoothing_intervals import nested_intervals
 from ogive.statistics.smoothing_path import ANCHORED, BOXED, UNKNOWN, smooth_path
 from ogive.statistics.smoothing_path_absolute import smooth_path_absolute
+from ogive.statistics.smoothing_shrinkage import NoiseEnergy, noise_energy, shrink
 from ogive.statistics.smoothing_square_root import smooth_square_root
 from ogive.statistics.smoothing_tree import smooth_tree
 from ogive.statistics.smoothing_tree_absolute import smooth_tree_absolute
@@ -42,7 +45,7 @@ from ogive.strategies.tree import LeastSquaresTree
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
-SMOOTHINGS = ("least_squares", "least_absolute", "isotonic")
+SMOOTHINGS = ("shrinkage", "least_squares", "least_absolute", "isotonic")
 
 
 def smooth(
@@ -103,9 +106,13 @@ def _smooth_path(
     ending = UNKNOWN
     if total is not None:
         ending = ANCHORED if anchor and points[-1] == strategy.size - 1 else BOXED
-    if kind == "isotonic":
+    if kind in ("shrinkage", "isotonic"):
         known = total if ending == ANCHORED else None
-        return _isotonic(strategy.estimate_at(answer, points, known), known)
+        raw = strategy.estimate_at(answer, points, known)
+        curve = np.clip(_isotonic(raw, known), 0.0, total)
+        if kind == "isotonic":
+            return curve
+        return _isotonic(shrink(raw, curve, _noise_energy(strategy, known is not None, points.tobytes())), known)
     intervals = nested_intervals(points, np.array(strategy.tree.sizes[: strategy.tree.terms]))
     if kind == "least_absolute":
         return smooth_path_absolute(answer, intervals, total=total or 0, bits=strategy.bits, ending=ending)
@@ -117,8 +124,12 @@ def _smooth_path(
 
 
 def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: str) -> Float64:
-    if kind == "isotonic":
-        return _isotonic(strategy.estimate(answer, total), total)
+    if kind in ("shrinkage", "isotonic"):
+        raw = strategy.estimate(answer, total)
+        curve = np.clip(_isotonic(raw, total), 0.0, total)
+        if kind == "isotonic":
+            return curve
+        return _isotonic(shrink(raw, curve, _noise_energy(strategy, total is not None, None)), total)
     known = None if total is None else float(total)
     variances = np.array([level.law.variance for level in strategy.levels])
     sizes = np.array([level.nodes for level in strategy.levels])
@@ -146,6 +157,19 @@ def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: st
     if total is not None:
         curve[-1] = total
     return curve
+
+
+@lru_cache(maxsize=64)
+def _noise_energy(strategy: Strategy, total_known: bool, points: bytes | None) -> NoiseEnergy:
+    """Energy of the noise of raw estimates, at all points or, for path noise, at those in the bytes."""
+    known = 0 if total_known else None
+    if points is None:
+        return noise_energy(lambda noise: strategy.estimate(strategy.spread(noise), known), strategy.levels, strategy.size)
+    assert isinstance(strategy, PathNoise)
+    path, places = strategy, np.frombuffer(points, np.int64)
+    return noise_energy(
+        lambda noise: path.estimate_at(path.spread(noise)[places], places, known), path.levels, places.size
+    )
 
 
 def _isotonic(estimate: Float64, total: int | None) -> Float64:
