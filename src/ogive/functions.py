@@ -44,7 +44,7 @@ def ecdf(
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
         method: "auto", "path", "tree_ls", "hat_ls", "sqrt", or a designed strategy.
-        smooth: "auto", "least_squares", "least_absolute" or "isotonic".
+        smooth: "auto", "shrinkage", "least_squares", "least_absolute" or "isotonic".
         missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
         source: Where the noise key comes from; the operating system by default.
 

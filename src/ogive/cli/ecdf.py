@@ -36,7 +36,7 @@ def ecdf(
     Args:
         data: A CSV, TSV (gzipped or not), Parquet or Arrow file.
         method: auto (smallest predicted error), path, tree_ls, hat_ls or sqrt.
-        smooth: auto, least_squares, least_absolute or isotonic.
+        smooth: auto, shrinkage, least_squares, least_absolute or isotonic.
         measure: Column, thresholds and missing values.
         granted: Privacy, adjacency and trust.
         output: Where the result goes.

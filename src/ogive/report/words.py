@@ -19,6 +19,7 @@ METHODS = {
     "bisection": "path noise, opened only where the search for the quantiles went",
 }
 SMOOTHINGS = {
+    "shrinkage": "shrinkage: noise taken out where nothing but noise is seen",
     "least_squares": "least squares: the closest valid curve to all measurements",
     "least_absolute": "least absolute deviations: the valid curve of smallest total deviation",
     "isotonic": "isotonic: the closest never-falling curve",

@@ -12,7 +12,7 @@ from ogive.queries import Answer, Binning, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
 from ogive.statistics.methods import METHODS, choose
-from ogive.statistics.smoothing import SMOOTHINGS, smooth
+from ogive.statistics.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth
 from ogive.strategies import Strategy
 
 DEFAULT_BINS = 1024
@@ -59,7 +59,7 @@ class Ecdf:
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         method: "auto" (smallest predicted error), "path" (the paper's), "tree_ls", "hat_ls", "sqrt",
             or a strategy designed by hand, for example `design_path(1024, ..., constants="paper")`.
-        smooth: "auto" ("least_squares"), "least_squares", "least_absolute" or "isotonic".
+        smooth: "auto" ("shrinkage"), "shrinkage", "least_squares", "least_absolute" or "isotonic".
         missing: What a missing value means; see `Binning`.
     """
 
@@ -105,7 +105,7 @@ class Ecdf:
 
 def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Terms, smoothing: str) -> Curve:
     """Turn noisy measurements into a curve; post-processing."""
-    kind = "least_squares" if smoothing == "auto" else smoothing
+    kind = DEFAULT_SMOOTHING if smoothing == "auto" else smoothing
     raw = strategy.estimate(answer.values, answer.total)
     cumulative = smooth(strategy, answer.values, total=answer.total, kind=kind) if answer.noisy else raw
     return Curve(

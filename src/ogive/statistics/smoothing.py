@@ -1,25 +1,28 @@
 """Noisy measurements turned into a valid cumulative curve: monotone, and within the number of records.
 
-Three ways, all post-processing, which costs no privacy:
+Four ways, all post-processing, which costs no privacy:
 
+    shrinkage        isotonic, then the noise is taken out where the data show nothing but noise
     least_squares    the valid curve nearest to the measurements in the norm of their own noise
     least_absolute   the same with weighted absolute distances: maximum likelihood under Laplace noise
     isotonic         the valid curve nearest to the estimate in plain squared distance
 
-Every valid curve has increments x >= 0, so the first two are nonnegative regression of the
+Every valid curve has increments x >= 0, so the second and third are nonnegative regression of the
 measurements on the histogram x. Each strategy has its own exact algorithm (see the modules
 `smoothing_*`), and each algorithm checks its result against the optimality conditions.
 
 Which is best depends on the data. Isotonic regression never increases the squared error, nor
-the largest error, of the estimate it starts from. The other two gain more where most bins hold
-records or the distribution sits on few points with the total known, but where thousands of
-neighboring bins are empty the positive parts of their noise add up: squared errors 2 to 7 times
-those of the unsmoothed estimate were measured in long empty tails, most with an unknown total.
+the largest error, of the estimate it starts from. Shrinkage has a root mean squared error between
+0.6 and 1.05 times that of isotonic regression on a wide range of shapes, and is the default.
+Nonnegative regression gains more where the distribution sits on few points with the total known,
+but where thousands of neighboring bins are empty the positive parts of their noise add up: squared
+errors 2 to 7 times those of the unsmoothed estimate were measured in long empty tails, most with an
+unknown total.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections import OrderedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +49,10 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 SMOOTHINGS = ("shrinkage", "least_squares", "least_absolute", "isotonic")
+DEFAULT_SMOOTHING = "shrinkage"
+
+_KEPT = 64
+_energies: OrderedDict[tuple[Strategy, bool, bytes | None], NoiseEnergy] = OrderedDict()
 
 
 def smooth(
@@ -80,7 +87,7 @@ def smooth(
         Post-processing; costs nothing.
 
     Source:
-        Barczewski, Mawass and Ramon, Eq. 3 (path noise); Hay et al. 2010 (isotonic).
+        Barczewski, Mawass and Ramon, Eq. 3 (path noise); Hay et al. 2010 (isotonic); Cai 1999 (shrinkage).
     """
     if kind not in SMOOTHINGS:
         raise ParameterError(f"kind must be one of {', '.join(SMOOTHINGS)}, got {kind!r}")
@@ -112,7 +119,7 @@ def _smooth_path(
         curve = np.clip(_isotonic(raw, known), 0.0, total)
         if kind == "isotonic":
             return curve
-        return _isotonic(shrink(raw, curve, _noise_energy(strategy, known is not None, points.tobytes())), known)
+        return _isotonic(shrink(raw, curve, _noise_energy(strategy, known is not None, points)), known)
     intervals = nested_intervals(points, np.array(strategy.tree.sizes[: strategy.tree.terms]))
     if kind == "least_absolute":
         return smooth_path_absolute(answer, intervals, total=total or 0, bits=strategy.bits, ending=ending)
@@ -129,7 +136,7 @@ def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: st
         curve = np.clip(_isotonic(raw, total), 0.0, total)
         if kind == "isotonic":
             return curve
-        return _isotonic(shrink(raw, curve, _noise_energy(strategy, total is not None, None)), total)
+        return _isotonic(shrink(raw, curve, _noise_energy(strategy, total is not None)), total)
     known = None if total is None else float(total)
     variances = np.array([level.law.variance for level in strategy.levels])
     sizes = np.array([level.nodes for level in strategy.levels])
@@ -159,17 +166,25 @@ def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: st
     return curve
 
 
-@lru_cache(maxsize=64)
-def _noise_energy(strategy: Strategy, total_known: bool, points: bytes | None) -> NoiseEnergy:
-    """Energy of the noise of raw estimates, at all points or, for path noise, at those in the bytes."""
+def _noise_energy(strategy: Strategy, total_known: bool, points: Int64 | None = None) -> NoiseEnergy:
+    """Energy of the noise of raw estimates, at all points or, for path noise, at some; kept for the ones used last."""
+    key = (strategy, total_known, None if points is None else points.tobytes())
+    if key in _energies:
+        _energies.move_to_end(key)
+        return _energies[key]
     known = 0 if total_known else None
-    if points is None:
-        return noise_energy(lambda noise: strategy.estimate(strategy.spread(noise), known), strategy.levels, strategy.size)
-    assert isinstance(strategy, PathNoise)
-    path, places = strategy, np.frombuffer(points, np.int64)
-    return noise_energy(
-        lambda noise: path.estimate_at(path.spread(noise)[places], places, known), path.levels, places.size
-    )
+
+    def estimate(noise: tuple[Int64, ...]) -> Float64:
+        answer = strategy.spread(noise)
+        if points is None:
+            return strategy.estimate(answer, known)
+        assert isinstance(strategy, PathNoise)
+        return strategy.estimate_at(answer[points], points, known)
+
+    _energies[key] = noise_energy(estimate, strategy.levels, strategy.size if points is None else points.size)
+    while len(_energies) > _KEPT:
+        _energies.popitem(last=False)
+    return _energies[key]
 
 
 def _isotonic(estimate: Float64, total: int | None) -> Float64:

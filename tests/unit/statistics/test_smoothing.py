@@ -59,7 +59,8 @@ def test_measurements_without_noise_are_kept(name, adjacency):
         strategy = designed(name, size, adjacency)
         for counts in (rng.poisson(2, size), np.zeros(size, np.int64), np.eye(size, dtype=np.int64)[size // 2] * 10**6):
             total = int(counts.sum()) if adjacency is Adjacency.REPLACE else None
-            for kind in kinds(strategy):
+            # shrinkage knows how much noise to expect, and takes the truth for part of it
+            for kind in set(kinds(strategy)) - {"shrinkage"}:
                 curve = smooth(strategy, strategy.measure(counts), total=total, kind=kind)
                 np.testing.assert_allclose(curve, np.cumsum(counts), atol=1e-6 * (1 + counts.sum()))
 
@@ -140,7 +141,7 @@ def path_and_answer() -> tuple[PathNoise, np.ndarray]:
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"kind": "spline"}, "kind must be one of least_squares, least_absolute, isotonic, got 'spline'"),
+        ({"kind": "spline"}, "kind must be one of shrinkage, least_squares, least_absolute, isotonic, got 'spline'"),
         ({"total": -1}, "total must be at least 0, got -1"),
         ({"points": np.array([3, 3])}, "points must be increasing whole numbers from 0 to 7"),
         ({"points": np.array([0, 8])}, "points must be increasing whole numbers from 0 to 7"),

@@ -1,0 +1,176 @@
+"""Smoothing that adapts to the data: noise is taken out where nothing but noise is seen.
+
+A curve with few records per bin is nearly a polynomial over many bins, so in a wavelet basis its
+fine details are small, while the noise has the same energy in details everywhere. Per scale the
+noise energy is known without looking at the data; blocks of neighboring details are multiplied by
+
+    max(0, 1 - noise energy / observed energy)
+
+which keeps the details of steps and steep parts and drops those of plain noise. Two more steps are
+what makes this safe for every shape of curve. Isotonic regression comes first, and the noise that
+it took out of a block is no longer counted there, so that long flat parts, where little noise is
+left, do not have their steps blurred. Bins that stand out from all their neighbors are taken out of
+the curve before, and put back after. The result depends on the raw estimate and public numbers only.
+
+Source:
+    James and Stein 1961; Cai 1999 (blocks of wavelet coefficients); Coifman and Donoho 1995 (averaging over shifts).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ogive.statistics.smoothing_wavelets import decompose, recompose
+from ogive.strategies.base import Level
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+COARSEST = 8  # fewest details of a scale that is shrunk
+BLOCK = 16  # details that are shrunk by one factor
+GONE = 1.5  # noise no longer expected, per noise taken out by isotonic regression; 1 blurs steps between flat parts
+SHIFTS = 4
+NEIGHBORS = 4  # on each side, of which the median bin says what a bin would hold if it did not stand out
+FALSE_SPIKES = 0.01  # expected number in a curve without any, under Laplace noise
+
+_SEED = 0x6F67697665  # public and fixed
+_SIMULATED_VALUES = 1 << 19
+_LARGEST_NOISE = 2.0**40
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseEnergy:
+    """Mean squares of the noise of an unsmoothed estimate.
+
+    Fields:
+        details: Of the wavelet details of each scale, finest first, shape (levels,).
+        increments: Of the differences between neighboring points.
+    """
+
+    details: Float64
+    increments: float
+
+
+def depth(size: int) -> int:
+    """Number of scales that are shrunk for a curve of that many points; 0 for short curves."""
+    return max(0, int(math.log2(size / COARSEST)))
+
+
+def shrink(raw: Float64, monotone: Float64, noise: NoiseEnergy) -> Float64:
+    """Take noise out of a monotone curve; the last point is kept, and the result need not be monotone.
+
+    Args:
+        raw: Unbiased cumulative counts, shape (N,).
+        monotone: Their isotonic regression, shape (N,); what it changed was noise, and is noise that is gone.
+        noise: Energy of the noise of `raw`, as `noise_energy` finds it.
+
+    Returns:
+        Cumulative counts, shape (N,).
+    """
+    levels = noise.details.size
+    if not levels:
+        return monotone
+    spikes = _spikes(np.diff(raw, prepend=0.0), noise.increments)
+    spikes = np.cumsum(np.minimum(spikes, np.diff(monotone, prepend=0.0)))
+    signal, gone = _period(monotone - spikes, levels), _period(raw - monotone, levels)
+    smoothed = np.zeros(signal.size)
+    for number in range(SHIFTS):
+        # shifts of all parities at all of the finer scales
+        shift = number * 37 % signal.size
+        coefficients = decompose(np.roll(signal, shift), levels)
+        _shrink_blocks(coefficients, decompose(np.roll(gone, shift), levels), noise.details)
+        smoothed += np.roll(recompose(coefficients, levels), -shift)
+    return smoothed[: raw.size] / SHIFTS + _ramp(monotone - spikes) + spikes
+
+
+def noise_energy(estimate: Callable[[tuple[Int64, ...]], Float64], levels: tuple[Level, ...], size: int) -> NoiseEnergy:
+    """Find how strong the noise is on every scale.
+
+    The estimate is linear in the noise, so only variances matter: noise of random signs and the right
+    size has the energy of the noise itself.
+
+    Args:
+        estimate: Cumulative counts, shape (N,), that an answer of noise alone is taken for.
+        levels: The independent noise variables.
+        size: N.
+    """
+    scales = depth(size)
+    deviations = np.array([math.sqrt(level.law.variance) for level in levels])
+    unit = _LARGEST_NOISE / max(deviations.max(), 1e-300)
+    nodes = np.array([level.nodes for level in levels])
+    amounts = np.rint(unit * deviations).astype(np.int64)
+    random = np.random.PCG64(_SEED)
+    rounds = min(64, max(2, _SIMULATED_VALUES // int(nodes.sum())))
+    details, increments = np.zeros(scales), 0.0
+    for _ in range(rounds):
+        bits = np.unpackbits(random.random_raw(-(-int(nodes.sum()) // 64)).view(np.uint8))[: nodes.sum()]
+        signed = np.where(bits, np.repeat(amounts, nodes), -np.repeat(amounts, nodes))
+        errors = estimate(tuple(np.split(signed, np.cumsum(nodes)[:-1]))) / unit
+        increments += float(np.square(np.diff(errors, prepend=0.0)).mean()) / rounds
+        coefficients = decompose(_period(errors, scales), scales)
+        for scale in range(scales):
+            part = coefficients[coefficients.size >> (scale + 1) : coefficients.size >> scale]
+            # where the period is filled up there is no noise
+            details[scale] += float(np.square(part).mean()) * (coefficients.size / size) / rounds
+    return NoiseEnergy(details, increments)
+
+
+def _ramp(curve: Float64) -> Float64:
+    """The straight line from 0 before the first point to the last point."""
+    line: Float64 = curve[-1] * (np.arange(curve.size) + 1) / curve.size
+    return line
+
+
+def _period(curve: Float64, levels: int) -> Float64:
+    """What a curve has above a straight line, filled up by zeros to a multiple of 2^levels."""
+    length = -(-curve.size >> levels) << levels
+    signal = np.zeros(length)
+    signal[: curve.size] = curve - _ramp(curve)
+    return signal
+
+
+def _spikes(increments: Float64, noise: float) -> Float64:
+    """What single bins hold above the median around them, where it is more than noise explains, else 0."""
+    limit = math.log(increments.size / (2 * FALSE_SPIKES)) / math.sqrt(2)
+    return _outstanding(increments, noise, limit)
+
+
+@njit(cache=True)
+def _outstanding(increments: Float64, noise: float, limit: float) -> Float64:
+    """Excess over the median of the neighborhood, where it is above `limit` standard deviations."""
+    size = increments.size
+    out = np.zeros(size)
+    for i in range(size):
+        if increments[i] <= limit * np.sqrt(noise):
+            continue
+        first = max(0, i - NEIGHBORS)
+        around = np.median(increments[first : min(size, i + NEIGHBORS + 1)])
+        excess = increments[i] - around
+        if excess > limit * np.sqrt(noise + max(around, 0.0)):
+            out[i] = excess
+    return out
+
+
+@njit(cache=True)
+def _shrink_blocks(coefficients: Float64, gone: Float64, noise: Float64) -> None:
+    """Shrink the details of every scale in place, block by block; `gone` are details of the noise taken out before."""
+    for scale in range(noise.size):
+        start = coefficients.size >> (scale + 1)
+        blocks = max(1, start // BLOCK)
+        for block in range(blocks):
+            first, stop = start + block * start // blocks, start + (block + 1) * start // blocks
+            energy, left = 0.0, noise[scale] * (stop - first)
+            for i in range(first, stop):
+                energy += coefficients[i] ** 2
+                left -= GONE * gone[i] ** 2
+            factor = 1.0
+            if left > 0.0:
+                factor = max(0.0, 1.0 - left / energy) if energy > 0.0 else 0.0
+            for i in range(first, stop):
+                coefficients[i] *= factor
