@@ -40,7 +40,7 @@ NEIGHBORS = 4  # on each side, of which the median bin says what a bin would hol
 FALSE_SPIKES = 0.01  # expected number in a curve without any, under Laplace noise
 
 _SEED = 0x6F67697665  # public and fixed
-_SIMULATED_VALUES = 1 << 19
+_SIMULATED_VALUES, _MOST_ROUNDS = 1 << 19, 64
 _LARGEST_NOISE = 2.0**40
 
 
@@ -63,7 +63,7 @@ def depth(size: int) -> int:
 
 
 def shrink(raw: Float64, monotone: Float64, noise: NoiseEnergy) -> Float64:
-    """Take noise out of a monotone curve; the last point is kept, and the result need not be monotone.
+    """Take noise out of a monotone curve; the result need not be monotone any more.
 
     Args:
         raw: Unbiased cumulative counts, shape (N,).
@@ -102,16 +102,17 @@ def noise_energy(estimate: Callable[[tuple[Int64, ...]], Float64], levels: tuple
     """
     scales = depth(size)
     deviations = np.array([math.sqrt(level.law.variance) for level in levels])
-    unit = _LARGEST_NOISE / max(deviations.max(), 1e-300)
-    nodes = np.array([level.nodes for level in levels])
+    unit = _LARGEST_NOISE / deviations.max()
     amounts = np.rint(unit * deviations).astype(np.int64)
+    nodes = np.array([level.nodes for level in levels])
     random = np.random.PCG64(_SEED)
-    rounds = min(64, max(2, _SIMULATED_VALUES // int(nodes.sum())))
+    rounds = min(_MOST_ROUNDS, max(2, _SIMULATED_VALUES // int(nodes.sum())))
     details, increments = np.zeros(scales), 0.0
     for _ in range(rounds):
         bits = np.unpackbits(random.random_raw(-(-int(nodes.sum()) // 64)).view(np.uint8))[: nodes.sum()]
-        signed = np.where(bits, np.repeat(amounts, nodes), -np.repeat(amounts, nodes))
-        errors = estimate(tuple(np.split(signed, np.cumsum(nodes)[:-1]))) / unit
+        parts = np.split(bits, np.cumsum(nodes)[:-1])
+        signed = tuple(np.where(part, amount, -amount) for part, amount in zip(parts, amounts, strict=True))
+        errors = estimate(signed) / unit
         increments += float(np.square(np.diff(errors, prepend=0.0)).mean()) / rounds
         coefficients = decompose(_period(errors, scales), scales)
         for scale in range(scales):
