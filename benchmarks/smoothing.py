@@ -5,7 +5,9 @@ within [0, total]. The solvers get the sparse path-sum form, one variable per no
 sum of the corrections from the root to v, and the objective is sum |s_v - s_parent|^p. Only
 the solver is timed, not the building of its matrices; ours is timed from the answer to the curve.
 
-Run: python benchmarks/smoothing.py [--quick]
+After that, speed of shrinkage, and root mean squared errors of every kind of smoothing, in records.
+
+Run: python benchmarks/smoothing.py [--quick] [--errors]
 """
 
 from __future__ import annotations
@@ -16,17 +18,24 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from curves import KINDS, RECORDS, Errors, histogram
 from harness import best_time, record, row
 from scipy import sparse
 
 from ogive.noise import DiscreteLaplace
-from ogive.privacy import Adjacency, PureDP
+from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.statistics.smoothing import smooth
-from ogive.strategies import PathNoise, design_hats, design_tree
+from ogive.strategies import PathNoise, design_hats, design_path, design_square_root, design_tree
 from ogive.strategies.path_tree import uniform_tree
 
 # seconds that must be reached, by (kind, log2 N)
-MUST = {("least_squares", 15): 0.06, ("least_squares", 20): 3.0, ("least_absolute", 15): 0.35}
+MUST = {
+    ("shrinkage", 15): 0.06,
+    ("shrinkage", 20): 3.0,
+    ("least_squares", 15): 0.06,
+    ("least_squares", 20): 3.0,
+    ("least_absolute", 15): 0.35,
+}
 PEERS = ("piqp", "clarabel", "cvxopt")
 
 
@@ -154,10 +163,59 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
             yield row(f"smoothing of {strategy.name}, least_squares, N=2^{log_size}", "time", "s", ours, runs=runs)
 
 
+def shrinkage_rows(quick: bool) -> Iterator[dict[str, Any]]:
+    """Seconds that shrinkage takes once the energy of the noise of the strategy is known."""
+    rng = np.random.default_rng(8)
+    runs = 2 if quick else 5
+    for log_size in (15,) if quick else (15, 20):
+        counts = rng.poisson(3, 2**log_size)
+        for design in (design_path, design_tree, design_hats):
+            strategy = design(2**log_size, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
+            run = partial(smooth, strategy, noisy(strategy, counts, rng), total=int(counts.sum()), kind="shrinkage")
+            work = f"smoothing of {strategy.name}, shrinkage, N=2^{log_size}"
+            target = MUST[("shrinkage", log_size)]
+            yield row(work, "time", "s", best_time(run, runs=runs), runs=runs, target=target, larger_is_better=False)
+
+
+def error_rows(quick: bool, size: int = 2**15) -> Iterator[dict[str, Any]]:
+    """Errors of curves at epsilon 1 (0.5-zCDP for the square root) with one record replaced, raw and smoothed."""
+    rng = np.random.default_rng(9)
+    runs = 5 if quick else 40
+    pure, concentrated = PureDP(1), ZeroConcentratedDP("0.5")
+    strategies = {
+        "hat_ls": design_hats(size, privacy=pure, adjacency=Adjacency.REPLACE),
+        "tree_ls": design_tree(size, privacy=pure, adjacency=Adjacency.REPLACE),
+        "path": design_path(size, privacy=pure, adjacency=Adjacency.REPLACE),
+        "the paper's path": design_path(size, privacy=pure, adjacency=Adjacency.REPLACE, constants="paper"),
+        "sqrt": design_square_root(size, privacy=concentrated, adjacency=Adjacency.REPLACE),
+    }
+    for name, strategy in strategies.items():
+        # least squares of the square root takes seconds a curve
+        kinds = (
+            ("raw", "shrinkage", "isotonic") if name == "sqrt" else ("raw", "shrinkage", "least_squares", "isotonic")
+        )
+        for data in KINDS:
+            counts = histogram(data, size)
+            truth = np.cumsum(counts).astype(np.float64)
+            errors = {kind: Errors() for kind in kinds}
+            for _ in range(runs):
+                answer = noisy(strategy, counts, rng)
+                errors["raw"].add(strategy.estimate(answer, RECORDS), truth)
+                for kind in kinds[1:]:
+                    errors[kind].add(smooth(strategy, answer, total=RECORDS, kind=kind), truth)
+            for kind, found in errors.items():
+                yield row(f"error of {name}, {kind}, {data}, N={size}", "RMSE", "records", found.rmse, runs=runs)
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="fewer runs, N up to 2^15")
-    record(rows(parser.parse_args().quick))
+    parser.add_argument("--errors", action="store_true", help="only errors, and the speed of shrinkage")
+    arguments = parser.parse_args()
+    if not arguments.errors:
+        record(rows(arguments.quick))
+    record(shrinkage_rows(arguments.quick))
+    record(error_rows(arguments.quick))
 
 
 if __name__ == "__main__":
