@@ -200,9 +200,9 @@ def test_very_high_confidence_gets_the_simulations_it_needs(monkeypatch):
 def test_simulations_fall_with_the_number_of_nodes():
     assert bands.default_simulations(design_path(64, privacy=PureDP(1), adjacency=Adjacency.REPLACE)) == 9999
     many = PathNoise(uniform_tree(1 << 20, 2), DiscreteLaplace(3))
-    assert bands.default_simulations(many) == 999
+    assert bands.default_simulations(many) == 299
     some = PathNoise(uniform_tree(1 << 13, 2), DiscreteLaplace(3))
-    assert 999 < bands.default_simulations(some) < 9999
+    assert 299 < bands.default_simulations(some) < 9999
 
 
 def test_two_bands_cost_one_simulation():
