@@ -19,7 +19,7 @@ from ogive.reproduce.ecdf.releases import SIZE, best_strategy, measure, paper_st
 from ogive.reproduce.items import Numbers, Setting
 from ogive.reproduce.randomness import streams
 from ogive.statistics.inverse import bisect_domain
-from ogive.statistics.smoothing import smooth
+from ogive.statistics.smoothing import DEFAULT_SMOOTHING, smooth
 
 Float64 = NDArray[np.float64]
 
@@ -49,7 +49,7 @@ def inverse_errors(setting: Setting, seed: int, data: Path | None) -> Numbers:
     raw = paper.estimate(answer, None) / total
     smoothed = smooth(paper, answer, total=total, kind="least_squares", anchor=False) / total
     ours = best_strategy(SIZE, epsilon)
-    ours_smoothed = smooth(ours, measure(ours, counts, source), total=total, kind="least_squares") / total
+    ours_smoothed = smooth(ours, measure(ours, counts, source), total=total, kind=DEFAULT_SMOOTHING) / total
 
     exact = invert(truth, probabilities)
     numbers = {

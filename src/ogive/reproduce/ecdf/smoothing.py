@@ -3,7 +3,7 @@
     ratio = |F - F'|^2 / |F - Fhat|^2        squared 2-norms over all N points
 
 for the paper's constants with both of its smoothings, and for the strategy of least error at
-the same guarantee with its own smoothing. The last quantities compare the two directly.
+the same guarantee with the default smoothing. The last quantities compare the two directly.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from ogive.reproduce.ecdf.releases import (
 )
 from ogive.reproduce.items import Numbers, Setting
 from ogive.reproduce.randomness import streams
-from ogive.statistics.smoothing import smooth
+from ogive.statistics.smoothing import DEFAULT_SMOOTHING, smooth
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 RATES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
@@ -46,7 +46,7 @@ def smoothing_errors(setting: Setting, seed: int, data: Path | None) -> Numbers:
     ours = best_strategy(SIZE, epsilon)
     answer = measure(ours, counts, source)
     our_raw = squared_error(ours.estimate(answer, total), truth)
-    our_smoothed = squared_error(smooth(ours, answer, total=total, kind="least_squares"), truth)
+    our_smoothed = squared_error(smooth(ours, answer, total=total, kind=DEFAULT_SMOOTHING), truth)
     return {
         "paper p=1": absolute / raw,
         "paper p=2": squares / raw,
