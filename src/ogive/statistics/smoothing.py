@@ -13,7 +13,7 @@ measurements on the histogram x. Each strategy has its own exact algorithm (see 
 
 Which is best depends on the data. Isotonic regression never increases the squared error, nor
 the largest error, of the estimate it starts from. Shrinkage has a root mean squared error between
-0.6 and 1.05 times that of isotonic regression on a wide range of shapes, and is the default.
+0.5 and 1.07 times that of isotonic regression on all of 18 shapes of data, and is the default.
 Nonnegative regression gains more where the distribution sits on few points with the total known,
 but where thousands of neighboring bins are empty the positive parts of their noise add up: squared
 errors 2 to 7 times those of the unsmoothed estimate were measured in long empty tails, most with an
