@@ -37,6 +37,9 @@ def shapes(size: int, records: int, rng: np.random.Generator) -> dict[str, np.nd
         "comb": rng.integers(0, size // 10, records) * 10,
         "spikes": places[rng.integers(0, places.size, records)],
         "unequal_spikes": rng.choice(places, records, p=weights / weights.sum()),
+        "spikes_on_uniform": np.where(
+            rng.random(records) < 0.9, places[rng.integers(0, 6, records)], rng.integers(0, size, records)
+        ),
         "heavy_tail": size * 0.01 * rng.pareto(1.2, records),
         "edges": size * rng.beta(0.3, 0.3, records),
     }
@@ -185,7 +188,9 @@ def test_shrinkage_is_never_notably_worse_than_isotonic_regression(adjacency, re
         assert max(careless.values()) > NOTABLY_WORSE
 
 
-@pytest.mark.parametrize(("shape", "most"), [("uniform", 0.88), ("lognormal", 0.95), ("steps", 0.96)])
+@pytest.mark.parametrize(
+    ("shape", "most"), [("uniform", 0.88), ("lognormal", 0.95), ("steps", 0.96), ("spikes_on_uniform", 0.93)]
+)
 def test_shrinkage_is_clearly_better_where_bins_hold_few_records(shape, most):
     rng = np.random.default_rng(36)
     strategy = design_hats(2**13, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
