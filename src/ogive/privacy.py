@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import enum
 import math
+import re
 from dataclasses import dataclass
 from fractions import Fraction
 
 from ogive.errors import ParameterError
 
 Rational = int | float | str | Fraction
+
+_SMALLEST, _LARGEST = Fraction(1, 10**300), Fraction(10**300)
+# "1e999999999" is a short text and a number that fills the memory
+_LONG_EXPONENT = re.compile(r"[eE][+-]?0*[1-9]\d{3}")
+_LONGEST_TEXT = 10_000
+_LONGEST_SHOWN = 24
 
 
 class Adjacency(enum.Enum):
@@ -44,36 +51,41 @@ def exact(value: Rational, name: str) -> Fraction:
         name: What the number is called in the error message.
 
     Raises:
-        ParameterError: the value is not a finite number.
+        ParameterError: the value is not a finite number, or so large or small that floating point
+            could not hold it: its size must be 0 or between 1e-300 and 1e300.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
         # numpy scalars arrive here; `item` gives the Python number they hold
         item = getattr(value, "item", None)
-        if isinstance(value, bool) or item is None:
+        if isinstance(value, bool) or item is None or getattr(value, "size", 1) != 1:
             raise ParameterError(f"{name} must be a number, got {value!r}")
         return exact(item(), name)
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ParameterError(f"{name} must be finite, got {value!r}")
         return Fraction(repr(float(value)))  # a numpy float is a float that prints otherwise
+    if isinstance(value, str) and (len(value) > _LONGEST_TEXT or _LONG_EXPONENT.search(value)):
+        raise ParameterError(f"{name} must be 0 or between 1e-300 and 1e300 in size, got {value[:40]!r}")
     try:
-        return Fraction(value)
+        number = Fraction(value)
     except (ValueError, ZeroDivisionError):
         raise ParameterError(f"{name} must be a number, got {value!r}") from None
+    if number != 0 and not _SMALLEST <= abs(number) <= _LARGEST:
+        raise ParameterError(f"{name} must be 0 or between 1e-300 and 1e300 in size, got {str(value)[:40]}")
+    return number
 
 
 def number_text(value: Fraction) -> str:
-    """Write a rational as a decimal where that is exact, else as a fraction."""
+    """Write a rational as a decimal where that is exact, else as a fraction, or about, if that is long."""
     rest = value.denominator
     for prime in (2, 5):
         while rest % prime == 0:
             rest //= prime
-    if rest != 1:
-        return str(value)
-    digits = repr(float(value))
-    if Fraction(digits) != value:
-        return str(value)
-    return digits.removesuffix(".0")
+    digits = repr(float(value)).removesuffix(".0")
+    if rest == 1 and Fraction(digits) == value:
+        return digits
+    fraction = str(value)
+    return fraction if len(fraction) <= _LONGEST_SHOWN else f"about {float(value):.6g}"
 
 
 @dataclass(frozen=True, init=False)
@@ -151,7 +163,7 @@ class ApproxDP:
         slack = exact(delta, "delta")
         if loss <= 0:
             raise ParameterError(f"epsilon must be above 0, got {epsilon}")
-        if not 0 < slack < 1:
+        if not _SMALLEST < slack < 1:
             raise ParameterError(f"delta must be strictly between 0 and 1, got {delta}; for delta = 0 use PureDP")
         object.__setattr__(self, "epsilon", loss)
         object.__setattr__(self, "delta", slack)

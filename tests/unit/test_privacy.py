@@ -22,9 +22,15 @@ def test_refuses_an_epsilon_that_is_not_a_positive_number(value):
         PureDP(value)
 
 
-@pytest.mark.parametrize("delta", [0, 1, 1.5, -0.1])
+@pytest.mark.parametrize("value", ["1e-99999", "1e9999999", "9" * 20_000, "1e301", "1e-301", 10**400, np.array([1, 2])])
+def test_refuses_numbers_that_floating_point_cannot_hold_at_once(value):
+    with pytest.raises(ParameterError, match="epsilon must be"):
+        PureDP(value)
+
+
+@pytest.mark.parametrize("delta", [0, 1, 1.5, -0.1, "1e-300", "1e-330", "1e-2000"])
 def test_refuses_a_delta_outside_the_open_unit_interval(delta):
-    with pytest.raises(ParameterError, match="delta must be strictly between 0 and 1"):
+    with pytest.raises(ParameterError, match="delta must be"):
         ApproxDP(1, delta)
 
 
@@ -48,7 +54,9 @@ def test_sums_within_a_type():
 
 @given(st.fractions(min_value=Fraction(1, 10**12), max_value=10**9))
 def test_text_of_a_number_reads_back(value):
-    assert exact(number_text(value), "value") == value
+    text = number_text(value)
+    assert len(text) <= 30
+    assert text.startswith("about ") or exact(text, "value") == value
 
 
 @given(st.fractions(min_value=Fraction(1, 10**6), max_value=100), st.fractions(Fraction(1, 10**9), Fraction(1, 2)))

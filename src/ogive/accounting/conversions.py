@@ -22,6 +22,8 @@ from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 
 # relative room for the rounding of floating-point results; far above their error
 ROOM = 1e-9
+# no delta is claimed below this: it is where floating point ends
+TINIEST = 1e-300
 
 
 def _log_delta(rho: float, epsilon: float) -> float:
@@ -38,7 +40,7 @@ def _log_delta(rho: float, epsilon: float) -> float:
 
 def delta_of(loss: ZeroConcentratedDP, epsilon: Fraction) -> float:
     """Bound delta such that rho-zCDP implies (epsilon, delta)-DP; rounded up, at most 1."""
-    return min(1.0, math.exp(min(0.0, _log_delta(float(loss.rho), float(epsilon)))) * (1 + ROOM))
+    return max(TINIEST, min(1.0, math.exp(min(0.0, _log_delta(float(loss.rho), float(epsilon)))) * (1 + ROOM)))
 
 
 @lru_cache(maxsize=256)
@@ -46,10 +48,12 @@ def epsilon_of(loss: ZeroConcentratedDP, delta: Fraction) -> Fraction:
     """Bound epsilon such that rho-zCDP implies (epsilon, delta)-DP; rounded up.
 
     Raises:
-        ParameterError: delta is not strictly between 0 and 1.
+        ParameterError: delta is not strictly between 1e-300 and 1.
     """
     if not 0 < delta < 1:
         raise ParameterError(f"delta must be strictly between 0 and 1, got {delta}")
+    if delta <= TINIEST:
+        raise ParameterError(f"delta must be above {TINIEST:g}, got {float(delta):g}; for less use PureDP")
     rho = float(loss.rho)
     high = rho + 2 * math.sqrt(rho * math.log(1 / float(delta))) + 1e-12
     low = 0.0
@@ -64,7 +68,11 @@ def epsilon_of(loss: ZeroConcentratedDP, delta: Fraction) -> Fraction:
 
 @lru_cache(maxsize=256)
 def gaussian_rho(target: ApproxDP) -> ZeroConcentratedDP:
-    """The largest rho whose zCDP implies the target; rounded down."""
+    """The largest rho whose zCDP implies the target; rounded down.
+
+    Raises:
+        ParameterError: epsilon and delta are too small for any rho.
+    """
     epsilon, delta = target.epsilon, target.delta
     low, high = 0.0, float(epsilon) + 1.0
     while delta_of(ZeroConcentratedDP(high), epsilon) <= delta:

@@ -85,6 +85,13 @@ def test_losses_add_up_and_pure_ones_convert():
     assert total_loss([ZeroConcentratedDP("0.25"), PureDP(1), PureDP(2)]) == ZeroConcentratedDP("2.75")
 
 
+def test_a_delta_that_floating_point_cannot_hold_is_never_claimed():
+    loss = ZeroConcentratedDP(1)
+    assert delta_of(loss, Fraction(10_000)) == 1e-300
+    with pytest.raises(ParameterError, match="delta must be above 1e-300"):
+        epsilon_of(loss, Fraction(1, 10**310))
+
+
 def test_refuses_a_delta_outside_the_unit_interval():
     with pytest.raises(ParameterError, match="delta must be"):
         epsilon_of(ZeroConcentratedDP(1), Fraction(1))
