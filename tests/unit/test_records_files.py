@@ -125,11 +125,64 @@ def test_times_are_read_from_csv(tmp_path):
     assert Records.of(path).histogram(Binning("when", grid)).tolist() == [3, 1]
 
 
+NO_HEADER = {
+    "dates": "424242,2020-01-05,HIV\nbob,2021-03-04,flu\n",
+    "date": "N424242,2020-01-05,HIV\nbob,2021-03-04,flu\n",
+    "other_date": "N424242,05/01/2020,HIV\nbob,04/03/2021,flu\n",
+    "number": "N424242,7\nbob,8\n",
+    "amount": "N424242,$7\nbob,$8\n",
+    "truth": "N424242,False\nbob,True\n",
+    "text_only": "N424242,HIV\nbob,flu\n",
+    "unknown": "N424242,n/a\nbob,8\n",
+    "empty": "N424242,HIV,\nbob,flu,8\n",
+    "again": "N424242,refused\nbob,8\neve,refused\n",
+    "mixed": "N424242,refused\nbob,8\neve,none of your business\n",
+    "one_row_of_two": "N424242,HIV\n,\n",
+    "twice": "N424242,N424242,2020-01-05\nbob,bob,2021-03-04\n",
+}
+
+
+@pytest.mark.parametrize("case", NO_HEADER)
+@pytest.mark.parametrize("column", ["age", "N42424"])
+def test_a_first_line_that_may_be_a_record_is_not_shown(tmp_path, case, column):
+    path = tmp_path / "t.csv"
+    path.write_text(NO_HEADER[case])
+    message = refusal(path, Binning(column, GRID))
+    assert "HIV" not in message
+    assert "first line" in message
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "job,age\nx,33\n",
+        ",job,age\n0,x,33\n",
+        'job,age\nx,33\n"' + "y" * (1 << 20) + '",4\n',
+        "job;when\nx;2024-01-01\ny;\n",
+        "job,age\nx,\ny,7\n",
+    ],
+    ids=["number", "unnamed_index", "long_field", "date", "missing_first"],
+)
+def test_names_above_values_are_shown(tmp_path, content):
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    message = refusal(path, Binning("jab", GRID))
+    assert "did you mean job?" in message
+
+
+@pytest.mark.parametrize("name", ["2019", "2019-01-01", "true", "-1"])
+def test_a_column_that_is_named_like_a_value_is_read(tmp_path, name):
+    path = tmp_path / "t.csv"
+    path.write_text(f"region,{name}\nnorth,15\nsouth,25\n")
+    assert Records.of(path).histogram(Binning(name, GRID)).tolist() == [0, 1, 1, 0, 0, 0, 0, 0, 0, 0]
+    assert name not in refusal(path, Binning("region ", GRID))
+
+
 DEFECTS = {
     "header_only": (b"age,b\n", "has no rows"),
     "nothing": (b"", "is empty"),
     "blank_header": (b"\n1,2\n", "name the columns"),
-    "no_header": (b"39,13,7\n50,13,8\n424242,9,1\n", "must name the columns, but it holds numbers"),
+    "no_header": (b"39,13,7\n50,13,8\n424242,9,1\n", "does not look like column names"),
     "two_names": (b"age,age\n1,424242\n", "two columns named 'age'"),
     "short_row": (b"age,b\n" + b"1,2\n" * 30_000 + b"424242\n", "fields than in the header on line 30002"),
     "long_row": (b"age,b\n" + b"1,2\n" * 30_000 + b"1,2,424242\n", "fields than in the header on line 30002"),

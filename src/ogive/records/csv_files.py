@@ -1,27 +1,24 @@
-"""CSV files: what their first line and first rows say, and one column at a time.
+"""CSV files: what their first rows say of a column's kind, and one column at a time.
 
 The engine is told everything and guesses nothing, so that one table has one reading.
 """
 
 from __future__ import annotations
 
-import csv
 import gzip
-import io
-import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from ogive.errors import DataError
+from ogive.records.csv_header import read_header
 from ogive.records.engine import connect, literal, one_line, stream
 
-HEADER_BYTES = 1 << 20
+CHUNK_BYTES = 1 << 20
 SAMPLE_ROWS = 20_000
-SEPARATORS = ",;\t|"
 
 
 class _Kind(NamedTuple):
@@ -52,16 +49,10 @@ class CsvSource:
         with one_line(path):
             if path.name.lower().endswith(".gz"):
                 _check_gzip(path)
-            header, self._separator = _read_header(path, separator)
-        duplicates = sorted({name for name in header if header.count(name) > 1})
-        if duplicates:
-            raise DataError(f"{path} has two columns named {duplicates[0]!r}; rename one")
-        self.columns = tuple(header)
+            self.columns, self._separator, self.has_names = read_header(path, separator)
         # names of our own: an engine would rename those that differ in case only
-        self._names = [f"field{i}" for i in range(len(header))]
+        self._names = [f"field{i}" for i in range(len(self.columns))]
         self._kinds: dict[str, _Kind] = {}
-        if any(_is_number(name) for name in header):
-            raise DataError(f"the first line of {path} must name the columns, but it holds numbers")
 
     def _table(self, column: str | None) -> Any:
         """The file with one column typed and all others left as text, so that their contents do not matter."""
@@ -120,49 +111,13 @@ class CsvSource:
             yield from stream(self._table(column))
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _open(path: Path) -> IO[bytes]:
-    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")  # type: ignore[return-value]
-
-
 def _check_gzip(path: Path) -> None:
     """Decompress to the end, since the engine takes a file that was cut short for a shorter table."""
     try:
         with gzip.open(path, "rb") as file:
-            while file.read(HEADER_BYTES):
+            while file.read(CHUNK_BYTES):
                 pass
     except EOFError:
         raise DataError(f"{path} is cut short: the compressed data end too early") from None
     except (gzip.BadGzipFile, zlib.error):
         raise DataError(f"{path} is damaged: it does not decompress") from None
-
-
-def _read_header(path: Path, separator: str | None) -> tuple[list[str], str]:
-    """Column names and separator, from the first line alone."""
-    with _open(path) as file:
-        start = file.read(HEADER_BYTES)
-    if b"\0" in start:
-        raise DataError(f"{path} is not UTF-8 text")
-    try:
-        text = start.decode("utf-8-sig")
-    except UnicodeDecodeError as problem:
-        if problem.start < len(start) - 4 or len(start) < HEADER_BYTES:
-            raise DataError(f"{path} is not UTF-8 text") from None
-        text = start[: problem.start].decode("utf-8-sig")
-    outside_quotes = re.sub(r'"[^"]*"', "", text).lstrip("\r\n").splitlines() or [""]
-    if separator is None:
-        separator = max(SEPARATORS, key=outside_quotes[0].count)
-    try:
-        header = next(csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True), [])
-    except csv.Error:
-        raise DataError(f"the first line of {path} does not name columns") from None
-    if not header:
-        raise DataError(f"the first line of {path} must name the columns, but it is empty")
-    return header, separator

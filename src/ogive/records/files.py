@@ -61,6 +61,8 @@ def file_source(path: Path) -> Source:
 class ParquetSource:
     """A Parquet file."""
 
+    has_names = True
+
     def __init__(self, path: Path) -> None:
         self._path = path
         self.name = str(path)
@@ -89,6 +91,8 @@ class ParquetSource:
 
 class ArrowSource:
     """An Arrow IPC file (Feather version 2) or stream, mapped into memory."""
+
+    has_names = True
 
     def __init__(self, path: Path) -> None:
         self._path = path

@@ -31,6 +31,11 @@ class Source(Protocol):
         """Names of the columns, without duplicates."""
         ...
 
+    @property
+    def has_names(self) -> bool:
+        """Whether `columns` are names beyond doubt and no record, so that a message may show them."""
+        ...
+
     def rows(self) -> int:
         """Number of rows."""
         ...
@@ -52,6 +57,7 @@ class ColumnsSource:
     """Columns already in memory, as Arrow arrays of one length."""
 
     name = "the data"
+    has_names = True
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self._arrays = dict(columns)
@@ -83,6 +89,7 @@ class FrameSource:
     """A data frame of pandas, polars, pyarrow or another library that narwhals reads."""
 
     name = "the data frame"
+    has_names = True
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self._frame = frame

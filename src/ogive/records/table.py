@@ -117,6 +117,11 @@ class Records:
             yield from float_chunks(array, unit)
 
     def _no_such_column(self, column: str) -> str:
+        if not self._source.has_names:
+            return (
+                f"{self._source.name} has no column {column!r}, and its first line does not look like column names; "
+                "the first line must name the columns"
+            )
         lower = {name.lower(): name for name in reversed(self.columns)}
         near = [lower[name] for name in difflib.get_close_matches(column.lower(), list(lower), n=3)]
         shown = ", ".join(self.columns[:SHOWN_COLUMNS]) + (", ..." if len(self.columns) > SHOWN_COLUMNS else "")

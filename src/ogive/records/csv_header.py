@@ -1,0 +1,100 @@
+"""The first line of a CSV file: names, separator, and whether a message may show it.
+
+Messages list the names of columns. A file without a header has a record in their place, which must not
+be shown. The names are shown only where nothing in the first line looks like a value, and the rows below
+show that it is no row: some column holds nothing but values below a name that is none. What this cannot
+tell from a header is a record with a remark of its own where all others have values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import io
+import itertools
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from ogive.errors import DataError
+
+HEADER_BYTES = 1 << 20
+SAMPLE_ROWS = 1_000
+SEPARATORS = ",;\t|"
+# a number, date or time in whatever notation, a truth value, or a mark for what is missing
+_VALUE = re.compile(
+    r"[\s$€£(]*[-+.,]?\d|(true|false|yes|no|y|n|t|f|nan|[-+]?inf|infinity|null|none|na|n/a|missing|unknown|[-.?])\s*$",
+    re.I,
+)
+
+
+class Header(NamedTuple):
+    """What the first line says."""
+
+    names: tuple[str, ...]
+    separator: str
+    certain: bool
+    """Whether these are names beyond doubt, so that a message may show them."""
+
+
+def read_header(path: Path, separator: str | None) -> Header:
+    """Read the first line, and the rows below as far as they tell names from values.
+
+    Args:
+        path: A CSV file, gzipped where its suffix says so.
+        separator: Between fields; None takes the one that is most frequent in the first line.
+
+    Raises:
+        DataError: the file is not UTF-8 text, or its first line is empty, malformed or names two columns alike.
+    """
+    with open_text(path) as file:
+        text = _decoded(file.read(HEADER_BYTES), path)
+    outside_quotes = re.sub(r'"[^"]*"', "", text).lstrip("\r\n").splitlines() or [""]
+    if separator is None:
+        separator = max(SEPARATORS, key=outside_quotes[0].count)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
+    try:
+        names = tuple(next(rows, []))
+    except csv.Error:
+        raise DataError(f"the first line of {path} does not name columns") from None
+    if not names:
+        raise DataError(f"the first line of {path} must name the columns, but it is empty")
+    sample: list[Sequence[str]] = []
+    with contextlib.suppress(csv.Error):  # a field that goes on beyond what was read, or a defect the engine will name
+        sample.extend(itertools.islice(rows, SAMPLE_ROWS))
+    certain = _are_names(names, sample)
+    for position, name in enumerate(names):
+        if name in names[:position]:
+            if certain:
+                raise DataError(f"{path} has two columns named {name!r}; rename one")
+            raise DataError(f"the first line of {path} must name the columns, but it holds one name twice")
+    return Header(names, separator, certain)
+
+
+def open_text(path: Path) -> IO[bytes]:
+    """Open a file for reading, decompressed where its suffix says so."""
+    return gzip.open(path, "rb") if path.name.lower().endswith(".gz") else path.open("rb")  # type: ignore[return-value]
+
+
+def _decoded(start: bytes, path: Path) -> str:
+    if b"\0" in start:
+        raise DataError(f"{path} is not UTF-8 text")
+    try:
+        return start.decode("utf-8-sig")
+    except UnicodeDecodeError as problem:
+        if problem.start < len(start) - 4 or len(start) < HEADER_BYTES:
+            raise DataError(f"{path} is not UTF-8 text") from None
+        return start[: problem.start].decode("utf-8-sig")
+
+
+def _are_names(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
+    """Whether no name looks like a value or is one of its column, and some column holds nothing but values."""
+    proven = False
+    for position, name in enumerate(names):
+        cells = {row[position].strip() for row in rows if len(row) > position} - {""}
+        if _VALUE.match(name) or name.strip() in cells:
+            return False
+        proven |= bool(name.strip() and cells) and all(map(_VALUE.match, cells))
+    return proven
