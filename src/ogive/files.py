@@ -24,18 +24,29 @@ def check_writable(path: Path) -> None:
         raise ParameterError(f"cannot write {path}: the folder {folder} is not writable")
 
 
-def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
+def write_atomically(path: Path, content: bytes, *, mode: int = 0o644, replace: bool = True) -> None:
     """Write a file so that a reader sees the old content or the new, and a crash leaves no half.
+
+    A link is followed: what it points to is replaced, not the link. A pipe or a device is written to as it is.
 
     Args:
         path: Where; an existing file is replaced.
         content: What.
         mode: Permissions, before the umask.
+        replace: Whether an existing file may be replaced; else it is refused, also when another process
+            creates it at the same moment.
 
     Raises:
         ParameterError: the file cannot be written there.
     """
     check_writable(path)
+    path = path.resolve()
+    if path.exists() and not path.is_file():
+        try:
+            path.write_bytes(content)
+        except OSError as problem:
+            raise ParameterError(f"cannot write {path}: {problem.strerror}") from None
+        return
     umask = os.umask(0)
     os.umask(umask)
     try:
@@ -48,7 +59,14 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644) -> None:
             file.flush()
             os.fsync(file.fileno())
         Path(name).chmod(mode & ~umask)
-        Path(name).replace(path)
+        if replace:
+            Path(name).replace(path)
+        else:
+            os.link(name, path)
+            Path(name).unlink()
+    except FileExistsError:
+        Path(name).unlink(missing_ok=True)
+        raise ParameterError(f"{path} exists and is not replaced; name another file") from None
     except OSError as problem:
         Path(name).unlink(missing_ok=True)
         raise ParameterError(f"cannot write {path}: {problem.strerror}") from None

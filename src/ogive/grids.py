@@ -14,7 +14,7 @@ import contextlib
 import datetime
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -137,7 +137,7 @@ class Grid:
         return Grid("integers", first, last, _check_bins(int(last - first) + 1), unit)
 
     @staticmethod
-    def explicit(thresholds: Sequence[Bound], *, low: Bound | None = None) -> Grid:
+    def explicit(thresholds: Iterable[Bound], *, low: Bound | None = None) -> Grid:
         """The given thresholds, strictly increasing.
 
         Args:
@@ -148,7 +148,11 @@ class Grid:
         Raises:
             ParameterError: the thresholds are empty, not finite, of two kinds or not increasing.
         """
-        if isinstance(thresholds, str) or len(thresholds) == 0:
+        try:
+            thresholds = [] if isinstance(thresholds, str) else list(thresholds)
+        except TypeError:
+            raise ParameterError(f"a grid needs a list of thresholds, got {thresholds!r}") from None
+        if not thresholds:
             raise ParameterError("a grid needs at least one threshold, got none")
         pairs = [_number(value, f"threshold {i + 1}") for i, value in enumerate(thresholds)]
         if low is not None:

@@ -25,7 +25,7 @@ from ogive.files import write_atomically
 from ogive.grids import Grid
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency, Privacy, privacy_from_dict
+from ogive.privacy import Adjacency, Privacy, check_adjacency, check_privacy, privacy_from_dict
 from ogive.queries import Binning, CurveQuery
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.inverse import bisect_points
@@ -78,6 +78,8 @@ class PointwiseCurve:
             BudgetError: a strategy designed by hand costs more than `privacy`.
             UnsupportedError: the trust model cannot serve single points.
         """
+        check_privacy(privacy)
+        adjacency = check_adjacency(adjacency)
         binning = statistic.binning()
         method = "path" if statistic.method == "auto" else statistic.method
         strategy = choose(binning.grid.bins, privacy, adjacency, method, lambda _: None)
@@ -93,10 +95,7 @@ class PointwiseCurve:
         opening = trust.open(adjacency, source=source if source is not None else SystemSource())
         curve = cls(query, opening, privacy, adjacency)
         if state is not None:
-            path = Path(state)
-            if path.exists():
-                raise ParameterError(f"{path} exists; resume that release, or name another file for a new one")
-            write_atomically(path, json.dumps(curve._state()).encode(), mode=0o600)
+            write_atomically(Path(state), json.dumps(curve._state()).encode(), mode=0o600, replace=False)
         return curve
 
     @classmethod
@@ -124,9 +123,9 @@ class PointwiseCurve:
                 raise
             raise DataError(f"{path} is not the state of a pointwise release, or is damaged") from None
         opening = trust.resume(adjacency, secret=secret)
-        if not hmac.compare_digest(mark, _mark(opening.context(query), secret)):
+        if not hmac.compare_digest(mark, _mark(opening.context(query), privacy, secret)):
             raise ReleaseMismatchError(
-                f"{path} belongs to a release of other records, grid or strategy; open a new release for these"
+                f"{path} belongs to a release of other records, grid, strategy or price; open a new release for these"
             )
         return cls(query, opening, privacy, adjacency)
 
@@ -141,7 +140,7 @@ class PointwiseCurve:
             "adjacency": self.adjacency.value,
             "privacy": self.privacy.to_dict(),
             "secret": self._opening.secret.hex(),
-            "mark": _mark(self._opening.context(self._query), self._opening.secret).hex(),
+            "mark": _mark(self._opening.context(self._query), self.privacy, self._opening.secret).hex(),
         }
 
     @property
@@ -161,11 +160,15 @@ class PointwiseCurve:
             points: 0-based numbers of thresholds, shape (k,).
 
         Returns:
-            Noisy counts, shape (k,); repeated points get the same number.
+            Noisy counts, shape (k,); a point gets the same number whenever it is asked for.
 
         Raises:
             ParameterError: a point is not on the grid.
         """
+        return self._ask(points)[0]
+
+    def _ask(self, points: ArrayLike) -> tuple[Float64, int | None]:
+        """Noisy counts, and the number of records where that is public."""
         wanted = np.atleast_1d(np.asarray(points))
         if wanted.size and not np.issubdtype(wanted.dtype, np.integer):
             raise ParameterError(f"points are numbers of thresholds, 0 to {self.grid.bins - 1}, got {points!r}")
@@ -176,18 +179,17 @@ class PointwiseCurve:
         answer = self._opening.answer(query)
         strategy = self.strategy
         assert isinstance(strategy, Pointwise)
-        estimates: Float64 = strategy.estimate_at(answer.values, distinct, answer.total)[where]
-        return estimates
+        # the public total would help only where the last point is among these, and make answers depend on that
+        return strategy.estimate_at(answer.values, distinct, None)[where], answer.total
 
     def shares(self, points: ArrayLike) -> Float64:
         """`counts` as shares of all records; of the noisy number of records where that is private.
 
         Not clipped and not monotone: smoothing needs the whole curve, see `ecdf`.
         """
-        last = self.grid.bins - 1
-        wanted = np.atleast_1d(np.asarray(points, dtype=np.int64))
-        counts = self.counts(np.append(wanted, last))
-        shares: Float64 = counts[:-1] / max(1.0, float(counts[-1]))
+        counts, total = self._ask(points)
+        records = float(self.counts([self.grid.bins - 1])[0]) if total is None else float(total)
+        shares: Float64 = counts / max(1.0, records)
         return shares
 
     def __call__(self, t: Any) -> float:
@@ -229,6 +231,6 @@ class PointwiseCurve:
         return [self.grid.label(self.grid.thresholds[point]) for point in points]
 
 
-def _mark(context: bytes, secret: bytes) -> bytes:
-    """Keyed digest of a context, so that the file alone does not let anyone check guesses at the data."""
-    return hmac.new(secret, context, hashlib.sha256).digest()
+def _mark(context: bytes, privacy: Privacy, secret: bytes) -> bytes:
+    """Keyed digest of a context and its price, so that the file alone lets nobody check guesses at the data."""
+    return hmac.new(secret, context + json.dumps(privacy.to_dict(), sort_keys=True).encode(), hashlib.sha256).digest()

@@ -184,6 +184,30 @@ class ApproxDP:
 Privacy = PureDP | ZeroConcentratedDP | ApproxDP
 
 
+def check_privacy(value: object) -> Privacy:
+    """Return a guarantee as it is.
+
+    Raises:
+        ParameterError: it is of no known type.
+    """
+    if not isinstance(value, PureDP | ZeroConcentratedDP | ApproxDP):
+        raise ParameterError(f"privacy must be PureDP, ApproxDP or ZeroConcentratedDP, got {value!r}")
+    return value
+
+
+def check_adjacency(value: Adjacency | str) -> Adjacency:
+    """Return an adjacency given as itself or by its name.
+
+    Raises:
+        ParameterError: there is none of that name.
+    """
+    try:
+        return Adjacency(value)
+    except ValueError:
+        names = " or ".join(repr(member.value) for member in Adjacency)
+        raise ParameterError(f"adjacency must be {names}, got {value!r}") from None
+
+
 def privacy_from_dict(data: dict[str, str]) -> Privacy:
     """Rebuild a guarantee from `to_dict`.
 

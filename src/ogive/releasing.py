@@ -9,7 +9,7 @@ from ogive.accounting import covers, total_loss
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, Privacy, PureDP, ZeroConcentratedDP, check_adjacency, check_privacy
 from ogive.provenance import Provenance
 from ogive.queries import Query
 from ogive.statistics.base import EstimateT, Statistic, Terms
@@ -49,13 +49,16 @@ def release(
     Privacy:
         `privacy`, for the stated adjacency, under the trust model's assumption.
     """
-    adjacency = _adjacency(adjacency)
+    adjacency = check_adjacency(adjacency)
+    if not isinstance(trust, TrustModel):
+        raise ParameterError(f"trust must be a trust model such as Central(data), got {type(trust).__name__}")
+    if source is not None and not isinstance(source, RandomSource):
+        raise ParameterError(f"source must be a random source such as SystemSource(), got {type(source).__name__}")
     if privacy is None:
         if trust.private:
             raise ParameterError("say how much privacy may be spent, for example privacy=PureDP(1)")
         privacy = PureDP(1)
-    if not isinstance(privacy, PureDP | ApproxDP | ZeroConcentratedDP):
-        raise ParameterError(f"privacy must be PureDP, ApproxDP or ZeroConcentratedDP, got {privacy!r}")
+    check_privacy(privacy)
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
     procedure = statistic.questions(Terms(privacy, adjacency, trust.refusal))
     opened: dict[Any, PureDP | ZeroConcentratedDP] = {}
@@ -91,11 +94,3 @@ def release(
             total=answer.total,
         )
     )
-
-
-def _adjacency(value: Adjacency | str) -> Adjacency:
-    try:
-        return Adjacency(value)
-    except ValueError:
-        names = " or ".join(repr(member.value) for member in Adjacency)
-        raise ParameterError(f"adjacency must be {names}, got {value!r}") from None

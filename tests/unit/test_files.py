@@ -1,3 +1,7 @@
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from ogive import files
@@ -46,3 +50,37 @@ def test_secrets_are_readable_by_their_owner_only(tmp_path):
 def test_refuses_a_place_that_cannot_be_written(tmp_path, name):
     with pytest.raises(ParameterError, match="cannot write"):
         files.write_atomically(tmp_path / name, b"")
+
+
+def test_follows_a_link_and_leaves_it_a_link(tmp_path):
+    target, link = tmp_path / "target", tmp_path / "link"
+    target.write_bytes(b"old")
+    link.symlink_to(target)
+    files.write_atomically(link, b"new")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"new"
+
+
+def test_writes_to_a_pipe_as_it_is(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    files.write_atomically(pipe, b"new")
+    assert os.read(reader, 10) == b"new"
+    os.close(reader)
+    assert stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+def test_of_many_writers_that_must_not_replace_one_wins(tmp_path):
+    def attempt(number):
+        try:
+            files.write_atomically(tmp_path / "state", bytes([number]), replace=False)
+        except ParameterError:
+            return None
+        return number
+
+    with ThreadPoolExecutor(8) as pool:
+        won = [number for number in pool.map(attempt, range(40)) if number is not None]
+    assert len(won) == 1
+    assert (tmp_path / "state").read_bytes() == bytes(won)
+    assert [item.name for item in tmp_path.iterdir()] == ["state"]

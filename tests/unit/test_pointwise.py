@@ -1,5 +1,6 @@
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -22,14 +23,14 @@ def test_repeated_and_overlapping_queries_return_identical_numbers():
     curve = opened()
     first = curve.counts([3, 60, 3, 17])
     assert first[0] == first[2]
-    # the last count is public, so whether it is among the points decides how the others are estimated
     assert np.array_equal(curve.counts([17, 3]), first[[3, 0]])
+    assert curve.counts([63, 3])[1] == first[0], "also when the last point, whose count is public, is among them"
     assert curve(50.0) == curve(50.0)
 
 
 def test_points_in_any_order_agree_with_the_whole_curve():
     curve = opened(source=KeyedSource(bytes(32)))
-    whole = curve.counts(np.arange(63))
+    whole = curve.counts(np.arange(64))
     again = opened(source=KeyedSource(bytes(32)))
     for point in (62, 0, 31, 32, 5):
         assert again.counts([point])[0] == whole[point]
@@ -98,6 +99,7 @@ def test_refuses_to_resume_on_changed_data(tmp_path):
         ("missing", "low"),
         ("strategy", ogive.design_path(64, privacy=ogive.PureDP(2), adjacency=ogive.Adjacency.REPLACE).to_dict()),
         ("secret", "00" * 32),
+        ("privacy", ogive.PureDP("0.5").to_dict()),
     ],
 )
 def test_refuses_to_resume_with_another_grid_scale_or_adjacency(tmp_path, field, value):
@@ -154,3 +156,27 @@ def test_refuses_methods_that_have_no_single_points_and_prices_above_the_grant()
 def test_refuses_points_that_are_not_on_the_grid(points):
     with pytest.raises(ParameterError, match="points"):
         opened().counts(points)
+    with pytest.raises(ParameterError, match="points"):
+        opened().shares(points)
+
+
+def test_takes_an_adjacency_by_name_and_no_privacy_that_is_none():
+    trust = ogive.Central({"x": VALUES})
+    curve = ogive.PointwiseCurve.open(STATISTIC, trust=trust, privacy=GRANTED, adjacency="add_or_remove")
+    assert curve.adjacency is ogive.Adjacency.ADD_OR_REMOVE
+    with pytest.raises(ParameterError, match="privacy must be"):
+        ogive.PointwiseCurve.open(STATISTIC, trust=trust, privacy=None)
+
+
+def test_of_many_that_open_one_state_at_once_one_wins(tmp_path):
+    def attempt(_):
+        try:
+            return opened(state=tmp_path / "state")
+        except ParameterError:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        won = [curve for curve in pool.map(attempt, range(8)) if curve is not None]
+    assert len(won) == 1
+    resumed = ogive.PointwiseCurve.resume(tmp_path / "state", trust=ogive.Central({"x": VALUES}))
+    assert resumed.counts([5]) == won[0].counts([5])

@@ -7,7 +7,7 @@ cryptographic keystream), not up to floating point.
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
+@runtime_checkable
 class RandomSource(Protocol):
     """Where random bits come from. Production code uses `SystemSource`; replayable ones live in tests."""
 

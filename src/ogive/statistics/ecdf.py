@@ -6,13 +6,13 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Bound, Grid
 from ogive.queries import Answer, Binning, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
 from ogive.statistics.methods import METHODS, choose
-from ogive.statistics.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth
+from ogive.statistics.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
 from ogive.strategies import Strategy
 
 DEFAULT_BINS = 1024
@@ -33,7 +33,7 @@ def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | str) -
         if bounds is not None:
             raise ParameterError("give either bounds or a grid with its own thresholds, not both")
         return grid
-    if bounds is None or isinstance(bounds, str) or len(bounds) != 2:
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise ParameterError(
             "say which values are possible, for example bounds=(0, 120); bounds are public, never read from records"
         )
@@ -76,11 +76,19 @@ class Ecdf:
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
+        if not isinstance(self.column, str):
+            raise ParameterError(f"column must be a column's name, got {self.column!r}")
         self.binning()
+        if not isinstance(self.method, str | Strategy):
+            raise ParameterError(f"method must be a name or a strategy, got {self.method!r}")
         if isinstance(self.method, str) and self.method not in ("auto", *METHODS):
             raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {self.method!r}")
         if self.smooth not in ("auto", *SMOOTHINGS):
             raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {self.smooth!r}")
+        if not isinstance(self.method, str):
+            reason = unsmoothable(self.method, self.smooth)
+            if reason is not None:
+                raise ParameterError(reason)
 
     def binning(self) -> Binning:
         """How a record becomes the number of a bin."""
@@ -97,17 +105,26 @@ class Ecdf:
             terms.privacy,
             terms.adjacency,
             self.method,
-            lambda candidate: terms.refusal(CurveQuery(binning, candidate)),
+            lambda candidate: unsmoothable(candidate, self.smooth) or terms.refusal(CurveQuery(binning, candidate)),
         )
         answer = yield CurveQuery(binning, strategy)
         return curve_from(answer, binning, strategy, terms, self.smooth)
 
 
 def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Terms, smoothing: str) -> Curve:
-    """Turn noisy measurements into a curve; post-processing."""
+    """Turn noisy measurements into a curve; post-processing.
+
+    What was paid for is never lost: where a solver cannot certify its result, or a strategy has a shape that
+    it refuses, the curve is made valid by isotonic regression, and says so.
+    """
     kind = DEFAULT_SMOOTHING if smoothing == "auto" else smoothing
-    raw = strategy.estimate(answer.values, answer.total)
-    cumulative = smooth(strategy, answer.values, total=answer.total, kind=kind) if answer.noisy else raw
+    raw = cumulative = strategy.estimate(answer.values, answer.total)
+    if answer.noisy:
+        try:
+            cumulative = smooth(strategy, answer.values, total=answer.total, kind=kind)
+        except (ArithmeticError, UnsupportedError):
+            kind = "isotonic"
+            cumulative = smooth(strategy, answer.values, total=answer.total, kind=kind)
     return Curve(
         grid=binning.grid,
         cumulative=cumulative,

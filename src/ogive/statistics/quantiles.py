@@ -12,6 +12,7 @@ import numpy as np
 
 from ogive.errors import ParameterError
 from ogive.grids import Bound, Grid
+from ogive.privacy import exact
 from ogive.provenance import Provenance
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
@@ -126,14 +127,17 @@ class Quantiles:
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
-        wanted = np.atleast_1d(np.asarray(self.probabilities, dtype=np.float64))
+        try:
+            wanted = np.atleast_1d(np.asarray(self.probabilities, dtype=np.float64))
+        except (TypeError, ValueError):
+            raise ParameterError(f"probabilities must be numbers in [0, 1], got {self.probabilities!r}") from None
         if wanted.ndim != 1 or wanted.size == 0:
             raise ParameterError("ask for at least one probability")
         if not np.all((wanted >= 0) & (wanted <= 1)):
             raise ParameterError(
                 f"probabilities must be in [0, 1], got {wanted[~((wanted >= 0) & (wanted <= 1))][0]:g}"
             )
-        if not 0 < self.confidence_level < 1:
+        if not 0 < exact(self.confidence_level, "confidence_level") < 1:
             raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {self.confidence_level}")
         object.__setattr__(self, "probabilities", tuple(float(p) for p in wanted))
         self._ecdf()

@@ -55,6 +55,15 @@ _KEPT = 64
 _energies: OrderedDict[tuple[Strategy, bool, bytes | None], NoiseEnergy] = OrderedDict()
 
 
+def unsmoothable(strategy: Strategy, kind: str) -> str | None:
+    """Why a kind of smoothing is not offered for a strategy, or None if it is."""
+    if kind == "least_absolute" and isinstance(strategy, SquareRoot):
+        return (
+            "least_absolute smoothing is not offered for sqrt, whose noise is Gaussian; use another smoothing or method"
+        )
+    return None
+
+
 def smooth(
     strategy: Strategy,
     answer: Int64,
@@ -159,7 +168,7 @@ def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: st
         sigma = float(np.sqrt(variances[0])) / unit
         bins = smooth_square_root(values / unit, column / unit, inverse, sigma, total=known)
     else:
-        raise UnsupportedError(f"{kind} smoothing is not offered for {strategy.name}; use least_squares or isotonic")
+        raise UnsupportedError(unsmoothable(strategy, kind) or f"{kind} smoothing is not offered for {strategy.name}")
     curve = np.cumsum(bins)
     if total is not None:
         curve[-1] = total

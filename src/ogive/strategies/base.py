@@ -35,6 +35,7 @@ class Level:
     law: Law
 
 
+@runtime_checkable
 class Strategy(Protocol):
     """Interface; frozen plain data with no subclass. Bins and nodes are 0-based in code.
 

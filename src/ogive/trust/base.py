@@ -8,7 +8,7 @@ twice is the same answer.
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, runtime_checkable
 
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency
@@ -32,6 +32,7 @@ class Opening(Protocol):
         ...
 
 
+@runtime_checkable
 class TrustModel(Protocol):
     """Who holds the records, and who adds the noise."""
 
