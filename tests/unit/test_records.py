@@ -35,6 +35,17 @@ TABLES = {
     "dict_of_range": {"x": range(1, 8, 3)},
     "strided": {"x": np.array([0.5, -1, 3, -1, 9, -1])[::2]},
     "half": {"x": np.array([0.5, 3, 9], dtype=np.float16)},
+    "swapped": {"x": np.array([0.5, 3, 9]).astype(np.dtype(np.float64).newbyteorder())},
+    "swapped_whole": {"x": np.array([1, 3, 9]).astype(np.dtype(np.int32).newbyteorder())},
+    "swapped_frame": pd.DataFrame({"x": np.array([0.5, 3, 9]).astype(np.dtype(np.float64).newbyteorder())}),
+    "long": {"x": np.array([0.5, 3, "1e4000"], dtype=np.longdouble)},
+    "long_frame": pd.DataFrame({"x": np.array([0.5, 3, 9], dtype=np.longdouble)}),
+    "huge": {"x": [-(2**70), 3, 2**64]},
+    "huge_and_fraction": {"x": [0.5, 3, 2**60 + 1]},
+    "huge_beyond_floats": {"x": [-(10**400), 3, 10**400]},
+    "huge_array": {"x": np.array([1, 3, 2**64], dtype=object)},
+    "huge_frame": pd.DataFrame({"x": [1, 3, 2**64]}),
+    "masked_swapped": {"x": np.ma.MaskedArray(np.array([0.5, 3, 9], dtype=">f8"), mask=[False, False, False])},
     "masked": {"x": np.ma.MaskedArray([0.5, 3.0, 9.0], mask=[False, False, False])},
 }
 
@@ -96,6 +107,20 @@ def test_numpy_times_of_every_unit_are_read(unit):
     assert counts.tolist() == np.bincount(expected, minlength=3).tolist()
 
 
+def test_numpy_times_of_another_byte_order_are_read():
+    days = np.array(["2024-01-01", "2024-01-03"], dtype="datetime64[D]")
+    swapped = days.astype(days.dtype.newbyteorder())
+    binning = Binning("t", Grid.explicit(["2024-01-01", "2024-01-02", "2024-01-03"]))
+    assert Records.of({"t": swapped}).histogram(binning).tolist() == [1, 0, 1]
+
+
+def test_huge_whole_numbers_are_read_as_their_nearest_floats():
+    values = [2**64 + 2**11, 2**64 + 2**11 + 1, 2**70]
+    grid = Grid.explicit([2.0**64, 2.0**64 + 2.0**12, 2.0**71])
+    assert Records.of({"x": values}).histogram(Binning("x", grid)).tolist() == [1, 1, 1]
+    assert [float(value) for value in values] == [2.0**64, 2.0**64 + 2.0**12, 2.0**70]
+
+
 DATE_GRID = Grid.linear("2024-01-01", "2024-02-01", bins=3)
 TIME_GRID = Grid.linear("2024-01-01T00:00", "2024-02-01T00:00", bins=3)
 DAY, TIME = datetime.date(2024, 1, 5), datetime.datetime(2024, 1, 5, 12)
@@ -110,6 +135,9 @@ REFUSED = {
     "nested": ({"x": [[1], [2]]}, X, "holds values of type list"),
     "complex": ({"x": np.array([1j])}, X, "it mixes kinds"),
     "mixed": ({"x": [1, "a"]}, X, "must hold values of one kind"),
+    "truth_among_numbers": ({"x": [True, 2**70]}, X, "must hold values of one kind"),
+    "text_among_huge": ({"x": [2**70, "424242"]}, X, "must hold values of one kind"),
+    "missing_among_huge": ({"x": [2**70, None]}, X, "has missing values"),
     "two_dimensions": ({"x": np.ones((2, 2))}, X, "one-dimensional, got an array of shape (2, 2)"),
     "no_rows": ({"x": []}, X, "the data has no rows"),
     "no_columns": ({}, X, "the data has no rows"),

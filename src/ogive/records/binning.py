@@ -1,6 +1,6 @@
 """From Arrow arrays to bin counts, in chunks of bounded size and in exact agreement with `Grid.bin_of`.
 
-Inside, a column is float64 with NaN for every missing value. Whole numbers and decimals beyond
+Inside, a column is float64 with NaN for every missing value. Numbers of more than
 53 bits are read as their nearest float64, times as microseconds (exact for the years 1685 to 2255).
 """
 

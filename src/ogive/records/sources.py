@@ -5,6 +5,8 @@ Every source hands out one column at a time as Arrow arrays, so binning is writt
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
 
@@ -135,22 +137,57 @@ def arrow_array(values: Any, column: str) -> Any:
     """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise DataError(f"column {column!r} must be one-dimensional, got an array of shape {values.shape}")
+        values = _in_arrow_layout(values)
     try:
         if isinstance(values, nw.Series):
             return values.to_arrow()
-        if isinstance(values, np.ndarray):
-            if values.ndim != 1:
-                raise DataError(f"column {column!r} must be one-dimensional, got an array of shape {values.shape}")
-            if values.dtype.kind == "M" and np.datetime_data(values.dtype) not in _ARROW_TIMES:
-                values = values.astype("datetime64[us]")
         return pa.array(values, from_pandas=False if isinstance(values, np.ndarray) else None)
-    except DataError:
-        raise
     except CONVERSION_ERRORS:
-        raise DataError(f"column {column!r} must hold values of one kind, numbers or dates; it mixes kinds") from None
+        if isinstance(values, nw.Series):
+            values = _in_arrow_layout(values.to_numpy())
+        floats = _nearest_floats(values)
+        if floats is None:
+            raise DataError(
+                f"column {column!r} must hold values of one kind, numbers or dates; it mixes kinds"
+            ) from None
+        return floats
 
 
 _ARROW_TIMES = {("D", 1), ("s", 1), ("ms", 1), ("us", 1), ("ns", 1)}
+
+
+def _in_arrow_layout(values: Any) -> Any:
+    """A numpy array in a type that Arrow has: bytes in this machine's order, 64-bit floats, times in its units."""
+    kind = values.dtype.kind
+    if not values.dtype.isnative:
+        values = values.astype(values.dtype.newbyteorder("="))
+    if kind == "f" and values.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):  # to infinity, which is clipped like every value outside
+            return values.astype(np.float64)
+    if kind == "M" and np.datetime_data(values.dtype) not in _ARROW_TIMES:
+        return values.astype("datetime64[us]")
+    return values
+
+
+def _nearest_floats(values: Any) -> Any:
+    """Numbers that Arrow has no common type for, such as whole numbers from 2^64, as floats; None for other values."""
+    if not all(value is None or _is_number(value) for value in values):
+        return None
+    return pa.array([None if value is None else _nearest_float(value) for value in values], pa.float64())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _nearest_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def memory_source(data: Any, column: str) -> Source:
