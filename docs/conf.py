@@ -13,4 +13,4 @@ myst_heading_anchors = 3
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 napoleon_google_docstring = True
-napoleon_custom_sections = ["Fields", "Privacy", "Source", "Runs on", "Learns"]
+napoleon_custom_sections = [("Fields", "params_style"), "Privacy", "Source", "Runs on", "Learns"]
