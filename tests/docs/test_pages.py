@@ -1,5 +1,7 @@
 """The manual's examples run, its pages are all linked, and its commands exist."""
 
+import importlib
+import json
 import re
 import shlex
 from pathlib import Path
@@ -32,6 +34,16 @@ def test_examples_run(page, tmp_path, monkeypatch):
 
 def test_pages_with_examples_were_found():
     assert {"README.md", "getting_started.md", "methods.md", "streams.md"} <= {page.name for page in RUNNABLE}
+
+
+def test_the_benchmark_tables_are_those_of_the_results(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    publish = importlib.import_module("publish")
+    rows = json.loads((ROOT / "benchmarks" / "results.json").read_text())
+    page = publish.PAGE.read_text()
+    assert publish.filled(page, rows) == page, "run python benchmarks/publish.py"
+    rows[0]["value"] *= 2
+    assert publish.filled(page, rows) != page
 
 
 def test_every_page_is_in_the_table_of_contents():

@@ -50,6 +50,7 @@ Float64 = NDArray[np.float64]
 
 SMOOTHINGS = ("shrinkage", "least_squares", "least_absolute", "isotonic")
 DEFAULT_SMOOTHING = "shrinkage"
+LARGEST_SQUARE_ROOT = 1 << 16
 
 _KEPT = 64
 _energies: OrderedDict[tuple[Strategy, bool, bytes | None], NoiseEnergy] = OrderedDict()
@@ -57,10 +58,14 @@ _energies: OrderedDict[tuple[Strategy, bool, bytes | None], NoiseEnergy] = Order
 
 def unsmoothable(strategy: Strategy, kind: str) -> str | None:
     """Why a kind of smoothing is not offered for a strategy, or None if it is."""
-    if kind == "least_absolute" and isinstance(strategy, SquareRoot):
+    if not isinstance(strategy, SquareRoot):
+        return None
+    if kind == "least_absolute":
         return (
             "least_absolute smoothing is not offered for sqrt, whose noise is Gaussian; use another smoothing or method"
         )
+    if kind == "least_squares" and strategy.size > LARGEST_SQUARE_ROOT:
+        return f"least_squares smoothing of sqrt takes minutes above {LARGEST_SQUARE_ROOT} bins; use another smoothing"
     return None
 
 
@@ -104,6 +109,9 @@ def smooth(
         raise ParameterError(f"total must be at least 0, got {total}")
     if not anchor and not isinstance(strategy, PathNoise):
         raise ParameterError("anchor=False is for path noise; other strategies use a public total exactly")
+    reason = unsmoothable(strategy, kind)
+    if reason is not None:
+        raise UnsupportedError(reason)
     wanted = _checked_points(points, strategy.size)
     measurements = np.asarray(answer, dtype=np.int64)
     expected = wanted.size if isinstance(strategy, PathNoise) else sum(level.nodes for level in strategy.levels)
@@ -168,7 +176,7 @@ def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: st
         sigma = float(np.sqrt(variances[0])) / unit
         bins = smooth_square_root(values / unit, column / unit, inverse, sigma, total=known)
     else:
-        raise UnsupportedError(unsmoothable(strategy, kind) or f"{kind} smoothing is not offered for {strategy.name}")
+        raise UnsupportedError(f"{kind} smoothing is not offered for {strategy.name}")
     curve = np.cumsum(bins)
     if total is not None:
         curve[-1] = total

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.statistics.smoothing import SMOOTHINGS, smooth
+from ogive.statistics.smoothing import LARGEST_SQUARE_ROOT, SMOOTHINGS, smooth, unsmoothable
 from ogive.strategies import (
     LeastSquaresTree,
     PathNoise,
@@ -164,7 +164,7 @@ def test_refuses_a_loose_total_where_the_strategy_cannot_use_one():
 
 def test_refuses_least_absolute_for_the_square_root():
     strategy = design_square_root(8, privacy=ZeroConcentratedDP(1), adjacency=Adjacency.REPLACE)
-    with pytest.raises(UnsupportedError, match="use least_squares or isotonic"):
+    with pytest.raises(UnsupportedError, match="not offered for sqrt"):
         smooth(strategy, np.zeros(8, np.int64), total=0, kind="least_absolute")
 
 
@@ -172,3 +172,12 @@ def test_refuses_least_absolute_for_blocks_of_thousands_of_children():
     strategy = PathNoise(PathTree(2**13, (2**13,), root=False), DiscreteLaplace(2))
     with pytest.raises(UnsupportedError, match="blocks of few children"):
         smooth(strategy, np.arange(2**13), total=2**13, kind="least_absolute")
+
+
+def test_refuses_least_squares_for_a_square_root_that_would_take_minutes():
+    def sized(size):
+        return design_square_root(size, privacy=ZeroConcentratedDP(1), adjacency=Adjacency.REPLACE)
+
+    assert "takes minutes" in str(unsmoothable(sized(LARGEST_SQUARE_ROOT + 1), "least_squares"))
+    assert unsmoothable(sized(LARGEST_SQUARE_ROOT), "least_squares") is None
+    assert unsmoothable(sized(LARGEST_SQUARE_ROOT + 1), "shrinkage") is None
