@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ogive.errors import (
         BudgetError,
+        CopyError,
         DataError,
         OgiveError,
         ParameterError,
         RefusalError,
         ReleaseMismatchError,
+        ScaleError,
         UnsupportedError,
     )
     from ogive.functions import ecdf, quantiles
@@ -40,6 +42,7 @@ _HOME = {
     "BudgetError": "errors",
     "Central": "trust",
     "Clear": "trust",
+    "CopyError": "errors",
     "Curve": "statistics.curve",
     "DataError": "errors",
     "Ecdf": "statistics.ecdf",
@@ -54,6 +57,7 @@ _HOME = {
     "RefusalError": "errors",
     "ReleaseMismatchError": "errors",
     "RunningTotal": "streams",
+    "ScaleError": "errors",
     "UnsupportedError": "errors",
     "ZeroConcentratedDP": "privacy",
     "design_hats": "strategies",
@@ -72,6 +76,7 @@ __all__ = [
     "BudgetError",
     "Central",
     "Clear",
+    "CopyError",
     "Curve",
     "DataError",
     "Ecdf",
@@ -86,6 +91,7 @@ __all__ = [
     "RefusalError",
     "ReleaseMismatchError",
     "RunningTotal",
+    "ScaleError",
     "UnsupportedError",
     "ZeroConcentratedDP",
     "design_hats",

@@ -2,14 +2,20 @@
 
     OgiveError
     ├── ParameterError      an argument is wrong (also a ValueError)         command line: exit 2
+    │   └── ScaleError          a guarantee needs more noise than can be drawn
     ├── DataError           the records cannot be used (also a ValueError)   command line: exit 2
     └── RefusalError        the request was understood and is declined       command line: exit 1
         ├── UnsupportedError    this trust model cannot answer this query
         ├── BudgetError         the price is above what was granted
-        └── ReleaseMismatchError    a release is resumed on other data, scale or grid
+        ├── ReleaseMismatchError    a release is resumed on other data, scale or grid
+        └── CopyError           a stream would go on in two places with the same noise
 
 A message is one line: what was wrong, and what would be right.
 """
+
+from __future__ import annotations
+
+from fractions import Fraction
 
 
 class OgiveError(Exception):
@@ -18,6 +24,19 @@ class OgiveError(Exception):
 
 class ParameterError(OgiveError, ValueError):
     """An argument is outside its range or of the wrong kind."""
+
+
+class ScaleError(ParameterError):
+    """A guarantee needs noise of a scale above the largest that can be drawn.
+
+    Args:
+        message: One line.
+        excess: Factor by which the loss (epsilon or rho) must grow.
+    """
+
+    def __init__(self, message: str, excess: Fraction = Fraction(1)) -> None:
+        super().__init__(message)
+        self.excess = excess
 
 
 class DataError(OgiveError, ValueError):
@@ -38,3 +57,7 @@ class BudgetError(RefusalError):
 
 class ReleaseMismatchError(RefusalError):
     """Stored noise belongs to another release: other data, scale, grid or adjacency."""
+
+
+class CopyError(RefusalError):
+    """A running total would go on in two places, whose totals differ by the elements alone."""

@@ -4,11 +4,12 @@ from ogive.noise.base import Law, NodeNoise, RandomSource
 from ogive.noise.discrete_gaussian import DiscreteGaussian
 from ogive.noise.discrete_laplace import DiscreteLaplace
 from ogive.noise.laws import law_from_dict
+from ogive.noise.limits import too_much_noise
 from ogive.noise.nodes import DerivedNodes
 from ogive.noise.polya import Polya
 from ogive.noise.rounding import round_up_root, round_up_scale
 from ogive.noise.skellam import Skellam
-from ogive.noise.source import KeyedSource, SystemSource
+from ogive.noise.source import KeyedSource, SystemSource, current_process
 from ogive.noise.stored import StoredNodes
 
 __all__ = [
@@ -23,7 +24,9 @@ __all__ = [
     "Skellam",
     "StoredNodes",
     "SystemSource",
+    "current_process",
     "law_from_dict",
     "round_up_root",
     "round_up_scale",
+    "too_much_noise",
 ]

@@ -22,7 +22,7 @@ from ogive.noise.exact import (
     uniform_wide,
     word,
 )
-from ogive.noise.rounding import split_scale
+from ogive.noise.rounding import SMALLEST_VARIANCE, split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
 
@@ -151,8 +151,8 @@ class DiscreteGaussian:
 
     @property
     def variance(self) -> float:
-        """At most sigma^2, and equal to it to floating point from sigma = 3 on."""
-        return _moments(self.sigma)[1]
+        """At most sigma^2, and equal to it to floating point from sigma = 3 on; 2^-64 where it is smaller."""
+        return max(_moments(self.sigma)[1], SMALLEST_VARIANCE)
 
     @property
     def words_per_draw(self) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ogive.noise.base import Float64, Int64, RandomSource
 from ogive.noise.exact import Words, bernoulli_exp, bernoulli_inverse_e, expand, reciprocal, uniform, word
-from ogive.noise.rounding import split_scale
+from ogive.noise.rounding import SMALLEST_VARIANCE, split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
 
@@ -94,9 +95,9 @@ class DiscreteLaplace:
 
     @property
     def variance(self) -> float:
-        """2 q / (1 - q)^2 with q = exp(-1/scale); near 2 scale^2 - 1/6."""
-        half = min(0.5 / float(self.scale), 700.0)
-        return float(0.5 / np.sinh(half) ** 2)
+        """2 q / (1 - q)^2 with q = exp(-1/scale), near 2 scale^2 - 1/6; 2^-64 where it is smaller."""
+        inverse = 1.0 / float(self.scale)
+        return max(2.0 * math.exp(-inverse) / math.expm1(-inverse) ** 2, SMALLEST_VARIANCE)
 
     @property
     def words_per_draw(self) -> float:

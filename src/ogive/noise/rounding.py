@@ -2,7 +2,8 @@
 
 A scale is numerator / denominator with denominator < 2^60 and a numerator of the form
 p1 * 2^shift, p1 <= 2^31, shift <= 16: that is what keeps every product in the samplers
-below 2^63. Rounding is always up, since more noise is never less private.
+below 2^63. Rounding is always up, since more noise is never less private; a number below the
+smallest scale is rounded up to that, where noise is as good as always 0.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from fractions import Fraction
 from math import isqrt
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, ScaleError
 from ogive.privacy import Rational, exact
 
 _MAX_NUMERATOR = 1 << 31
@@ -18,6 +19,9 @@ _MAX_SHIFT = 16
 _MAX_DENOMINATOR = 1 << 60
 MAX_SCALE = _MAX_NUMERATOR << _MAX_SHIFT
 MIN_SCALE = Fraction(1, 1 << 20)
+# Laws report no variance below this, so that it can be divided by. Noise of a variance this small differs
+# from 0 with a probability no larger.
+SMALLEST_VARIANCE = 2.0**-64
 # results have at least this many significant bits: relative error below 2^-29
 _BITS = 30
 
@@ -44,20 +48,24 @@ def round_up_scale(value: Rational) -> Fraction:
     A number they accept already comes back unchanged.
 
     Args:
-        value: In [2^-20, 2^47]; a float stands for the decimal it prints as.
+        value: Above 0 and at most 2^47; a float stands for the decimal it prints as.
 
     Returns:
-        At least `value`, by a relative excess below 2^-29.
+        At least `value`, by a relative excess below 2^-29; 2^-20 for what is smaller.
 
     Raises:
-        ParameterError: value is out of range.
+        ScaleError: value is above 2^47.
+        ParameterError: value is not above 0.
     """
-    wanted = exact(value, "scale")
+    wanted = value if isinstance(value, Fraction) else exact(value, "scale")
+    if wanted <= 0:
+        raise ParameterError(f"scale must be above 0, got {value}")
+    if wanted > MAX_SCALE:
+        raise ScaleError("noise of a scale above 2^47 cannot be drawn; allow a larger privacy loss", wanted / MAX_SCALE)
+    wanted = max(wanted, MIN_SCALE)
     try:
         split_scale(wanted, "scale")
     except ParameterError:
-        if not MIN_SCALE <= wanted <= MAX_SCALE:
-            raise
         unit = _unit_below(wanted)
         return -(-wanted // unit) * unit
     return wanted
@@ -67,17 +75,24 @@ def round_up_root(value: Rational) -> Fraction:
     """Round the square root of a positive number up to a scale that the samplers accept.
 
     Args:
-        value: In [2^-40, 2^94]; for a Gaussian the wanted variance.
+        value: Above 0 and at most 2^94; for a Gaussian the wanted variance.
 
     Returns:
-        At least the square root, by a relative excess below 2^-28; the root itself if that is rational with few digits.
+        At least the square root, by a relative excess below 2^-28; the root itself if that is rational with few
+        digits; 2^-20 for what is smaller.
 
     Raises:
-        ParameterError: value is out of range.
+        ScaleError: value is above 2^94.
+        ParameterError: value is not above 0.
     """
-    square = exact(value, "variance")
-    if not MIN_SCALE**2 <= square <= MAX_SCALE**2:
-        raise ParameterError(f"variance must be between 2^-40 and 2^94, got {float(square):.6g}")
+    square = value if isinstance(value, Fraction) else exact(value, "variance")
+    if square <= 0:
+        raise ParameterError(f"variance must be above 0, got {value}")
+    if square > MAX_SCALE**2:
+        raise ScaleError(
+            "noise of a variance above 2^94 cannot be drawn; allow a larger privacy loss", square / MAX_SCALE**2
+        )
+    square = max(square, MIN_SCALE**2)
     root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
     if root * root == square:
         return round_up_scale(root)

@@ -70,6 +70,11 @@ class _Keystream:
         return out
 
 
+def current_process() -> tuple[int, int]:
+    """Number of this process, and of the forks that led to it: a forked child never has its parent's two."""
+    return os.getpid(), _forks
+
+
 class SystemSource:
     """Fresh randomness from the operating system, stretched by AES-256-CTR.
 
@@ -81,7 +86,7 @@ class SystemSource:
         self._local = threading.local()
 
     def _stream(self) -> _Keystream:
-        owner = (os.getpid(), _forks)
+        owner = current_process()
         if getattr(self._local, "owner", None) != owner:
             self._local.stream = _Keystream(os.urandom(KEY_BYTES))
             self._local.owner = owner

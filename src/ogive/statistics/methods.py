@@ -7,11 +7,13 @@ can do, never on the records, so it costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ogive.accounting import gaussian_rho, pure_epsilon
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, ScaleError, UnsupportedError
+from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.strategies import design_hats, design_path, design_square_root, design_tree
 
@@ -24,6 +26,9 @@ Design = Callable[..., "Strategy"]
 _PURE: dict[str, Design] = {"path": design_path, "tree_ls": design_tree, "hat_ls": design_hats}
 _GAUSSIAN: dict[str, Design] = {**_PURE, "sqrt": design_square_root}
 
+# Below it the pure guarantee would need noise of a scale above 2^47, whatever is measured.
+_LEAST_RHO = Fraction(1, 1 << 95)
+
 
 def grants(privacy: Privacy) -> tuple[PureDP | ZeroConcentratedDP, ...]:
     """The pure and the concentrated guarantees that imply the wanted one."""
@@ -31,7 +36,7 @@ def grants(privacy: Privacy) -> tuple[PureDP | ZeroConcentratedDP, ...]:
         case PureDP():
             return (privacy,)
         case ZeroConcentratedDP():
-            return (privacy, pure_epsilon(privacy))
+            return (privacy,) if privacy.rho < _LEAST_RHO else (privacy, pure_epsilon(privacy))
         case ApproxDP():
             return (gaussian_rho(privacy), pure_epsilon(privacy))
 
@@ -39,6 +44,8 @@ def grants(privacy: Privacy) -> tuple[PureDP | ZeroConcentratedDP, ...]:
 @lru_cache(maxsize=128)
 def candidates(size: int, privacy: Privacy, adjacency: Adjacency, method: str = "auto") -> tuple[Strategy, ...]:
     """Every strategy of that method (or all) that meets the guarantee, best predicted error first.
+
+    Strategies that would need more noise than can be drawn are left out.
 
     Args:
         size: Number of thresholds.
@@ -48,14 +55,22 @@ def candidates(size: int, privacy: Privacy, adjacency: Adjacency, method: str = 
 
     Raises:
         ParameterError: no such method, or the method cannot meet this type of guarantee.
+        ScaleError: every strategy would need more noise than can be drawn.
     """
     if method != "auto" and method not in METHODS:
         raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {method!r}")
     found: list[Strategy] = []
+    failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
     for grant in grants(privacy):
         designs = _PURE if isinstance(grant, PureDP) else _GAUSSIAN
         wanted = designs if method == "auto" else {method: designs[method]} if method in designs else {}
-        found += [design(size, privacy=grant, adjacency=adjacency) for design in wanted.values()]
+        for design in wanted.values():
+            try:
+                found.append(design(size, privacy=grant, adjacency=adjacency))
+            except ScaleError as error:
+                failed.append((grant, error))
+    if failed and not found:
+        raise too_much_noise(privacy, f"{size} threshold{'s' if size > 1 else ''}", failed)
     if not found:
         raise ParameterError(
             f"method {method!r} has Gaussian noise and cannot give {privacy}; "
@@ -88,6 +103,7 @@ def choose(
     Raises:
         ParameterError: no such method, or it cannot meet this type of guarantee, or the strategy is
             for another number of thresholds.
+        ScaleError: every strategy would need more noise than can be drawn.
         UnsupportedError: the trust model can serve none of them.
     """
     if not isinstance(method, str):

@@ -60,11 +60,16 @@ def measured_laws(
     """Noise laws that spend at most `privacy`, divided between the levels by `shares` (sum 1).
 
     Scales are rounded up to ones that the samplers accept.
+
+    Raises:
+        ScaleError: a level needs more noise than can be drawn.
     """
     if isinstance(privacy, PureDP):
         scales = [change / (share * privacy.epsilon) for share, change in zip(shares, l1, strict=True)]
+        round_up_scale(max(scales))  # a refusal says how far the largest is too large
         return tuple(DiscreteLaplace(round_up_scale(scale)) for scale in scales)
     variances = [change / (2 * share * privacy.rho) for share, change in zip(shares, l2_squared, strict=True)]
+    round_up_root(max(variances))
     return tuple(DiscreteGaussian(round_up_root(variance)) for variance in variances)
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, ScaleError
 from ogive.noise import (
     DiscreteGaussian,
     DiscreteLaplace,
@@ -135,12 +135,35 @@ def test_rational_roots_are_exact():
     assert round_up_root(2) > Fraction(sqrt(2))
 
 
-@pytest.mark.parametrize("value", [0, -4, Fraction(1, 1 << 60), 1 << 100])
-def test_rounding_refuses_what_no_sampler_can_hold(value):
-    with pytest.raises(ParameterError, match="must be between"):
+@pytest.mark.parametrize("value", [0, -4])
+def test_rounding_refuses_what_is_no_scale(value):
+    with pytest.raises(ParameterError, match="must be above 0"):
         round_up_root(value)
-    with pytest.raises(ParameterError, match="must be between"):
+    with pytest.raises(ParameterError, match="must be above 0"):
         round_up_scale(value)
+
+
+def test_rounding_refuses_more_noise_than_can_be_drawn_and_says_how_much_more():
+    for rounding in (round_up_scale, round_up_root):
+        with pytest.raises(ScaleError, match="cannot be drawn") as refusal:
+            rounding(3 << 94)
+        assert refusal.value.excess == 3 * (1 << 47 if rounding is round_up_scale else 1)
+        with pytest.raises(ScaleError):
+            rounding(Fraction(10**400))
+
+
+@pytest.mark.parametrize("value", [Fraction(1, 1 << 60), Fraction(1, 10**400)])
+def test_scales_too_small_to_draw_are_rounded_up_to_the_smallest(value):
+    assert round_up_scale(value) == round_up_root(value) == Fraction(1, 1 << 20)
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace, DiscreteGaussian])
+@pytest.mark.parametrize("scale", [Fraction(1, 1 << 20), "1e-4", "0.001", "1/700", "0.002", "0.02"])
+def test_variances_are_the_sums_they_stand_for_and_can_be_divided_by(law, scale):
+    values = np.arange(-50, 51)
+    chances = np.exp(law(scale).log_probability(values))
+    assert law(scale).variance == pytest.approx((values**2 * chances).sum(), rel=1e-12, abs=2.0**-64)
+    assert law(scale).variance >= 2.0**-64
 
 
 def test_skellam_probabilities_far_out_are_finite():
