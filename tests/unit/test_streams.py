@@ -1,14 +1,17 @@
 """Running totals: methods against dense oracles, exact privacy of small streams, variance, resuming, refusals."""
 
+import copy
 import math
+import os
+import pickle
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 from ogive.accounting import gaussian_rho
-from ogive.errors import DataError, ParameterError, RefusalError, ReleaseMismatchError
-from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource
+from ogive.errors import CopyError, DataError, ParameterError, RefusalError, ReleaseMismatchError, ScaleError
+from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource, source
 from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.streams import RunningTotal
 from ogive.streams.path import PathTotals
@@ -389,3 +392,67 @@ def test_variance_of_impossible_counts_is_refused():
     for taken in (0, 11, 2.5, [3, 0]):
         with pytest.raises(ParameterError, match="from 1 to 10"):
             totals.variance(taken)
+
+
+def test_two_streams_from_one_state_differ_by_their_elements_alone():
+    # why copies are refused: this is what they would publish
+    saved = RunningTotal(10, privacy=PureDP(1)).to_bytes()
+    one, other = (RunningTotal.from_bytes(saved, 10, privacy=PureDP(1)) for _ in range(2))
+    assert one.add(1) - other.add(0) == 1
+
+
+@pytest.mark.parametrize("way", [copy.copy, copy.deepcopy, pickle.dumps, lambda stream: pickle.dumps([stream], 0)])
+def test_copies_are_refused(way):
+    stream = RunningTotal(10, privacy=PureDP(1))
+    with pytest.raises(CopyError, match="go on in one place only"):
+        way(stream)
+    assert isinstance(stream.add(1), float)
+
+
+def test_elements_in_a_forked_child_are_refused():
+    stream = RunningTotal(10, privacy=PureDP(1))
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            stream.add(0)
+            os.write(writing, b"taken")
+        except CopyError as refusal:
+            os.write(writing, str(refusal).encode())
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert b"belongs to another process" in os.read(reading, 1000)
+    assert isinstance(stream.add(1), float)
+
+
+def test_elements_in_a_child_with_its_parents_number_are_refused_too(monkeypatch):
+    stream = RunningTotal(10, privacy=PureDP(1))
+    monkeypatch.setattr(source, "_forks", source._forks + 1)
+    with pytest.raises(CopyError, match="another process"):
+        stream.add_many([1, 0])
+    assert stream.taken == 0
+    assert RunningTotal.from_bytes(stream.to_bytes(), 10, privacy=PureDP(1)).add_many([1, 0]).shape == (2,)
+
+
+@pytest.mark.parametrize("steps", [1, 100, 2000])
+@pytest.mark.parametrize(
+    "privacy", [PureDP(5000), PureDP(10**9), ZeroConcentratedDP(10**12), ZeroConcentratedDP(10**30)]
+)
+def test_large_grants_give_nearly_exact_totals(privacy, steps):
+    values = np.random.default_rng(steps).integers(0, 2, size=steps)
+    for method in ("auto", "tree", "path" if isinstance(privacy, PureDP) else "sqrt"):
+        stream = RunningTotal(steps, privacy=privacy, method=method)
+        assert stream.add_many(values) == pytest.approx(np.cumsum(values), abs=0.01)
+        assert 0 < stream.variance(steps) < 1e-4
+
+
+def test_grants_too_small_for_a_stream_are_refused_by_name():
+    with pytest.raises(ScaleError, match=r"^epsilon = 1e-18 for 100 steps .* use at least epsilon = (.*)$") as refusal:
+        RunningTotal(100, privacy=PureDP("1e-18"))
+    enough = str(refusal.value).split()[-1]
+    assert RunningTotal(100, privacy=PureDP(enough)).method == "tree"
+    with pytest.raises(ScaleError, match="use at least rho = "):
+        RunningTotal(100, privacy=ZeroConcentratedDP("1e-20"), method="sqrt")
+    # auto leaves out the square root, whose noise is counted in units of 2^-20
+    assert RunningTotal(100, privacy=ZeroConcentratedDP("1e-20")).method == "tree"

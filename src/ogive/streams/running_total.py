@@ -18,14 +18,14 @@ import hmac
 import json
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.accounting import gaussian_rho
-from ogive.errors import DataError, ParameterError, RefusalError, ReleaseMismatchError
-from ogive.noise import DerivedNodes, SystemSource
+from ogive.errors import CopyError, DataError, ParameterError, RefusalError, ReleaseMismatchError, ScaleError
+from ogive.noise import DerivedNodes, SystemSource, current_process, too_much_noise
 from ogive.noise.base import RandomSource
 from ogive.privacy import ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.streams.path import PathTotals
@@ -81,6 +81,10 @@ class Engine(Protocol):
 class RunningTotal:
     """Publish the noisy total of a stream after every element.
 
+    A stream goes on in one place only: the totals of two copies have the same noise, so their difference would
+    publish that of their elements exactly. Copying and pickling are refused, and so are elements in a forked
+    process; `to_bytes` and `from_bytes` move a stream.
+
     Args:
         steps: Largest number of elements that will come, from 1 to 2^40; must be known.
         privacy: What publishing all totals may cost. ApproxDP is converted to zCDP.
@@ -95,6 +99,7 @@ class RunningTotal:
 
     Raises:
         ParameterError: an argument is out of range, or the method lacks a guarantee for such a stream.
+        ScaleError: the guarantee needs more noise than can be drawn.
 
     Privacy:
         Two streams are adjacent if they differ in one element. `loss` is the exact price.
@@ -174,6 +179,7 @@ class RunningTotal:
         Raises:
             DataError: the value is not a number, or not whole where no resolution was given.
             RefusalError: all steps are used up.
+            CopyError: this process was forked from the stream's.
         """
         return float(self.add_many([value])[0])
 
@@ -183,7 +189,13 @@ class RunningTotal:
         Raises:
             DataError: a value is not a number, or not whole where no resolution was given.
             RefusalError: there are more elements than steps left. Nothing is taken then.
+            CopyError: this process was forked from the stream's.
         """
+        if current_process() != self._process:
+            raise CopyError(
+                "this running total belongs to another process, whose totals have the same noise; "
+                "move it with to_bytes and from_bytes, and go on in one process only"
+            )
         units = self._to_units(values)
         if self._taken + len(units) > self.steps:
             raise RefusalError(
@@ -214,7 +226,8 @@ class RunningTotal:
         """All that is needed to go on later; as secret as the stream.
 
         Save before publishing: going on from an older state with other elements would publish the
-        difference of the two streams exactly.
+        difference of the two streams exactly. So would going on twice from one state, or here and from
+        there: after `from_bytes`, only its stream may take elements.
         """
         content = {
             "format": _FORMAT,
@@ -241,6 +254,8 @@ class RunningTotal:
         adaptive: bool = True,
     ) -> RunningTotal:
         """Go on with a stream; the noise continues as if it had never stopped.
+
+        Two streams from the same bytes have the same noise, and nothing here can notice: only one may go on.
 
         Args:
             data: From `to_bytes`.
@@ -274,8 +289,18 @@ class RunningTotal:
         resumed._engine.restore(content["engine"])
         return resumed
 
+    def __copy__(self) -> NoReturn:
+        _refuse_copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
+        _refuse_copy()
+
+    def __reduce__(self) -> NoReturn:
+        _refuse_copy()
+
     def _begin(self, key: bytes) -> None:
         self._key = key
+        self._process = current_process()
         context = json.dumps(self._parameters, sort_keys=True).encode()
         self._engine.start(DerivedNodes(key, b"ogive running total\n" + context))
 
@@ -294,13 +319,21 @@ class RunningTotal:
                 "path noise under zCDP is proved only for streams that do not react to published totals; "
                 "use method 'tree' or 'sqrt', or say adaptive=False"
             )
-        if method != "auto":
-            return makers[method]()
-        if pure or self.steps > MAX_AUTO_SQRT_STEPS:
-            del makers["sqrt"]
-        if adaptive and not pure:
-            del makers["path"]
-        return min((make() for make in makers.values()), key=lambda engine: engine.mean_variance)
+        wanted = {method} if method != "auto" else set(makers)
+        if method == "auto" and (pure or self.steps > MAX_AUTO_SQRT_STEPS):
+            wanted.remove("sqrt")
+        if method == "auto" and adaptive and not pure:
+            wanted.remove("path")
+        engines: list[Engine] = []
+        failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
+        for name in (name for name in makers if name in wanted):
+            try:
+                engines.append(makers[name]())
+            except ScaleError as error:
+                failed.append((privacy, error))
+        if not engines:
+            raise too_much_noise(self.privacy, f"{self.steps} step{'s' if self.steps > 1 else ''}", failed)
+        return min(engines, key=lambda engine: engine.mean_variance)
 
     def _in_units(self, value: Rational, name: str) -> int:
         units: Fraction = exact(value, name) / self._unit
@@ -323,3 +356,10 @@ class RunningTotal:
         if not self._rounds and not np.all((numbers == np.rint(numbers)) | np.isinf(numbers)):
             raise DataError("values must be whole numbers; give a resolution to round others to its multiples")
         return nearest.astype(np.int64)
+
+
+def _refuse_copy() -> NoReturn:
+    raise CopyError(
+        "a copy of a running total would have the same noise; "
+        "move it with to_bytes and from_bytes, and go on in one place only"
+    )
