@@ -4,6 +4,8 @@ import copy
 import math
 import os
 import pickle
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -456,3 +458,25 @@ def test_grants_too_small_for_a_stream_are_refused_by_name():
         RunningTotal(100, privacy=ZeroConcentratedDP("1e-20"), method="sqrt")
     # auto leaves out the square root, whose noise is counted in units of 2^-20
     assert RunningTotal(100, privacy=ZeroConcentratedDP("1e-20")).method == "tree"
+
+
+def test_the_page_says_which_method_is_taken_and_how_large_its_error_is():
+    page = (Path(__file__).parents[2] / "docs" / "streams.md").read_text()
+    rows = re.findall(
+        r"^\| `(\w+)\((\S+)\)` \| (\d+) \| `(\w+)` \| (\S+) \| (\S+) \| (\S+) \|$", page, flags=re.MULTILINE
+    )
+    assert len(rows) == 6
+    for kind, loss, steps, taken, *errors in rows:
+        privacy = {"PureDP": PureDP, "ZeroConcentratedDP": ZeroConcentratedDP}[kind](loss)
+        assert RunningTotal(int(steps), privacy=privacy).method == taken
+        for method, error in zip(("tree", "path", "sqrt"), errors, strict=True):
+            if error == "-":
+                with pytest.raises(ParameterError):
+                    RunningTotal(int(steps), privacy=privacy, method=method)
+                continue
+            stream = RunningTotal(int(steps), privacy=privacy, method=method, adaptive=False)
+            variance = stream.variance(np.arange(1, stream.steps + 1))
+            assert f"{np.sqrt(variance.mean()):.1f}" == error
+    # beyond 2^16 steps auto takes no square root, and path noise only where the stream does not react
+    assert [RunningTotal(n, privacy=HALF).method for n in (1 << 16, (1 << 16) + 1)] == ["sqrt", "tree"]
+    assert RunningTotal((1 << 16) + 1, privacy=HALF, adaptive=False).method == "path"
