@@ -180,6 +180,18 @@ def test_rank_rule_takes_the_smallest_rank_that_is_safe(size, tail):
     assert 1 - Fraction(int(rank), size + 1) <= tail < 1 - Fraction(int(rank) - 1, size + 1)
 
 
+@pytest.mark.parametrize(("size", "tail"), [(299, "0.05"), (999, "0.1"), (999, "0.025")])
+def test_the_achieved_tail_is_right_on_average_and_strays_as_stated(size, tail):
+    wanted, runs = float(tail), 4000
+    uniform = np.random.default_rng(size).random((runs, size))
+    achieved = np.array([1 - upper_quantile(row, Fraction(tail)) for row in uniform])
+    deviation = math.sqrt(wanted * (1 - wanted) / size)
+    assert achieved.std() == pytest.approx(deviation, rel=0.05)
+    assert achieved.mean() <= wanted + 5 * deviation / math.sqrt(runs)
+    # so that it holds for every single simulation cannot be said
+    assert 0.2 < np.mean(achieved > wanted) < 0.6
+
+
 def test_too_few_simulations_are_refused():
     with pytest.raises(ParameterError, match="use at least 99"):
         upper_quantile(np.zeros(50), Fraction(1, 100))
