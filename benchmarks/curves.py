@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 
 from ogive.noise import DerivedNodes, SystemSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.smoothing import DEFAULT_SMOOTHING, smooth
 from ogive.statistics.methods import candidates
-from ogive.statistics.smoothing import DEFAULT_SMOOTHING, smooth
 from ogive.strategies import Strategy, design_path
 
 Int64 = NDArray[np.int64]

@@ -24,7 +24,7 @@ from scipy import sparse
 
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.statistics.smoothing import smooth
+from ogive.smoothing import smooth
 from ogive.strategies import PathNoise, design_hats, design_path, design_square_root, design_tree
 from ogive.strategies.path_tree import uniform_tree
 

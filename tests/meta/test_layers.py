@@ -14,7 +14,7 @@ reproduce report datasets
 functions pointwise
 releasing streams
 statistics trust
-plots
+plots smoothing
 records
 queries
 strategies

@@ -9,10 +9,10 @@ from typing import ClassVar
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Bound, Grid
 from ogive.queries import Answer, Binning, CurveQuery, Query
+from ogive.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
 from ogive.statistics.methods import METHODS, choose
-from ogive.statistics.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
 from ogive.strategies import Strategy
 
 DEFAULT_BINS = 1024

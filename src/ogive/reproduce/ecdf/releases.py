@@ -22,7 +22,7 @@ CODE = (
     "noise/*.py",
     "strategies/*.py",
     "statistics/methods.py",
-    "statistics/smoothing*.py",
+    "smoothing/*.py",
     "reproduce/ecdf/releases.py",
 )
 """Files that decide every curve made here."""

@@ -26,7 +26,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ogive.statistics.smoothing_wavelets import decompose, recompose
+from ogive.smoothing.wavelets import decompose, recompose
 from ogive.strategies.base import Level
 
 Int64 = NDArray[np.int64]

@@ -9,7 +9,7 @@ Four ways, all post-processing, which costs no privacy:
 
 Every valid curve has increments x >= 0, so the second and third are nonnegative regression of the
 measurements on the histogram x. Each strategy has its own exact algorithm (see the modules
-`smoothing_*`), and each algorithm checks its result against the optimality conditions.
+of this package), and each algorithm checks its result against the optimality conditions.
 
 Which is best depends on the data. Isotonic regression never increases the squared error, nor
 the largest error, of the estimate it starts from. Shrinkage has a root mean squared error between
@@ -29,15 +29,15 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.statistics.smoothing_hats import smooth_hats
-from ogive.statistics.smoothing_hats_absolute import smooth_hats_absolute
-from ogive.statistics.smoothing_intervals import nested_intervals
-from ogive.statistics.smoothing_path import ANCHORED, BOXED, UNKNOWN, smooth_path
-from ogive.statistics.smoothing_path_absolute import smooth_path_absolute
-from ogive.statistics.smoothing_shrinkage import NoiseEnergy, noise_energy, shrink
-from ogive.statistics.smoothing_square_root import smooth_square_root
-from ogive.statistics.smoothing_tree import smooth_tree
-from ogive.statistics.smoothing_tree_absolute import smooth_tree_absolute
+from ogive.smoothing.hats import smooth_hats
+from ogive.smoothing.hats_absolute import smooth_hats_absolute
+from ogive.smoothing.intervals import nested_intervals
+from ogive.smoothing.path import ANCHORED, BOXED, UNKNOWN, smooth_path
+from ogive.smoothing.path_absolute import smooth_path_absolute
+from ogive.smoothing.shrinkage import NoiseEnergy, noise_energy, shrink
+from ogive.smoothing.square_root import smooth_square_root
+from ogive.smoothing.tree import smooth_tree
+from ogive.smoothing.tree_absolute import smooth_tree_absolute
 from ogive.strategies.base import Strategy
 from ogive.strategies.hats import LeastSquaresHats
 from ogive.strategies.path import PathNoise

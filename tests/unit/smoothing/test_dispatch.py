@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.statistics.smoothing import LARGEST_SQUARE_ROOT, SMOOTHINGS, smooth, unsmoothable
+from ogive.smoothing import LARGEST_SQUARE_ROOT, SMOOTHINGS, smooth, unsmoothable
 from ogive.strategies import (
     LeastSquaresTree,
     PathNoise,

@@ -12,7 +12,7 @@ from scipy.optimize import nnls
 
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency
-from ogive.statistics.smoothing import smooth
+from ogive.smoothing import smooth
 from ogive.strategies import PathNoise
 from ogive.strategies.path_tree import PathTree, uniform_tree
 

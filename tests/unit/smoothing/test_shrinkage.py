@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 import ogive
 from ogive.privacy import Adjacency, PureDP
-from ogive.statistics.smoothing import smooth
-from ogive.statistics.smoothing_shrinkage import depth, noise_energy, shrink
-from ogive.statistics.smoothing_wavelets import decompose, recompose
+from ogive.smoothing import smooth
+from ogive.smoothing.shrinkage import depth, noise_energy, shrink
+from ogive.smoothing.wavelets import decompose, recompose
 from ogive.strategies import Strategy, design_hats, design_path, design_tree
 
 NOTABLY_WORSE = 1.08

@@ -23,7 +23,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from ogive.statistics.smoothing_intervals import Intervals
+from ogive.smoothing.intervals import Intervals
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

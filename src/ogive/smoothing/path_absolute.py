@@ -21,8 +21,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogive.errors import UnsupportedError
-from ogive.statistics.smoothing_intervals import Intervals
-from ogive.statistics.smoothing_path import ANCHORED, UNKNOWN
+from ogive.smoothing.intervals import Intervals
+from ogive.smoothing.path import ANCHORED, UNKNOWN
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -4,7 +4,7 @@
 
 The inverse of C^T C is G G^T with G = C^{-1}; as G has ones on its diagonal and nothing positive
 beside it, and its coefficients those of sqrt(1 - z), it is an M-matrix, and the method of
-`smoothing_path` applies: hold negative bins at zero, solve for the others, repeat. Here the
+`path` applies: hold negative bins at zero, solve for the others, repeat. Here the
 solve is by conjugate gradients on the free bins, with G G^T (restricted to them) as the
 preconditioner; every product is an FFT. Rounding may hold a bin wrongly, so a held bin with a
 negative multiplier is freed again, and the gradient certifies the result. Expect 0.1 s of one core at

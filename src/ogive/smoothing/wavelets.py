@@ -32,7 +32,7 @@ HIGH_PASS = LOW_PASS[::-1] * np.array([1, -1] * 4)
 
 
 @njit(cache=True)
-def decompose(signal: Float64, levels: int, low: Float64 = LOW_PASS, high: Float64 = HIGH_PASS) -> Float64:
+def decompose(signal: Float64, levels: int) -> Float64:
     """Transform a periodic signal whose length is a multiple of 2^levels.
 
     Returns:
@@ -48,12 +48,12 @@ def decompose(signal: Float64, levels: int, low: Float64 = LOW_PASS, high: Float
         for i in range(half):
             mean, detail = 0.0, 0.0
             first = 2 * i
-            for k in range(low.size):
+            for k in range(LOW_PASS.size):
                 at = first + k
                 while at >= length:
                     at -= length
-                mean += low[k] * rest[at]
-                detail += high[k] * rest[at]
+                mean += LOW_PASS[k] * rest[at]
+                detail += HIGH_PASS[k] * rest[at]
             averages[i] = mean
             out[half + i] = detail
         out[:half] = averages[:half]
@@ -62,7 +62,7 @@ def decompose(signal: Float64, levels: int, low: Float64 = LOW_PASS, high: Float
 
 
 @njit(cache=True)
-def recompose(coefficients: Float64, levels: int, low: Float64 = LOW_PASS, high: Float64 = HIGH_PASS) -> Float64:
+def recompose(coefficients: Float64, levels: int) -> Float64:
     """Invert `decompose`."""
     out = coefficients.copy()
     for level in range(levels - 1, -1, -1):
@@ -72,10 +72,10 @@ def recompose(coefficients: Float64, levels: int, low: Float64 = LOW_PASS, high:
         for i in range(half):
             mean, detail = out[i], out[half + i]
             first = 2 * i
-            for k in range(low.size):
+            for k in range(LOW_PASS.size):
                 at = first + k
                 while at >= length:
                     at -= length
-                joined[at] += low[k] * mean + high[k] * detail
+                joined[at] += LOW_PASS[k] * mean + HIGH_PASS[k] * detail
         out[:length] = joined
     return out

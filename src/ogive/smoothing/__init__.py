@@ -1,0 +1,5 @@
+"""Noisy measurements made a valid cumulative curve; post-processing."""
+
+from ogive.smoothing.dispatch import DEFAULT_SMOOTHING, LARGEST_SQUARE_ROOT, SMOOTHINGS, smooth, unsmoothable
+
+__all__ = ["DEFAULT_SMOOTHING", "LARGEST_SQUARE_ROOT", "SMOOTHINGS", "smooth", "unsmoothable"]
