@@ -93,6 +93,24 @@ def test_quantiles_print_a_table_and_json(run, table):
         assert abs(np.mean(row["value"] >= AGES) - row["probability"]) < 0.1
 
 
+@pytest.mark.parametrize(
+    ("options", "ends"),
+    [
+        (("--column", "age", "--bounds", "30", "40.5"), "30 to 40.5"),
+        (
+            ("--column", "joined", "--bounds", "2024-02-01", "2024-03-01", "--grid", "integers"),
+            "2024-02-01 to 2024-03-01",
+        ),
+    ],
+    ids=["numbers", "dates"],
+)
+def test_quantiles_say_what_becomes_of_values_outside_the_bounds(run, table, options, ends):
+    status, out, _ = run("quantiles", table, *options, *ONE)
+    assert status == 0
+    assert out.endswith(f"\nvalues outside {ends} count as the nearer end, so no interval reaches beyond\n")
+    assert "nearer end" not in run("quantiles", table, *options, *ONE, "--json")[1]
+
+
 def test_bisection_answers_like_the_whole_curve(run, table):
     status, out, err = run("quantiles", table, *AGE, *ONE, "--method", "bisection", "--json", "--probabilities", "0.5")
     assert status == 0, err
@@ -146,11 +164,22 @@ def test_concentrated_privacy_is_granted_by_rho(run, table):
     assert json.loads(out)["provenance"]["privacy"] == {"type": "ZeroConcentratedDP", "rho": "1/2"}
 
 
-def test_thresholds_are_read_from_a_file(run, table, tmp_path):
-    (tmp_path / "grid.txt").write_text("20\n40, 60\n 90\n")
-    status, out, err = run("ecdf", table, "--column", "age", "--grid", tmp_path / "grid.txt", *ONE, "--json")
+@pytest.mark.parametrize("name", ["grid.txt", "3th.txt", "20-60"])
+def test_thresholds_are_read_from_a_file(run, table, tmp_path, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("20\n40, 60\n 90\n")
+    status, out, err = run("ecdf", table, "--column", "age", "--grid", name, *ONE, "--json")
     assert status == 0, err
     assert json.loads(out)["grid"]["thresholds"] == [20, 40, 60, 90]
+
+
+@pytest.mark.parametrize("threshold", ["50", "-50"])
+def test_one_threshold_is_a_grid_even_where_a_file_is_named_so(run, table, tmp_path, monkeypatch, threshold):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / threshold).write_text("20 40")
+    status, out, err = run("ecdf", table, "--column", "age", "--grid", threshold, *ONE, "--json")
+    assert status == 0, err
+    assert json.loads(out)["grid"]["thresholds"] == [float(threshold)]
 
 
 @pytest.mark.parametrize("policy", ["low", "high"])
@@ -174,15 +203,26 @@ BAD = {
     "text_column": (("--column", "job", "--bounds", "0", "9", *ONE), "column 'job' holds text"),
     "date_column": (("--column", "joined", "--bounds", "0", "9", *ONE), "holds dates, but the bounds are numbers"),
     "no_column": (("--bounds", "0", "9", *ONE), "--column"),
-    "no_bounds": (("--column", "age", *ONE), "bounds"),
+    "no_bounds": (("--column", "age", *ONE), "for example --bounds 0 120; bounds"),
     "one_bound": (("--column", "age", "--bounds", "0", *ONE), "--bounds"),
     "reversed_bounds": (("--column", "age", "--bounds", "9", "0", *ONE), "must be below the upper bound"),
     "equal_bounds": (("--column", "age", "--bounds", "9", "9", *ONE), "must be below the upper bound"),
     "infinite_bound": (("--column", "age", "--bounds", "0", "inf", *ONE), "the upper bound must be finite"),
     "nan_bound": (("--column", "age", "--bounds", "nan", "1", *ONE), "the lower bound must be finite"),
     "word_bound": (("--column", "age", "--bounds", "0", "old", *ONE), "must be a number or an ISO date"),
-    "missing_values": (("--column", "hole", "--bounds", "0", "9", *ONE), "column 'hole' has missing values"),
-    "drop_with_public_n": (("--column", "hole", "--bounds", "0", "9", *ONE, "--missing", "drop"), "drop"),
+    "missing_values": (
+        ("--column", "hole", "--bounds", "0", "9", *ONE),
+        "say what they mean with --missing low, high or drop",
+    ),
+    "drop_with_public_n": (
+        ("--column", "hole", "--bounds", "0", "9", *ONE, "--missing", "drop"),
+        "use --missing low or high, or --adjacency add_or_remove",
+    ),
+    "gaussian_method": (
+        (*AGE, *ONE, "--method", "sqrt"),
+        "ask for --rho or --epsilon with --delta, or use --method auto",
+    ),
+    "threshold_not_a_date": (("--column", "age", "--grid", "2024-13-40", *ONE), "thresholds or a file of thresholds"),
     "unknown_policy": ((*AGE, *ONE, "--missing", "guess"), "refuse"),
     "no_privacy": (AGE, "for example --epsilon 1"),
     "epsilon_zero": ((*AGE, "--epsilon", "0"), "epsilon must be above 0"),
@@ -195,7 +235,10 @@ BAD = {
     "rho_and_epsilon": ((*AGE, *ONE, "--rho", "1"), "either --rho or --epsilon"),
     "rho_zero": ((*AGE, "--rho", "0"), "rho must be above 0"),
     "no_bins": (("--column", "age", "--bounds", "0", "9", "--bins", "0", *ONE), "bins must be a whole number from 1"),
-    "half_bins": (("--column", "age", "--bounds", "0", "9", "--bins", "1.5", *ONE), "--bins"),
+    "half_bins": (
+        ("--column", "age", "--bounds", "0", "9", "--bins", "1.5", *ONE),
+        "must be a whole number, got '1.5'",
+    ),
     "bins_of_integers": ((*AGE, "--grid", "integers", *ONE), "--bins fits linear and geometric grids"),
     "unsorted_grid": (("--column", "age", "--grid", "1", "3", "2", *ONE), "thresholds must increase"),
     "unknown_grid": ((*AGE[:5], "--grid", "round", *ONE), "--grid must be linear, geometric, integers"),
@@ -232,6 +275,15 @@ def test_bad_use_is_one_line_with_status_two_and_leaves_no_file(run, table, tmp_
     assert words in err
     assert out == ""
     assert list(folder.iterdir()) == []
+
+
+def test_a_record_in_place_of_a_header_is_not_shown(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("alice,2020-01-05,HIV\nbob,2021-03-04,flu\n")
+    status, out, err = run("ecdf", path, *AGE, *ONE)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "its first line does not look like column names" in err
+    assert not [word for word in ("alice", "2020-01-05", "HIV") if word in err]
 
 
 FILES = {

@@ -46,6 +46,10 @@ def test_figures_are_named_one_after_the_other_or_one_by_one(small, tmp_path, ca
         (["--figure", "99"], "figure 99 of ecdf cannot be redone here; there are figure 1"),
         (["--runs", "0"], "runs must be at least 1, got 0"),
         (["--figure", "two"], "two"),
+        (["--figure", "1.5"], "1.5"),
+        (["--runs", "1.5"], "--runs: it must be a whole number, got '1.5'"),
+        (["--seed", "1.5"], "--seed: it must be a whole number, got '1.5'"),
+        (["--workers", "1.5"], "--workers: it must be a whole number, got '1.5'"),
         (["--data", "nowhere"], "there is no folder nowhere with data sets"),
     ],
 )

@@ -71,7 +71,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _run(sys.argv[1:] if arguments is None else list(arguments))
         sys.stdout.flush()
     except OgiveError as problem:
-        return _fail(str(problem), REFUSED if isinstance(problem, RefusalError) else BAD_USE)
+        from ogive.cli.wording import in_options
+
+        return _fail(in_options(str(problem)), REFUSED if isinstance(problem, RefusalError) else BAD_USE)
     except BrokenPipeError:
         # the reader left; what is still buffered must not raise once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

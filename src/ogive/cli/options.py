@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 GRIDS = ("linear", "geometric", "integers")
 
 
-def _whole(_: Any, tokens: Sequence[Token]) -> int:
+def whole(_: Any, tokens: Sequence[Token]) -> int:
     """A whole number as it is written; the parser's own conversion would round fractions."""
-    return int(tokens[0].value)
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f"it must be a whole number, got {tokens[0].value!r}") from None
 
 
 @Parameter(name="*", group=Group("What is measured", sort_key=1))
@@ -35,7 +38,7 @@ class MeasureOptions:
     bounds: tuple[str, str] | None = None
     """Smallest and largest possible value, public: numbers or ISO dates. Values outside are clipped."""
 
-    bins: Annotated[int | None, Parameter(converter=_whole)] = None
+    bins: Annotated[int | None, Parameter(converter=whole)] = None
     """Number of thresholds of a linear or geometric grid; 1024 by default."""
 
     grid: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = ("linear",)
@@ -64,9 +67,19 @@ class MeasureOptions:
         if len(self.grid) == 1 and self.grid[0] in GRIDS:
             return self.grid[0]
         written: list[Bound] = list(self.grid)
-        if len(self.grid) == 1 and not self.grid[0][:1].isdigit():
+        if len(self.grid) == 1 and not _is_threshold(self.grid[0]):
             written = list(_thresholds_in(Path(self.grid[0])))
         return Grid.explicit(written)
+
+
+def _is_threshold(text: str) -> bool:
+    from ogive.grids import Grid
+
+    try:
+        Grid.explicit([text])
+    except ParameterError:
+        return False
+    return True
 
 
 def _thresholds_in(path: Path) -> list[str]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from ogive.cli.options import NOTHING_GRANTED, TABLE, MeasureOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, publish
+
+if TYPE_CHECKING:
+    from ogive.grids import Grid
 
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -45,4 +48,9 @@ def quantiles(
     check_outputs(data, output.output)
     with busy(f"reading {data}"):
         estimates = release(statistic, trust=model(data), privacy=privacy, adjacency=Adjacency(granted.adjacency))
-    publish(estimates.to_json, lambda: str(estimates), output)
+    publish(estimates.to_json, lambda: f"{estimates}\n{_clipping(estimates.grid)}", output)
+
+
+def _clipping(grid: Grid) -> str:
+    low, high = (f"{end:.6g}" if isinstance(end, float) else str(end) for end in map(grid.label, (grid.low, grid.high)))
+    return f"values outside {low} to {high} count as the nearer end, so no interval reaches beyond"

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from ogive.cli.options import whole
+
 if TYPE_CHECKING:
     from ogive.reproduce.papers import Finding
     from ogive.reproduce.pool import Progress
@@ -26,13 +28,13 @@ app = App(name="reproduce", help="Redo the figures and tables of the papers, wit
 class ReproduceOptions:
     """How thoroughly, and where to."""
 
-    runs: int | None = None
+    runs: Annotated[int | None, Parameter(converter=whole)] = None
     """Repetitions at every setting: 100, or 8 with --quick."""
 
     quick: bool = False
     """A first look: few runs and settings."""
 
-    seed: int = 1
+    seed: Annotated[int, Parameter(converter=whole)] = 1
     """Decides every random number; the same seed gives the same figures, run times aside."""
 
     data: Path | None = None
@@ -41,7 +43,7 @@ class ReproduceOptions:
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
     """Folder for pictures, numbers and verdicts; reproduce/PAPER by default. Finished runs are kept there."""
 
-    workers: int | None = None
+    workers: Annotated[int | None, Parameter(converter=whole)] = None
     """Processes; one per core by default."""
 
     json: bool = False
@@ -54,7 +56,7 @@ DEFAULTS = ReproduceOptions()
 @app.command
 def ecdf(
     *,
-    figure: Annotated[tuple[int, ...], Parameter(consume_multiple=True)] = (),
+    figure: Annotated[tuple[Annotated[int, Parameter(converter=whole)], ...], Parameter(consume_multiple=True)] = (),
     options: ReproduceOptions = DEFAULTS,
 ) -> None:
     """Redo figures of "Differentially Private Empirical Cumulative Distribution Functions".
