@@ -175,7 +175,7 @@ def test_a_column_that_is_named_like_a_value_is_read(tmp_path, name):
     path = tmp_path / "t.csv"
     path.write_text(f"region,{name}\nnorth,15\nsouth,25\n")
     assert Records.of(path).histogram(Binning(name, GRID)).tolist() == [0, 1, 1, 0, 0, 0, 0, 0, 0, 0]
-    assert name not in refusal(path, Binning("region ", GRID))
+    assert name not in refusal(path, Binning("region ", GRID)).replace(str(path), "")
 
 
 DEFECTS = {
