@@ -7,6 +7,7 @@ import pytest
 
 import ogive
 from ogive.errors import ParameterError, ScaleError
+from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.statistics.methods import candidates
 
@@ -23,7 +24,8 @@ def _curves(size, privacy, adjacency):
     exact = np.array([np.count_nonzero(values <= threshold) for threshold in grid.thresholds])
     exact[-1] = len(values)
     for method in {strategy.name for strategy in candidates(size, privacy, adjacency)}:
-        curve = ogive.ecdf(values, grid=grid, privacy=privacy, adjacency=adjacency, method=method)
+        source = KeyedSource.from_seed(size)
+        curve = ogive.ecdf(values, grid=grid, privacy=privacy, adjacency=adjacency, method=method, source=source)
         variance = curve.strategy.variance(total_known=adjacency is Adjacency.REPLACE)
         assert np.all(np.isfinite(variance))
         yield curve, exact, float(np.sqrt(variance.max()))
@@ -42,9 +44,10 @@ def test_large_grants_give_nearly_exact_curves_by_every_method(privacy, size, ad
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("privacy", USUAL, ids=str)
 def test_usual_and_small_grants_give_curves_within_their_noise_by_every_method(privacy, size, adjacency):
-    # 12 standard deviations: below 1e-7 for Laplace noise, at some 300 curves
+    # 12 standard deviations: below 1e-7 for Laplace noise, at some 300 curves; noise that is nearly always 0 has a
+    # tiny deviation, yet where it is not 0 it is at least 1
     for curve, exact, deviation in _curves(size, privacy, adjacency):
-        assert np.abs(curve.raw - exact).max() <= 12 * deviation + 1e-6
+        assert np.abs(curve.raw - exact).max() <= 12 * deviation + 3
         assert np.all(np.diff(curve.cumulative) >= 0)
         assert np.all(np.isfinite(curve.cumulative))
 
