@@ -12,6 +12,7 @@ if TYPE_CHECKING:
         BudgetError,
         CopyError,
         DataError,
+        LedgerError,
         OgiveError,
         ParameterError,
         RefusalError,
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from ogive.functions import ecdf, quantiles
     from ogive.grids import Grid
     from ogive.pointwise import PointwiseCurve
-    from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
+    from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
     from ogive.provenance import Provenance
     from ogive.releasing import release
     from ogive.statistics.bands import Band
@@ -47,9 +48,11 @@ _HOME = {
     "DataError": "errors",
     "Ecdf": "statistics.ecdf",
     "Grid": "grids",
+    "LedgerError": "errors",
     "OgiveError": "errors",
     "ParameterError": "errors",
     "PointwiseCurve": "pointwise",
+    "PrivacyUnit": "privacy",
     "Provenance": "provenance",
     "PureDP": "privacy",
     "QuantileEstimates": "statistics.quantiles",
@@ -81,9 +84,11 @@ __all__ = [
     "DataError",
     "Ecdf",
     "Grid",
+    "LedgerError",
     "OgiveError",
     "ParameterError",
     "PointwiseCurve",
+    "PrivacyUnit",
     "Provenance",
     "PureDP",
     "QuantileEstimates",

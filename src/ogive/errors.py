@@ -7,6 +7,7 @@
     └── RefusalError        the request was understood and is declined       command line: exit 1
         ├── UnsupportedError    this trust model cannot answer this query
         ├── BudgetError         the price is above what was granted
+        ├── LedgerError         the ledger cannot be read or written, or is for something else
         ├── ReleaseMismatchError    a release is resumed on other data, scale or grid
         └── CopyError           a stream would go on in two places with the same noise
 
@@ -52,7 +53,11 @@ class UnsupportedError(RefusalError):
 
 
 class BudgetError(RefusalError):
-    """The queries of a statistic cost more than the privacy that was granted."""
+    """The queries of a statistic cost more than the privacy that was granted, or than an account has left."""
+
+
+class LedgerError(RefusalError):
+    """The ledger is locked, unreadable, read-only, full, of a newer version, or for another privacy unit."""
 
 
 class ReleaseMismatchError(RefusalError):

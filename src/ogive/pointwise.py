@@ -82,14 +82,15 @@ class PointwiseCurve:
         adjacency = check_adjacency(adjacency)
         binning = statistic.binning()
         method = "path" if statistic.method == "auto" else statistic.method
-        strategy = choose(binning.grid.bins, privacy, adjacency, method, lambda _: None)
+        unit = trust.unit(adjacency)
+        strategy = choose(binning.grid.bins, privacy, adjacency, method, lambda _: None, rows=unit.max_rows_per_person)
         if not isinstance(strategy, Pointwise):
             raise ParameterError(f"method {strategy.name!r} cannot be opened at single points; use method='path'")
         query = CurveQuery(binning, strategy)
         reason = trust.refusal(query)
         if reason is not None:
             raise UnsupportedError(reason)
-        loss = query.price(adjacency)
+        loss = query.price(unit)
         if not covers(privacy, loss):
             raise BudgetError(f"the curve would cost {loss}, more than the granted {privacy}")
         opening = trust.open(adjacency, source=source if source is not None else SystemSource())
@@ -111,7 +112,7 @@ class PointwiseCurve:
             data = json.loads(path.read_bytes())
             if data["schema"] != SCHEMA:
                 raise DataError(f"{path} has schema {data['schema']!r}; this version reads {SCHEMA!r}")
-            binning = Binning(data["column"], Grid.from_dict(data["grid"]), data["missing"])
+            binning = Binning(data["column"], Grid.from_dict(data["grid"]), data["missing"], data["outside"])
             query = CurveQuery(binning, strategy_from_dict(data["strategy"]))
             adjacency = Adjacency(data["adjacency"])
             privacy = privacy_from_dict(data["privacy"])
@@ -136,6 +137,7 @@ class PointwiseCurve:
             "column": binning.column,
             "grid": binning.grid.to_dict(),
             "missing": binning.missing,
+            "outside": binning.outside,
             "strategy": self._query.strategy.to_dict(),
             "adjacency": self.adjacency.value,
             "privacy": self.privacy.to_dict(),

@@ -12,6 +12,7 @@ import math
 import re
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from ogive.errors import ParameterError
 
@@ -22,6 +23,8 @@ _SMALLEST, _LARGEST = Fraction(1, 10**300), Fraction(10**300)
 _LONG_EXPONENT = re.compile(r"[eE][+-]?0*[1-9]\d{3}")
 _LONGEST_TEXT = 10_000
 _LONGEST_SHOWN = 24
+
+MAX_ROWS_PER_PERSON = 1_000_000
 
 
 class Adjacency(enum.Enum):
@@ -40,6 +43,76 @@ class Adjacency(enum.Enum):
         if self is Adjacency.REPLACE:
             return "one record replaced by any other (the number of records is public)"
         return "one record added or removed (the number of records stays private)"
+
+
+@dataclass(frozen=True)
+class PrivacyUnit:
+    """Whose data a guarantee hides: one record, or all records of one person.
+
+    A person's records are bounded before anything else sees them, so one person moves an answer at
+    most as much as `max_rows_per_person` records do.
+
+    Fields:
+        adjacency: Which data sets are adjacent.
+        person: Name of the column that says whose record it is; None where a record is a person.
+        max_rows_per_person: Most records that are kept of one person.
+
+    Raises:
+        ParameterError: a field is out of range, or the number of records would be public although persons
+            may have several: it then changes with a person, so only ADD_OR_REMOVE fits.
+    """
+
+    adjacency: Adjacency
+    person: str | None = None
+    max_rows_per_person: int = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "adjacency", check_adjacency(self.adjacency))
+        rows = self.max_rows_per_person
+        if self.person is not None and not isinstance(self.person, str):
+            raise ParameterError(f"person must be a column's name, got {self.person!r}")
+        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS_PER_PERSON:
+            raise ParameterError(
+                f"max_rows_per_person must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {rows!r}"
+            )
+        if self.person is None and rows != 1:
+            raise ParameterError("max_rows_per_person needs person, the column that says whose record it is")
+        if rows > 1 and self.adjacency is Adjacency.REPLACE:
+            raise ParameterError(
+                "with several rows per person the number of rows is private; "
+                "use adjacency ADD_OR_REMOVE, or max_rows_per_person=1"
+            )
+
+    @property
+    def words(self) -> str:
+        """The unit as an English clause."""
+        if self.person is None:
+            return self.adjacency.words
+        who = f"one person (column {self.person})"
+        if self.adjacency is Adjacency.REPLACE:
+            return f"{who} replaced by any other, one row each (the number of persons is public)"
+        rows = "one row" if self.max_rows_per_person == 1 else f"up to {self.max_rows_per_person} rows"
+        return f"{who} with {rows} added or removed (the number of rows stays private)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "adjacency": self.adjacency.value,
+            "person": self.person,
+            "max_rows_per_person": self.max_rows_per_person,
+        }
+
+    @staticmethod
+    def from_dict(data: Any) -> PrivacyUnit:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        try:
+            return PrivacyUnit(data["adjacency"], data["person"], data["max_rows_per_person"])
+        except (KeyError, TypeError):
+            raise ParameterError("a privacy unit has adjacency, person and max_rows_per_person") from None
 
 
 def exact(value: Rational, name: str) -> Fraction:

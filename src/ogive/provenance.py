@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ogive.errors import ParameterError
-from ogive.privacy import Adjacency, Privacy, privacy_from_dict
+from ogive.privacy import Adjacency, Privacy, PrivacyUnit, privacy_from_dict
 
 CLEAR = "clear"
 """Name of the one trust model that adds no noise."""
@@ -38,11 +38,13 @@ class Provenance:
         trust: Name of the trust model; "clear" means not private.
         assumption: Whom one has to trust with what, in words.
         total: Number of records where that is public, else None.
+        person: Column that says whose record it is, where the guarantee is for persons; else None.
+        max_rows_per_person: How many records of a person were kept.
         version: Version of the library that made the release.
 
     Raises:
         ParameterError: the release id is not hexadecimal, or a private release lacks its price,
-            or one without privacy claims any.
+            or one without privacy claims any, or the unit contradicts itself.
     """
 
     release_id: str
@@ -54,15 +56,23 @@ class Provenance:
     trust: str
     assumption: str
     total: int | None = None
+    person: str | None = None
+    max_rows_per_person: int = 1
     version: str = field(default_factory=_library_version)
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[0-9a-f]{1,128}", self.release_id):
             raise ParameterError(f"release_id must be 1 to 128 lower-case hexadecimal digits, got {self.release_id!r}")
+        _ = self.unit
         if self.trust == CLEAR and (self.privacy is not None or self.price is not None):
             raise ParameterError("a release under the trust model clear is not private and has no privacy or price")
         if self.trust != CLEAR and (self.privacy is None or self.price is None):
             raise ParameterError(f"a release under the trust model {self.trust} must state its privacy and price")
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        """Whose data the guarantee hides."""
+        return PrivacyUnit(self.adjacency, self.person, self.max_rows_per_person)
 
     @property
     def private(self) -> bool:
@@ -73,7 +83,7 @@ class Provenance:
         """One clause for captions: the guarantee and its unit, or "not private"."""
         if self.privacy is None:
             return "not private: exact values"
-        return f"{self.privacy}, {self.adjacency.words}; trust model {self.trust}"
+        return f"{self.privacy}, {self.unit.words}; trust model {self.trust}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; exact numbers are strings."""
@@ -87,6 +97,8 @@ class Provenance:
             "trust": self.trust,
             "assumption": self.assumption,
             "total": self.total,
+            "person": self.person,
+            "max_rows_per_person": self.max_rows_per_person,
             "version": self.version,
         }
 
@@ -99,7 +111,7 @@ class Provenance:
         """
         if not isinstance(data, dict):
             raise ParameterError(f"a provenance must be an object, got {type(data).__name__}")
-        lacking = {*_TEXTS, "privacy", "price", "adjacency", "total"} - data.keys()
+        lacking = {*_TEXTS, "privacy", "price", "adjacency", "total", "person", "max_rows_per_person"} - data.keys()
         if lacking:
             raise ParameterError(f"a provenance lacks the field {min(lacking)!r}")
         for name in (*_TEXTS, "adjacency"):
@@ -110,12 +122,15 @@ class Provenance:
             raise ParameterError("the provenance field 'total' must be a whole number of records or null")
         if data["adjacency"] not in {member.value for member in Adjacency}:
             raise ParameterError(f"unknown adjacency {data['adjacency'][:40]!r}")
+        unit = PrivacyUnit.from_dict(data)
         return Provenance(
             **{name: data[name] for name in _TEXTS},
             privacy=_read_privacy(data["privacy"], "privacy"),
             price=_read_privacy(data["price"], "price"),
-            adjacency=Adjacency(data["adjacency"]),
+            adjacency=unit.adjacency,
             total=total,
+            person=unit.person,
+            max_rows_per_person=unit.max_rows_per_person,
         )
 
 

@@ -1,19 +1,35 @@
-"""Where the two axes meet: a statistic asks, a trust model answers, the price is checked in between."""
+"""Where the two axes meet: a statistic asks, a trust model answers, the price is paid in between."""
 
 from __future__ import annotations
 
 import secrets
-from typing import Any
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any, cast
 
 from ogive.accounting import covers, total_loss
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency, Privacy, PureDP, ZeroConcentratedDP, check_adjacency, check_privacy
+from ogive.privacy import (
+    Adjacency,
+    ApproxDP,
+    Privacy,
+    PrivacyUnit,
+    PureDP,
+    ZeroConcentratedDP,
+    check_adjacency,
+    check_privacy,
+)
 from ogive.provenance import Provenance
 from ogive.queries import Query
-from ogive.statistics.base import EstimateT, Statistic, Terms
-from ogive.trust.base import TrustModel
+from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
+from ogive.statistics.stored import read_estimate
+from ogive.trust.base import Opening, TrustModel
+
+if TYPE_CHECKING:
+    from ogive.ledger import Account, Reservation
+
+Loss = PureDP | ZeroConcentratedDP
 
 
 def release(
@@ -22,12 +38,15 @@ def release(
     trust: TrustModel,
     privacy: Privacy | None = None,
     adjacency: Adjacency = Adjacency.REPLACE,
+    ledger: Account | None = None,
     source: RandomSource | None = None,
 ) -> EstimateT:
     """Publish one statistic of the records that a trust model holds.
 
     Every query is priced from its own fields before it is answered; a statistic that would
-    spend more than was granted is stopped before the noise is drawn.
+    spend more than was granted is stopped before the noise is drawn. With a ledger the spend is
+    durable before the noise is drawn: a release that was cut off goes on with the same noise, and a
+    question that was answered before gets the stored answer and costs nothing.
 
     Args:
         statistic: What is wanted, for example `Ecdf("age", bounds=(0, 120))`.
@@ -35,6 +54,7 @@ def release(
         privacy: The guarantee for everything this release publishes. May be left out only where the
             trust model has no privacy.
         adjacency: Which data sets are adjacent. REPLACE makes the number of records public.
+        ledger: The account that pays, from `Ledger.account`; None keeps no books.
         source: Where the noise key comes from; the operating system unless a test replays one.
 
     Returns:
@@ -44,7 +64,9 @@ def release(
         ParameterError: privacy is missing, or of no known type, or parameters do not fit.
         DataError: the records cannot be read.
         UnsupportedError: the trust model cannot answer.
-        BudgetError: the queries cost more than `privacy`.
+        BudgetError: the queries cost more than `privacy`, or the account has not enough left.
+        LedgerError: the ledger cannot be read or written, or is for another privacy unit.
+        ReleaseMismatchError: the records changed since the release was cut off.
 
     Privacy:
         `privacy`, for the stated adjacency, under the trust model's assumption.
@@ -59,9 +81,15 @@ def release(
             raise ParameterError("say how much privacy may be spent, for example privacy=PureDP(1)")
         privacy = PureDP(1)
     check_privacy(privacy)
+    unit = trust.unit(adjacency)
+    books = _Books(ledger if trust.private else None, statistic, privacy, unit, trust)
+    stored = books.stored()
+    if stored is not None:
+        return cast(EstimateT, read_estimate(stored))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
-    procedure = statistic.questions(Terms(privacy, adjacency, trust.refusal))
-    opened: dict[Any, PureDP | ZeroConcentratedDP] = {}
+    procedure = statistic.questions(Terms(privacy, unit, trust.refusal))
+    opened: dict[Hashable, Loss] = {}
+    methods: dict[str, None] = {}
     estimate: EstimateT
     query: Query = next(procedure)
     while True:
@@ -69,28 +97,108 @@ def release(
         if reason is not None:
             raise UnsupportedError(reason)
         if query.measurement not in opened:
-            spent = {**opened, query.measurement: query.price(adjacency)}
+            spent = {**opened, query.measurement: query.price(unit)}
             loss = total_loss(list(spent.values()))
             if not covers(privacy, loss):
                 raise BudgetError(f"{statistic.name} would cost {loss}, more than the granted {privacy}")
+            opening = books.pay(loss, query, opening)
             opened = spent
-        method = query.strategy.name
+        methods[query.method] = None
         answer = opening.answer(query)
         try:
             query = procedure.send(answer)
         except StopIteration as stop:
             estimate = stop.value
             break
-    return estimate.with_provenance(
-        Provenance(
-            release_id=secrets.token_hex(16),
-            statistic=statistic.name,
-            method=method,
-            privacy=privacy if trust.private else None,
-            price=total_loss(list(opened.values())) if trust.private else None,
-            adjacency=adjacency,
-            trust=trust.name,
-            assumption=trust.assumption,
-            total=answer.total,
-        )
+    provenance = Provenance(
+        release_id=books.release_id,
+        statistic=statistic.name,
+        method="+".join(methods),
+        privacy=privacy if trust.private else None,
+        price=total_loss(list(opened.values())) if trust.private else None,
+        adjacency=adjacency,
+        trust=trust.name,
+        assumption=trust.assumption,
+        total=answer.total,
+        person=unit.person,
+        max_rows_per_person=unit.max_rows_per_person,
     )
+    return cast(EstimateT, books.publish(estimate.with_provenance(provenance)))
+
+
+class _Books:
+    """The account's side of one release; does nothing where there is no account."""
+
+    def __init__(
+        self, account: Account | None, statistic: Statistic[Any], privacy: Privacy, unit: PrivacyUnit, trust: TrustModel
+    ) -> None:
+        self._account = account
+        self._statistic = statistic
+        self._privacy = privacy
+        self._trust = trust
+        self._unit = unit
+        self._reservation: Reservation | None = None
+        self._bound = 0
+        self._release_id = secrets.token_hex(16)
+        self._question: dict[str, Any] = {}
+        if account is not None:
+            account.check_unit(unit)
+            self._question = {
+                "statistic": describe(statistic),
+                "privacy": privacy.to_dict(),
+                "unit": unit.to_dict(),
+                "trust": trust.name,
+            }
+
+    @property
+    def release_id(self) -> str:
+        """Names the release; the same when it is resumed."""
+        return self._release_id if self._reservation is None else self._reservation.release_id
+
+    def stored(self) -> dict[str, Any] | None:
+        """The answer that was recorded for this very question, as plain data."""
+        return None if self._account is None else self._account.find(self._question)
+
+    def pay(self, loss: Loss, query: Query, opening: Opening) -> Opening:
+        """Make the spend durable before the noise of a measurement is drawn.
+
+        Args:
+            loss: Of all measurements so far, this one included.
+            query: Asks for the measurement.
+            opening: The release, whose records are read here for the first time.
+
+        Returns:
+            The opening to go on with: with the noise of the first attempt where there was one.
+        """
+        if self._account is None:
+            return opening
+        context = opening.context(query)
+        charge = self._charge(loss)
+        if self._reservation is None:
+            self._reservation = self._account.reserve(
+                self._question, statistic=self._statistic.name, charge=charge, secret=opening.secret
+            )
+            if self._reservation.secret != opening.secret:
+                opening = self._trust.resume(self._unit.adjacency, secret=self._reservation.secret)
+        else:
+            self._reservation.charge(charge)
+        self._reservation.bind(self._bound, context)
+        self._bound += 1
+        return opening
+
+    def publish(self, estimate: Estimate) -> Estimate:
+        """Record the answer; where another process was first, take its answer, which has the same noise."""
+        if self._reservation is None:
+            return estimate
+        written = estimate.to_dict()
+        recorded = self._reservation.record(written)
+        return estimate if recorded == written else read_estimate(recorded)
+
+    def _charge(self, loss: Loss) -> Privacy:
+        # what was granted is charged, so that budgets stay round numbers; where the mechanism's loss is of
+        # another type it is the stronger statement and composes better
+        if type(loss) is type(self._privacy):
+            return self._privacy
+        if isinstance(self._privacy, ApproxDP) and isinstance(loss, PureDP):
+            return PureDP(self._privacy.epsilon)
+        return loss

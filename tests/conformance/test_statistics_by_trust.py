@@ -7,7 +7,7 @@ import pytest
 
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
-from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Ecdf, Quantiles
@@ -53,6 +53,9 @@ class Silenced:
 
     def refusal(self, query):
         return self._trust.refusal(query)
+
+    def unit(self, adjacency):
+        return self._trust.unit(adjacency)
 
     def resume(self, adjacency, *, secret):
         raise AssertionError("nothing is resumed here")
@@ -100,7 +103,7 @@ def test_answers_near_the_truth_and_states_its_terms(statistic, trust, privacy, 
 @pytest.mark.parametrize(("statistic", "trust"), [case for case in CASES if case.values[1].private])
 def test_the_same_source_gives_the_same_release_and_another_source_another(statistic, trust, table):
     def run(key):
-        return numbers(release(statistic, trust=trust(table), privacy=PureDP("0.1"), source=KeyedSource(key)))
+        return numbers(release(statistic, trust=trust(table), privacy=PureDP("0.01"), source=KeyedSource(key)))
 
     assert np.array_equal(run(SOURCE_KEY), run(SOURCE_KEY))
     assert not np.array_equal(run(SOURCE_KEY), run(bytes(32)))
@@ -168,6 +171,9 @@ class CountingTrust:
 
     def refusal(self, query):
         return self._refuses
+
+    def unit(self, adjacency):
+        return PrivacyUnit(adjacency)
 
     def resume(self, adjacency, *, secret):
         raise AssertionError("nothing is resumed here")

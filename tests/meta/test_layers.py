@@ -11,11 +11,12 @@ ROOT = Path(ogive.__file__).parent
 LAYERS = """
 cli
 reproduce report datasets
-functions pointwise
+functions pointwise session
+planning
 releasing streams
 statistics trust
 plots smoothing
-records
+records ledger
 queries
 strategies
 noise accounting

@@ -23,3 +23,30 @@ def total_loss(losses: Sequence[PureDP | ZeroConcentratedDP]) -> PureDP | ZeroCo
     as_rho = [ZeroConcentratedDP(loss.epsilon**2 / 2) for loss in pure]
     rest = concentrated[1:] + as_rho
     return sum(rest, concentrated[0])
+
+
+def larger_loss(one: PureDP | ZeroConcentratedDP, other: PureDP | ZeroConcentratedDP) -> PureDP | ZeroConcentratedDP:
+    """The larger of two losses of one type: either may happen, never both."""
+    if isinstance(one, PureDP) and isinstance(other, PureDP):
+        return max(one, other, key=lambda loss: loss.epsilon)
+    assert isinstance(one, ZeroConcentratedDP)
+    assert isinstance(other, ZeroConcentratedDP)
+    return max(one, other, key=lambda loss: loss.rho)
+
+
+def group_loss(loss: PureDP | ZeroConcentratedDP, size: int) -> PureDP | ZeroConcentratedDP:
+    """The loss for `size` records of one person from the loss for one record.
+
+    Source:
+        Group privacy; Bun and Steinke 2016, Proposition 1.9 for zCDP.
+    """
+    if isinstance(loss, PureDP):
+        return PureDP(loss.epsilon * size)
+    return ZeroConcentratedDP(loss.rho * size * size)
+
+
+def loss_per_row(loss: PureDP | ZeroConcentratedDP, size: int) -> PureDP | ZeroConcentratedDP:
+    """The loss for one record that `group_loss` takes to `loss`."""
+    if isinstance(loss, PureDP):
+        return PureDP(loss.epsilon / size)
+    return ZeroConcentratedDP(loss.rho / (size * size))

@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from ogive.errors import DataError
-from ogive.queries import Binning
-from ogive.records.binning import add_counts, float_chunks, kind_of, type_words
+from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.queries import Aggregate, Binning, ClassBinning
+from ogive.records.binning import float_chunks, kind_of, type_words
+from ogive.records.labelled import add_with_policy, class_counts, group_sums
 from ogive.records.sources import Source, memory_source
 
 Int64 = NDArray[np.int64]
@@ -34,6 +37,8 @@ class Records:
             raise DataError(f"{source.name} has no rows; a release needs at least one record")
         self._source = source
         self._size: int | None = None
+        self.person: str | None = None
+        self.max_rows_per_person = 1
 
     @staticmethod
     def of(data: Any, *, column: str = "value") -> Records:
@@ -67,6 +72,27 @@ class Records:
             self._size = self._source.rows()
         return self._size
 
+    def bounded(self, person: str | None, max_rows_per_person: int = 1) -> Records:
+        """The same table with at most some rows of each person."""
+        if person is None and self.person is None:
+            PrivacyUnit(Adjacency.ADD_OR_REMOVE, None, max_rows_per_person)
+            return self
+        raise NotImplementedError
+
+    def aggregate(self, aggregate: Aggregate) -> Int64:
+        """The exact integers that a query needs, of the aggregate's shape."""
+        if isinstance(aggregate, Binning):
+            return self.histogram(aggregate)
+        binning = aggregate.score if isinstance(aggregate, ClassBinning) else aggregate.probability
+        values = np.concatenate(list(self._chunks(binning.column, binning.grid.unit)))
+        label = aggregate.label.column
+        if label not in self.columns:
+            raise DataError(self._no_such_column(label))
+        labels = pa.chunked_array(list(self._source.arrays(label))).combine_chunks()
+        if isinstance(aggregate, ClassBinning):
+            return class_counts(aggregate, iter([(values, labels)]))
+        return group_sums(aggregate, iter([(values, labels)]))
+
     def histogram(self, binning: Binning) -> Int64:
         """Count the records in each bin, in one pass with bounded memory.
 
@@ -86,16 +112,7 @@ class Records:
         rows = 0
         for values in self._chunks(binning.column, grid.unit):
             rows += len(values)
-            missing = add_counts(counts, values, grid)
-            if missing and binning.missing == "refuse":
-                raise DataError(
-                    f"column {binning.column!r} has missing values; say what they mean with "
-                    "missing='low', 'high' or 'drop'"
-                )
-            if binning.missing == "low":
-                counts[0] += missing
-            elif binning.missing == "high":
-                counts[-1] += missing
+            add_with_policy(counts, values, binning)
         self._size = rows
         return counts
 

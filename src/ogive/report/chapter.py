@@ -219,7 +219,7 @@ def _price(provenance: Provenance) -> list[Html]:
         tag("p", words.promise(provenance.privacy, provenance.adjacency)),
         tag(
             "p",
-            f"Hidden: {provenance.adjacency.words}. Kind: {words.kind_words(provenance.privacy)}.",
+            f"Hidden: {provenance.unit.words}. Kind: {words.kind_words(provenance.privacy)}.",
             class_="fine",
         ),
     ]

@@ -7,11 +7,14 @@ or in twelve. It never sees records and never draws noise.
 
 from __future__ import annotations
 
+import dataclasses
+import datetime
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self, TypeVar
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from ogive.privacy import Adjacency, Privacy
+from ogive.privacy import Adjacency, Privacy, PrivacyUnit
 from ogive.provenance import Provenance
 from ogive.queries import Answer, Query
 
@@ -22,17 +25,25 @@ class Terms:
 
     Fields:
         privacy: The guarantee that all queries together must stay within.
-        adjacency: Which data sets are adjacent.
+        unit: Whose data the guarantee hides: adjacency, and how many records a person may have.
         refusal: Says why the trust model cannot answer a query, or None if it can.
     """
 
     privacy: Privacy
-    adjacency: Adjacency
+    unit: PrivacyUnit
     refusal: Callable[[Query], str | None]
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Which data sets are adjacent."""
+        return self.unit.adjacency
 
 
 class Estimate(Protocol):
-    """A value with its error; frozen."""
+    """A value with its error; frozen, and plain data by `to_dict`, which `read_estimate` inverts."""
+
+    schema: ClassVar[str]
+    """Name and version of its JSON, for example "ogive.curve/1"."""
 
     @property
     def provenance(self) -> Provenance | None:
@@ -41,6 +52,14 @@ class Estimate(Protocol):
 
     def with_provenance(self, provenance: Provenance) -> Self:
         """The same estimate carrying its provenance."""
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact, with its schema."""
+        ...
+
+    def errors(self, truth: Any) -> dict[str, float]:
+        """Distances from the estimate that the trust model clear gives, by name, for example "ks"."""
         ...
 
 
@@ -64,3 +83,30 @@ class Statistic(Protocol[EstimateT]):
             UnsupportedError: no method that fits can be asked of this trust model.
         """
         ...
+
+
+def describe(value: Any) -> Any:
+    """Plain data that says all that fixes a statistic; equal statistics have equal descriptions.
+
+    Raises:
+        TypeError: a field has no plain form.
+    """
+    to_dict = getattr(value, "to_dict", None)
+    if to_dict is not None:
+        return to_dict()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: describe(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        name = getattr(value, "name", None)
+        return {"name": name, **fields} if isinstance(name, str) else fields
+    if isinstance(value, tuple | list):
+        return [describe(item) for item in value]
+    if isinstance(value, datetime.date):
+        return value.isoformat()
+    if isinstance(value, Fraction):
+        return str(value)
+    item = getattr(value, "item", None)  # a numpy number is the Python number it holds
+    if item is not None:
+        return describe(item())
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    raise TypeError(f"{type(value).__name__} has no plain form")

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,6 +54,8 @@ class Curve:
     Raises:
         ParameterError: lengths do not fit, or numbers are not finite, negative or decreasing.
     """
+
+    schema: ClassVar[str] = curve_json.SCHEMA
 
     grid: Grid
     cumulative: Float64
@@ -269,6 +271,21 @@ class Curve:
         Counts noise only. Smoothing usually does better. Infinite where the curve is not defined.
         """
         return float(np.sqrt(np.mean(self._variance))) / self.records if self.defined else float("inf")
+
+    def errors(self, truth: Curve) -> dict[str, float]:
+        """Distances from another curve on the same grid.
+
+        Returns:
+            ks: Largest difference at any threshold, as a share.
+            rmse: Root mean squared difference over the thresholds, as a share.
+
+        Raises:
+            ParameterError: the other curve is on another grid.
+        """
+        if truth.grid != self.grid:
+            raise ParameterError("curves on different grids do not compare threshold by threshold")
+        gap = self.probabilities - truth.probabilities
+        return {"ks": float(np.abs(gap).max()), "rmse": float(np.sqrt(np.mean(gap**2)))}
 
     def standard_error(self, t: Any, *, target: str = "population") -> Any:
         """Standard deviation of the raw estimate at each t, as a share of the records.

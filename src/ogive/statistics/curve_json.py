@@ -12,7 +12,7 @@ import numpy as np
 
 from ogive.errors import DataError, ParameterError
 from ogive.files import write_atomically
-from ogive.grids import Grid
+from ogive.grids import MAX_BINS, Grid
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.strategies import strategy_from_dict
@@ -128,6 +128,18 @@ def _numbers(data: dict[str, Any], name: str) -> Any:
     if not isinstance(values, list) or not values or not all(map(_number, values)):
         raise DataError(f"the field {name!r} of a curve must be a list of finite numbers")
     return np.array(values, dtype=np.float64)
+
+
+def read_grid(data: Any) -> Grid:
+    """A grid that stands alone; at most 2^24 thresholds.
+
+    Raises:
+        ParameterError, DataError: this is no grid.
+    """
+    size = data.get("bins") if isinstance(data, dict) else None
+    if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= MAX_BINS:
+        raise DataError(f"a grid needs a number of bins from 1 to {MAX_BINS}")
+    return _grid(data, size)
 
 
 def _grid(data: Any, size: int) -> Grid:

@@ -106,6 +106,7 @@ class Ecdf:
             terms.adjacency,
             self.method,
             lambda candidate: unsmoothable(candidate, self.smooth) or terms.refusal(CurveQuery(binning, candidate)),
+            rows=terms.unit.max_rows_per_person,
         )
         answer = yield CurveQuery(binning, strategy)
         return curve_from(answer, binning, strategy, terms, self.smooth)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from ogive.accounting import gaussian_rho, pure_epsilon
+from ogive.accounting import gaussian_rho, loss_per_row, pure_epsilon
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
@@ -42,7 +42,9 @@ def grants(privacy: Privacy) -> tuple[PureDP | ZeroConcentratedDP, ...]:
 
 
 @lru_cache(maxsize=128)
-def candidates(size: int, privacy: Privacy, adjacency: Adjacency, method: str = "auto") -> tuple[Strategy, ...]:
+def candidates(
+    size: int, privacy: Privacy, adjacency: Adjacency, method: str = "auto", *, rows: int = 1
+) -> tuple[Strategy, ...]:
     """Every strategy of that method (or all) that meets the guarantee, best predicted error first.
 
     Strategies that would need more noise than can be drawn are left out.
@@ -52,6 +54,7 @@ def candidates(size: int, privacy: Privacy, adjacency: Adjacency, method: str = 
         privacy: What all measurements together may cost.
         adjacency: Which data sets are adjacent.
         method: One of `METHODS`, or "auto" for all of them.
+        rows: How many records of one person the guarantee must hide together.
 
     Raises:
         ParameterError: no such method, or the method cannot meet this type of guarantee.
@@ -66,7 +69,7 @@ def candidates(size: int, privacy: Privacy, adjacency: Adjacency, method: str = 
         wanted = designs if method == "auto" else {method: designs[method]} if method in designs else {}
         for design in wanted.values():
             try:
-                found.append(design(size, privacy=grant, adjacency=adjacency))
+                found.append(design(size, privacy=loss_per_row(grant, rows), adjacency=adjacency))
             except ScaleError as error:
                 failed.append((grant, error))
     if failed and not found:
@@ -90,6 +93,8 @@ def choose(
     adjacency: Adjacency,
     method: str | Strategy,
     refusal: Callable[[Strategy], str | None],
+    *,
+    rows: int = 1,
 ) -> Strategy:
     """The strategy with the smallest predicted error that the trust model can serve.
 
@@ -99,6 +104,7 @@ def choose(
         adjacency: Which data sets are adjacent.
         method: "auto", one of `METHODS`, or a designed strategy to take as it is.
         refusal: Why the trust model cannot serve a strategy, or None.
+        rows: How many records of one person the guarantee must hide together.
 
     Raises:
         ParameterError: no such method, or it cannot meet this type of guarantee, or the strategy is
@@ -111,7 +117,7 @@ def choose(
             raise ParameterError(f"the strategy covers {method.size} thresholds but the grid has {size}")
         return method
     reason: str | None = None
-    for strategy in candidates(size, privacy, adjacency, method):
+    for strategy in candidates(size, privacy, adjacency, method, rows=rows):
         reason = refusal(strategy)
         if reason is None:
             return strategy

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import ClassVar, Protocol, runtime_checkable
 
 from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency
+from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, Query
 
 
@@ -44,6 +44,14 @@ class TrustModel(Protocol):
 
     assumption: ClassVar[str]
     """Whom one has to trust with what, in words, printed on every release."""
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """Whose data a release under this adjacency hides: a record, or a person with all their records.
+
+        Raises:
+            ParameterError: the adjacency does not fit how many records a person may have.
+        """
+        ...
 
     def refusal(self, query: Query) -> str | None:
         """Why this model cannot answer the query and what would work, or None if it can."""

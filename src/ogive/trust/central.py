@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from ogive.noise import DerivedNodes
 from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency
-from ogive.queries import Answer, Binning, Int64, Query
+from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.queries import Aggregate, Answer, Int64, Query
 from ogive.records import Records
 from ogive.trust.base import Opening
 
@@ -23,6 +23,9 @@ class Central:
 
     Args:
         data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays.
+        person: Column that says whose record it is, where a person may have several; the guarantee is
+            then for persons, not for records.
+        max_rows_per_person: How many of a person's records are kept, chosen at random.
     """
 
     name: ClassVar[str] = "central"
@@ -32,8 +35,12 @@ class Central:
         "everyone else learns only what is published."
     )
 
-    def __init__(self, data: Any) -> None:
-        self.records = Records.of(data)
+    def __init__(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
+        self.records = Records.of(data).bounded(person, max_rows_per_person)
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """One record, or one person where a person column was named."""
+        return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
 
     def refusal(self, query: Query) -> str | None:
         """A curator can answer every query."""
@@ -55,23 +62,22 @@ class _CentralOpening:
         self._records = records
         self._adjacency = adjacency
         self.secret = key
-        self._histograms: dict[Binning, Int64] = {}
+        self._sums: dict[Aggregate, Int64] = {}
 
     def answer(self, query: Query) -> Answer:
-        """Exact counts plus the release's own noise.
+        """Exact sums plus the release's own noise.
 
-        Privacy: `query.price(adjacency)` once per measurement, however often it is opened.
+        Privacy: `query.price(unit)` once per measurement, however often it is opened.
         """
-        counts = self._histogram(query.binning)
+        sums = self._aggregate(query.aggregate)
         nodes = DerivedNodes(self.secret, self.context(query))
-        total = int(counts.sum()) if self._adjacency is Adjacency.REPLACE else None
-        return Answer(query.measure(counts) + query.noise(nodes), total)
+        return Answer(query.measure(sums) + query.noise(nodes), query.totals(sums, self._adjacency))
 
     def context(self, query: Query) -> bytes:
-        return query.digest(self._histogram(query.binning), self._adjacency)
+        return query.digest(self._aggregate(query.aggregate), self._adjacency)
 
-    def _histogram(self, binning: Binning) -> Int64:
-        # binned once: what a file holds may change while a release is open, the release may not
-        if binning not in self._histograms:
-            self._histograms[binning] = self._records.histogram(binning)
-        return self._histograms[binning]
+    def _aggregate(self, aggregate: Aggregate) -> Int64:
+        # summed once: what a file holds may change while a release is open, the release may not
+        if aggregate not in self._sums:
+            self._sums[aggregate] = self._records.aggregate(aggregate)
+        return self._sums[aggregate]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency
+from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, Query
 from ogive.records import Records
 from ogive.trust.base import Opening
@@ -16,6 +16,9 @@ class Clear:
 
     Args:
         data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays.
+        person: Column that says whose record it is, where a person may have several; the guarantee is
+            then for persons, not for records.
+        max_rows_per_person: How many of a person's records are kept, chosen at random.
     """
 
     name: ClassVar[str] = "clear"
@@ -24,8 +27,12 @@ class Clear:
         "Not private: the answers are exact and must not leave the people who may see the records."
     )
 
-    def __init__(self, data: Any) -> None:
-        self.records = Records.of(data)
+    def __init__(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
+        self.records = Records.of(data).bounded(person, max_rows_per_person)
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """One record, or one person where a person column was named."""
+        return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
 
     def refusal(self, query: Query) -> str | None:
         """Nothing is refused."""
@@ -48,9 +55,8 @@ class _ClearOpening:
         self._adjacency = adjacency
 
     def answer(self, query: Query) -> Answer:
-        counts = self._records.histogram(query.binning)
-        total = int(counts.sum()) if self._adjacency is Adjacency.REPLACE else None
-        return Answer(query.measure(counts), total, noisy=False)
+        sums = self._records.aggregate(query.aggregate)
+        return Answer(query.measure(sums), query.totals(sums, self._adjacency), noisy=False)
 
     def context(self, query: Query) -> bytes:
-        return query.digest(self._records.histogram(query.binning), self._adjacency)
+        return query.digest(self._records.aggregate(query.aggregate), self._adjacency)

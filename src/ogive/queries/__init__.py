@@ -1,0 +1,37 @@
+"""What may be asked of records, as plain data.
+
+Statistics speak this language upward, trust models answer it downward; neither knows the
+other. A query holds everything a party needs to rebuild it; nothing executable is sent.
+"""
+
+from ogive.queries.aggregates import (
+    MISSING_POLICIES,
+    OUTSIDE_POLICIES,
+    Aggregate,
+    Binning,
+    ClassBinning,
+    GroupSums,
+    Label,
+    LabelValue,
+)
+from ogive.queries.base import Answer, Int64, Query
+from ogive.queries.class_curves import ClassCurvesQuery
+from ogive.queries.curve import CurveQuery
+from ogive.queries.group_sums import GroupSumsQuery
+
+__all__ = [
+    "MISSING_POLICIES",
+    "OUTSIDE_POLICIES",
+    "Aggregate",
+    "Answer",
+    "Binning",
+    "ClassBinning",
+    "ClassCurvesQuery",
+    "CurveQuery",
+    "GroupSums",
+    "GroupSumsQuery",
+    "Int64",
+    "Label",
+    "LabelValue",
+    "Query",
+]

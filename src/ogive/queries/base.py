@@ -1,0 +1,110 @@
+"""What every query can do, and what comes back for it.
+
+A query is plain data: which exact integers it needs of the records (`aggregate`), which of their
+integer combinations are wanted (`measure`), which independent integer noise is added where
+(`levels`, `noise`), and what that costs (`price`). Any party can rebuild and check it; nothing
+executable is sent.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.noise.base import NodeNoise
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.queries.aggregates import Aggregate
+from ogive.strategies.base import Level
+
+Int64 = NDArray[np.int64]
+
+
+class Query(Protocol):
+    """Interface; frozen plain data with no subclass."""
+
+    @property
+    def method(self) -> str:
+        """Name of what is measured, for the provenance."""
+        ...
+
+    @property
+    def aggregate(self) -> Aggregate:
+        """The exact integers that are needed of the records."""
+        ...
+
+    @property
+    def measurement(self) -> Hashable:
+        """What is priced once, however often and at whatever points it is opened."""
+        ...
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The independent noise variables, level by level."""
+        ...
+
+    def price(self, unit: PrivacyUnit) -> PureDP | ZeroConcentratedDP:
+        """Privacy loss of opening the measurement whole.
+
+        Raises:
+            ParameterError: the query cannot be asked under this adjacency.
+        """
+        ...
+
+    def measure(self, sums: Int64) -> Int64:
+        """The exact integers that the query asks for, from the aggregate; linear."""
+        ...
+
+    def noise(self, nodes: NodeNoise) -> Int64:
+        """What the node noise adds to `measure`, same shape."""
+        ...
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """Exact numbers of records that the adjacency makes public, or None."""
+        ...
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of all that fixes the measurement: aggregated data and public description.
+
+        As secret as the data: whoever can guess the sums can check the guess.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Integers that came back for a query.
+
+    Fields:
+        values: Noisy measurements, int64, in the shape that the query's `measure` gives.
+        totals: Exact numbers of records where the adjacency makes them public: of all records, or of
+            each class where labels are public; else None.
+        noisy: False only where the trust model has no privacy.
+    """
+
+    values: Int64
+    totals: tuple[int, ...] | None
+    noisy: bool = True
+
+    @property
+    def total(self) -> int | None:
+        """The number of all records where it is public."""
+        return None if self.totals is None else sum(self.totals)
+
+
+def digest(kind: str, public: dict[str, Any], sums: Int64) -> bytes:
+    """SHA-256 of a measurement's public description and its aggregated data, unambiguously joined."""
+    text = json.dumps(public, sort_keys=True).encode()
+    found = hashlib.sha256(f"ogive {kind} measurement 1\n".encode() + len(text).to_bytes(8, "big") + text)
+    found.update(sums.astype("<i8").tobytes())
+    return found.digest()
+
+
+def draw(nodes: NodeNoise, levels: tuple[Level, ...], *, first: int = 0) -> tuple[Int64, ...]:
+    """The noise of every node of some levels, which are numbered from `first`."""
+    return tuple(nodes.values(level.law, first + number, np.arange(level.nodes)) for number, level in enumerate(levels))

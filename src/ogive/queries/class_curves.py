@@ -1,0 +1,106 @@
+"""Noisy measurements of the histograms of one score in each of two classes, priced together.
+
+The classes are disjoint. Replacing a record either keeps its class, and then moves one histogram as
+a replaced record does, or changes it, and then a record leaves one histogram and one joins the
+other. So under REPLACE
+
+    loss = max(loss of a replaced record in one class, twice the loss of an added record),
+
+and the second part falls away where labels are public and stay. Adding or removing a record
+moves one histogram only.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ogive.accounting import group_loss, larger_loss, total_loss
+from ogive.errors import ParameterError
+from ogive.noise.base import NodeNoise
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.queries import base
+from ogive.queries.aggregates import ClassBinning
+from ogive.queries.base import Int64
+from ogive.strategies.base import Level, Strategy
+
+
+@dataclass(frozen=True)
+class ClassCurvesQuery:
+    """The same strategy for both classes, each with noise of its own; answers have shape (2, M), negatives first.
+
+    Fields:
+        classes: Score, thresholds and label.
+        strategy: What is measured of each class.
+        public_labels: Whether everybody may know each record's class; adjacent data sets then have the
+            same labels, and under REPLACE the size of each class is public.
+    """
+
+    classes: ClassBinning
+    strategy: Strategy
+    public_labels: bool = False
+
+    def __post_init__(self) -> None:
+        if self.strategy.size != self.classes.score.grid.bins:
+            raise ParameterError(
+                f"the strategy covers {self.strategy.size} points but the grid has {self.classes.score.grid.bins}"
+            )
+
+    @property
+    def method(self) -> str:
+        """Name of the strategy."""
+        return self.strategy.name
+
+    @property
+    def aggregate(self) -> ClassBinning:
+        """Records per class and bin."""
+        return self.classes
+
+    @property
+    def measurement(self) -> tuple[ClassBinning, Strategy, bool]:
+        """What is priced."""
+        return self.classes, self.strategy, self.public_labels
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The strategy's levels for the negatives, then for the positives."""
+        return self.strategy.levels * 2
+
+    def price(self, unit: PrivacyUnit) -> PureDP | ZeroConcentratedDP:
+        """Privacy loss of both curves together."""
+        joins = self.strategy.loss(Adjacency.ADD_OR_REMOVE)
+        if unit.adjacency is Adjacency.ADD_OR_REMOVE:
+            loss = joins
+        else:
+            loss = self.strategy.loss(Adjacency.REPLACE)
+            if not self.public_labels:
+                loss = larger_loss(loss, total_loss([joins, joins]))
+        return group_loss(loss, unit.max_rows_per_person)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of binned data, classes, strategy and adjacency; as secret as the data."""
+        public = {
+            "classes": self.classes.to_dict(),
+            "strategy": self.strategy.to_dict(),
+            "public_labels": self.public_labels,
+            "adjacency": adjacency.value,
+        }
+        return base.digest("class curves", public, sums)
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """Under REPLACE the number of records, or of negatives and positives where labels are public."""
+        if adjacency is not Adjacency.REPLACE:
+            return None
+        if self.public_labels:
+            return int(sums[0].sum()), int(sums[1].sum())
+        return (self.classes.records(sums),)
+
+    def measure(self, sums: Int64) -> Int64:
+        """Exact measurements of both classes, shape (2, M)."""
+        return np.stack([self.strategy.measure(counts) for counts in sums])
+
+    def noise(self, nodes: NodeNoise) -> Int64:
+        """Independent noise of both classes, shape (2, M)."""
+        levels = self.strategy.levels
+        return np.stack([self.strategy.spread(base.draw(nodes, levels, first=k * len(levels))) for k in range(2)])

@@ -1,0 +1,117 @@
+"""Noisy sums per group of predicted probabilities and labels, in fixed point.
+
+Given the groups, a record adds (1 - p, p) to the expected sums and (1 - y, y) to the observed
+counts of one group: a sum of absolute values of 1 and of squares at most 1 in each. A replaced
+record leaves one group and joins one, perhaps the same: 2 and at most 2 in each. The difference
+D = observed - expected positives, y - p in one group, obeys the same bounds. Noise of scale s_E on the
+expected and s_O on the observed sums, both in records, therefore costs under REPLACE
+
+    2 / s_E + 2 / s_O   (Laplace),      1 / sigma_E^2 + 1 / sigma_O^2   (Gaussian, rho),
+
+and half of that when a record is added or removed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ogive.accounting import group_loss
+from ogive.errors import ParameterError
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.base import NodeNoise
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.queries import base
+from ogive.queries.aggregates import GroupSums
+from ogive.queries.base import Int64
+from ogive.strategies.base import Level
+from ogive.strategies.measured import measured_loss
+
+FORMS = ("counts", "difference")
+
+
+@dataclass(frozen=True)
+class GroupSumsQuery:
+    """Expected sums and observed counts (or their difference) of every group, each with noise of its own.
+
+    Answers have shape (4, Q) for the form "counts": expected negatives and positives in units of
+    2^-bits, observed negatives and positives in records; and (3, Q) for "difference": expected negatives
+    and positives, and observed minus expected positives, all in units of 2^-bits.
+
+    Fields:
+        groups: Probabilities, thresholds and label.
+        expected: Noise of the expected sums, in units of 2^-bits.
+        observed: Noise of the observed counts, in records, or of the difference, in units of 2^-bits.
+        form: One of `FORMS`.
+    """
+
+    groups: GroupSums
+    expected: DiscreteLaplace | DiscreteGaussian
+    observed: DiscreteLaplace | DiscreteGaussian
+    form: str = "counts"
+
+    def __post_init__(self) -> None:
+        if self.form not in FORMS:
+            raise ParameterError(f"form must be one of {', '.join(FORMS)}, got {self.form!r}")
+        if type(self.expected) is not type(self.observed):
+            raise ParameterError("expected and observed sums must have noise of one kind, Laplace or Gaussian")
+
+    @property
+    def method(self) -> str:
+        """What is measured."""
+        return "group_sums"
+
+    @property
+    def aggregate(self) -> GroupSums:
+        """Sums per group."""
+        return self.groups
+
+    @property
+    def measurement(self) -> GroupSumsQuery:
+        """The query itself."""
+        return self
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """Expected sums, then observed counts or differences."""
+        size = self.groups.probability.grid.bins
+        return Level(2 * size, self.expected), Level((2 if self.form == "counts" else 1) * size, self.observed)
+
+    def price(self, unit: PrivacyUnit) -> PureDP | ZeroConcentratedDP:
+        """Privacy loss of all sums together, given the groups."""
+        one = 1 << self.groups.bits
+        units = (one, 1 if self.form == "counts" else one)
+        moved = 2 if unit.adjacency is Adjacency.REPLACE else 1
+        loss = measured_loss(
+            (self.expected, self.observed),
+            l1=[moved * each for each in units],
+            l2_squared=[moved * each * each for each in units],
+        )
+        return group_loss(loss, unit.max_rows_per_person)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the sums, groups, noise and adjacency; as secret as the data."""
+        public = {
+            "groups": self.groups.to_dict(),
+            "expected": self.expected.to_dict(),
+            "observed": self.observed.to_dict(),
+            "form": self.form,
+            "adjacency": adjacency.value,
+        }
+        return base.digest("group sums", public, sums)
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """The number of records under REPLACE."""
+        return (self.groups.records(sums),) if adjacency is Adjacency.REPLACE else None
+
+    def measure(self, sums: Int64) -> Int64:
+        """Exact sums, shape (4, Q) or (3, Q)."""
+        if self.form == "counts":
+            return sums
+        return np.stack([sums[0], sums[1], (sums[3] << self.groups.bits) - sums[1]])
+
+    def noise(self, nodes: NodeNoise) -> Int64:
+        """Independent noise, in the shape of `measure`."""
+        size = self.groups.probability.grid.bins
+        return np.concatenate([part.reshape(-1, size) for part in base.draw(nodes, self.levels)])

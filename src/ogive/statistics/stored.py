@@ -1,0 +1,30 @@
+"""Estimates read back from plain data, by the schema that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ogive.errors import DataError
+from ogive.statistics.base import Estimate
+from ogive.statistics.curve import Curve
+from ogive.statistics.quantiles import QuantileEstimates
+
+READERS: dict[str, Callable[[Any], Estimate]] = {
+    Curve.schema: Curve.from_dict,
+    QuantileEstimates.schema: QuantileEstimates.from_dict,
+}
+"""For each schema, what rebuilds its estimate."""
+
+
+def read_estimate(data: Any) -> Estimate:
+    """Rebuild any estimate from its `to_dict`; the data need not be trusted.
+
+    Raises:
+        DataError: the schema is missing or none that this version reads, or the estimate is damaged.
+    """
+    schema = data.get("schema") if isinstance(data, dict) else None
+    if not isinstance(schema, str) or schema not in READERS:
+        known = ", ".join(sorted(READERS))
+        raise DataError(f"this is no release that this version can read: its schema must be one of {known}")
+    return READERS[schema](data)
