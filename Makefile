@@ -2,13 +2,14 @@
 # make test    everything that can be checked on one machine
 # make lint    style and types
 # make docs    the manual as HTML, in docs/_build/html
+# make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
 # make bench   measure against the named peers, rewrites benchmarks/results.json
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test lint docs bench clean
+.PHONY: demo test lint docs services bench clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -36,6 +37,10 @@ lint: $(VENV)/work.stamp
 
 docs: $(VENV)/work.stamp
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
+
+services:
+	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh .ci/install postgresql
+	@command -v chromium >/dev/null || sh .ci/install chromium
 
 bench: $(VENV)/work.stamp
 	$(BIN)/python benchmarks/samplers.py
