@@ -172,7 +172,7 @@ class _Books:
         """
         if self._account is None:
             return opening
-        context = opening.context(query)
+        context = opening.context(query)  # reads the records: what is wrong with them is found before the spend
         charge = self._charge(loss)
         if self._reservation is None:
             self._reservation = self._account.reserve(
@@ -180,6 +180,7 @@ class _Books:
             )
             if self._reservation.secret != opening.secret:
                 opening = self._trust.resume(self._unit.adjacency, secret=self._reservation.secret)
+                context = opening.context(query)
         else:
             self._reservation.charge(charge)
         self._reservation.bind(self._bound, context)
