@@ -50,7 +50,7 @@ def test_figures_are_named_one_after_the_other_or_one_by_one(small, tmp_path, ca
         (["--runs", "1.5"], "--runs: it must be a whole number, got '1.5'"),
         (["--seed", "1.5"], "--seed: it must be a whole number, got '1.5'"),
         (["--workers", "1.5"], "--workers: it must be a whole number, got '1.5'"),
-        (["--data", "nowhere"], "there is no folder nowhere with data sets"),
+        (["--data", "nowhere"], "there is no file or folder nowhere with data sets"),
     ],
 )
 def test_bad_use_is_one_line_and_status_2(small, tmp_path, capsys, arguments, message):

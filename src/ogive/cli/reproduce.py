@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json as json_format
+import os
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from ogive.cli.options import whole
+from ogive.datasets import data_directory
+from ogive.errors import DataError
 
 if TYPE_CHECKING:
     from ogive.reproduce.papers import Finding
@@ -38,7 +41,9 @@ class ReproduceOptions:
     """Decides every random number; the same seed gives the same figures, run times aside."""
 
     data: Path | None = None
-    """Folder with the data sets, for figures of real data."""
+    """Folder with the data sets, or one of their files, for figures of real data. What is not there is looked for in
+    the folder that OGIVE_DATA names, or ../shared/data; what is nowhere is simulated, and nothing is concluded from it.
+    """
 
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
     """Folder for pictures, numbers and verdicts; reproduce/PAPER by default. Finished runs are kept there."""
@@ -57,24 +62,28 @@ DEFAULTS = ReproduceOptions()
 def ecdf(
     *,
     figure: Annotated[tuple[Annotated[int, Parameter(converter=whole)], ...], Parameter(consume_multiple=True)] = (),
+    table: Annotated[tuple[Annotated[int, Parameter(converter=whole)], ...], Parameter(consume_multiple=True)] = (),
     options: ReproduceOptions = DEFAULTS,
 ) -> None:
     """Redo figures of "Differentially Private Empirical Cumulative Distribution Functions".
 
     Args:
-        figure: Numbers of figures: 2, 3 (smoothing), 4 (inverse), 7 (run time). All by default.
+        figure: Numbers of figures: 1, 5, 8, 9 (ROC curves), 2, 3 (smoothing), 4 (inverse), 6, 10 (calibration),
+            7 (run time). All, and the table, by default. The data of Figure 1, heart disease, is a copy of the public
+            Framingham table: name the file with --data.
+        table: Numbers of tables: 1 (the data sets).
         options: How thoroughly, and where to.
     """
-    _reproduce("ecdf", figures=figure, options=options)
+    _reproduce("ecdf", figures=figure, tables=table, options=options)
 
 
-def _reproduce(paper: str, *, figures: tuple[int, ...], options: ReproduceOptions) -> None:
+def _reproduce(paper: str, *, figures: tuple[int, ...], tables: tuple[int, ...], options: ReproduceOptions) -> None:
     from ogive.reproduce.items import Plan
     from ogive.reproduce.papers import reproduce, select
 
-    items = select(paper, figures=figures)
+    items = select(paper, figures=figures, tables=tables)
     runs = options.runs if options.runs is not None else QUICK_RUNS if options.quick else RUNS
-    plan = Plan(runs=runs, quick=options.quick, seed=options.seed, data=options.data)
+    plan = Plan(runs=runs, quick=options.quick, seed=options.seed, data=_places(options.data))
     folder = options.output or Path("reproduce") / paper
     if options.quick:
         _say(f"quick: {runs} runs at few settings; leave --quick out for the full figures")
@@ -87,12 +96,25 @@ def _reproduce(paper: str, *, figures: tuple[int, ...], options: ReproduceOption
     _say(f"pictures, numbers and verdicts are in {folder}")
 
 
+def _places(named: Path | None) -> tuple[Path, ...]:
+    """Where to look for data sets, the place that was named first."""
+    named_places = () if named is None else (named,)
+    try:
+        return (*named_places, data_directory())
+    except DataError:
+        if os.environ.get("OGIVE_DATA"):
+            raise
+        return named_places
+
+
 def _text(finding: Finding) -> str:
+    from ogive.reproduce.outputs import runs_text
+
     marks = {"holds": "+", "fails": "-", "undecided": "?"}
     item = finding.item
     quick = ", quick" if finding.plan.quick else ""
     lines = [f"{item.kind.capitalize()} {item.number}: {finding.verdict.upper()}"]
-    lines.append(f"  {item.title} ({item.runs(finding.plan)} runs{quick})")
+    lines.append(f"  {item.title} ({runs_text(item.runs(finding.plan))}{quick})")
     for check in finding.checks:
         detail = "" if check.essential else "detail: "
         lines.append(f"  {marks[check.outcome.value]} {detail}{check.claim}")

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 
 Setting = Mapping[str, int | float | str]
 Numbers = dict[str, float]
-Measure = Callable[[Setting, int, Path | None], Numbers]
+Places = tuple[Path, ...]
+Measure = Callable[[Setting, int, Places], Numbers]
 
 FIGURE, TABLE = "figure", "table"
 
@@ -37,13 +38,18 @@ class Plan:
         runs: Repetitions at every setting.
         quick: Fewer settings, for a first look.
         seed: Decides every random number.
-        data: Folder with data sets, for items that read some.
+        data: Folders and files with data sets, for items that read some; what is found first is taken.
     """
 
     runs: int = 100
     quick: bool = False
     seed: int = 1
-    data: Path | None = None
+    data: Places = ()
+
+
+def no_inputs(data: Places) -> Setting:
+    """What an item that reads no data knows of them."""
+    return {}
 
 
 @dataclass(frozen=True)
@@ -55,12 +61,15 @@ class Item:
         kind: `FIGURE` or `TABLE`.
         number: As printed.
         title: What is shown, in a few words.
-        settings: The parameters at which to measure; fewer when asked to be quick.
-        measure: Numbers of one run, from a setting, a seed and the data folder. A function of a
+        settings: The parameters at which to measure; fewer when asked to be quick. A setting's "runs" is
+            the most repetitions wanted there.
+        measure: Numbers of one run, from a setting, a seed and the places of data. A function of a
             module, since it is sent to other processes.
         draw: Puts a summary on an empty figure.
         judge: Compares a summary with what the paper says of the figure.
         code: Patterns of ogive's files that decide the numbers; when one changes, runs are redone.
+        inputs: Names the data that are read, by content; becomes part of every setting, so that numbers of
+            other data are not taken for known.
         most_runs: Repetitions that are enough at every setting, or None.
         alone: Whether tasks must not share the machine with each other (run times).
     """
@@ -74,6 +83,7 @@ class Item:
     draw: Callable[[Summary, Figure], None]
     judge: Callable[[Summary], tuple[Check, ...]]
     code: tuple[str, ...]
+    inputs: Callable[[Places], Setting] = no_inputs
     most_runs: int | None = None
     alone: bool = False
 
@@ -84,8 +94,15 @@ class Item:
 
     def tasks(self, plan: Plan) -> tuple[Task, ...]:
         """Every run at every setting; the first run of all settings comes first."""
-        settings = self.settings(plan.quick)
-        return tuple(Task(self, setting, run, plan) for run in range(self.runs(plan)) for setting in settings)
+        inputs = self.inputs(plan.data)
+        settings = [{**setting, **inputs} for setting in self.settings(plan.quick)]
+        runs = self.runs(plan)
+        return tuple(
+            Task(self, setting, run, plan)
+            for run in range(runs)
+            for setting in settings
+            if run < int(setting.get("runs", runs))
+        )
 
     def runs(self, plan: Plan) -> int:
         """Repetitions at every setting."""

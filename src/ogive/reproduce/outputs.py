@@ -57,6 +57,7 @@ def write_item(item: Item, plan: Plan, summary: Summary, checks: Sequence[Check]
         "runs": item.runs(plan),
         "quick": plan.quick,
         "seed": plan.seed,
+        "inputs": dict(item.inputs(plan.data)),
         "versions": _versions(),
     }
     written.append(_replace(folder / f"{item.name}.json", lambda path: _write_json(findings, path)))
@@ -68,6 +69,11 @@ def write_overview(findings: Sequence[dict[str, Any]], folder: Path) -> Path:
     return _replace(folder / "verdicts.json", lambda path: _write_json(list(findings), path))
 
 
+def runs_text(runs: int) -> str:
+    """For example "1 run" or "100 runs"."""
+    return f"{runs} run" if runs == 1 else f"{runs} runs"
+
+
 def _draw(item: Item, plan: Plan, summary: Summary, path: Path) -> None:
     import matplotlib
     from matplotlib.figure import Figure
@@ -75,7 +81,7 @@ def _draw(item: Item, plan: Plan, summary: Summary, path: Path) -> None:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(8.6, 4.2), layout="constrained")
         item.draw(summary, figure)
-        thoroughness = f"{item.runs(plan)} runs" + (", quick" if plan.quick else "")
+        thoroughness = runs_text(item.runs(plan)) + (", quick" if plan.quick else "")
         figure.suptitle(
             f"{item.kind.capitalize()} {item.number}: {item.title} ({thoroughness})",
             x=0.01, ha="left", color=INK, fontsize=11,

@@ -56,6 +56,7 @@ class Finding:
             "runs": self.item.runs(self.plan),
             "quick": self.plan.quick,
             "seed": self.plan.seed,
+            "inputs": dict(self.item.inputs(self.plan.data)),
             "files": [path.name for path in self.files],
         }
 
@@ -118,8 +119,9 @@ def reproduce(
         raise ParameterError(f"runs must be at least 1, got {plan.runs}")
     if workers is not None and workers < 1:
         raise ParameterError(f"workers must be at least 1, got {workers}")
-    if plan.data is not None and not plan.data.is_dir():
-        raise ParameterError(f"there is no folder {plan.data} with data sets")
+    for place in plan.data:
+        if not place.exists():
+            raise ParameterError(f"there is no file or folder {place} with data sets")
     if importlib.util.find_spec("matplotlib") is None:
         raise ParameterError("figures are drawn with matplotlib, which is not installed; pip install 'ogive[plots]'")
     try:

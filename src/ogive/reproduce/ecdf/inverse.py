@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.reproduce.ecdf.releases import SIZE, best_strategy, measure, paper_strategy, poisson_counts
-from ogive.reproduce.items import Numbers, Setting
+from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.smoothing import DEFAULT_SMOOTHING, smooth
 from ogive.statistics.inverse import bisect_domain
@@ -34,7 +33,7 @@ HARM = 2.0
 """The raw inverse is about as good as the smoothed one if its error is below this many times the other's."""
 
 
-def inverse_errors(setting: Setting, seed: int, data: Path | None) -> Numbers:
+def inverse_errors(setting: Setting, seed: int, data: Places) -> Numbers:
     """One release of X_Pois, read forward and backward."""
     epsilon = float(setting["epsilon"])
     generator, source = streams(seed)

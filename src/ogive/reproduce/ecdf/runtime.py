@@ -11,13 +11,12 @@ import importlib.util
 import math
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
 from ogive.reproduce.ecdf.releases import measure, paper_strategy, poisson_counts
 from ogive.reproduce.ecdf.solvers import solve_paper
-from ogive.reproduce.items import Numbers, Setting
+from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.smoothing import smooth
 
@@ -31,7 +30,7 @@ LINEAR, QUADRATIC = "cvxopt LP (p=1)", "cvxopt QP (p=2)"
 OUR_LINEAR, OUR_QUADRATIC = "ours (p=1)", "ours (p=2)"
 
 
-def smoothing_times(setting: Setting, seed: int, data: Path | None) -> Numbers:
+def smoothing_times(setting: Setting, seed: int, data: Places) -> Numbers:
     """Seconds of every solver on one noisy curve of N points, and how far solutions are apart."""
     size = int(setting["size"])
     generator, source = streams(seed)

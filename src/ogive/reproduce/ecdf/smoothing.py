@@ -8,8 +8,6 @@ the same guarantee with the default smoothing. The last quantities compare the t
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from ogive.reproduce.ecdf.releases import (
@@ -20,7 +18,7 @@ from ogive.reproduce.ecdf.releases import (
     poisson_counts,
     squared_error,
 )
-from ogive.reproduce.items import Numbers, Setting
+from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.smoothing import DEFAULT_SMOOTHING, smooth
 
@@ -28,7 +26,7 @@ EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 RATES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 
 
-def smoothing_errors(setting: Setting, seed: int, data: Path | None) -> Numbers:
+def smoothing_errors(setting: Setting, seed: int, data: Places) -> Numbers:
     """One release of X_Pois with every noise and smoothing."""
     epsilon, rate = float(setting["epsilon"]), float(setting["rate"])
     generator, source = streams(seed)
