@@ -162,7 +162,7 @@ def test_items_are_chosen_by_their_numbers():
 def test_unknown_papers_and_figures_are_refused():
     with pytest.raises(ParameterError, match="paper must be one of ecdf"):
         items_of("other")
-    with pytest.raises(ParameterError, match="figure 99 of ecdf cannot be redone here; there are figure [12], figure"):
+    with pytest.raises(ParameterError, match=r"figure 99 of ecdf cannot be redone here; there are figure [12], figure"):
         select("ecdf", figures=[99])
     with pytest.raises(ParameterError, match="table 2 of ecdf"):
         select("ecdf", tables=[2])
