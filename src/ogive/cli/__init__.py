@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "ecdf": ("ogive.cli.ecdf:ecdf", "Release a whole distribution function."),
     "quantiles": ("ogive.cli.quantiles:quantiles", "Release quantiles with simultaneous intervals."),
+    "completion": ("ogive.cli.completion:completion", "Print what makes a shell complete commands and options."),
     "demo": ("ogive.cli.demo:demo", "Show the whole story on this machine; ends in a report."),
     "reproduce": ("ogive.cli.reproduce:app", "Redo the figures and tables of the papers, with a verdict for each."),
 }
@@ -38,13 +39,16 @@ def build() -> App:
     """The application with all its commands."""
     from cyclopts import App, Parameter
 
+    from ogive.cli.settings import settings
+
     app = App(
         name="ogive",
-        help="Distribution functions and quantiles with differential privacy.",
+        help="Distribution functions, quantiles, ROC curves and calibration with differential privacy.",
         version=f"ogive {__version__}",
         version_format="plaintext",
         default_parameter=Parameter(negative=()),
         suppress_keyboard_interrupt=False,
+        config=settings,
     )
     for name, (place, summary) in COMMANDS.items():
         app.command(place, name=name, help=summary)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -108,8 +108,9 @@ class PrivacyOptions:
     rho: str | None = None
     """Loss in zero-concentrated privacy, instead of epsilon and delta."""
 
-    adjacency: Literal["replace", "add_or_remove"] = "replace"
-    """One record takes another value (their number is public), or is present or absent (it is private)."""
+    adjacency: Literal["replace", "add_or_remove"] | None = None
+    """replace: one record takes another value, their number is public. add_or_remove: one is present or absent,
+    their number is private. By default replace, or add_or_remove where a person may have several records."""
 
     trust: str = "central"
     """Who holds the records: central (a trusted curator), or clear (no privacy at all)."""
@@ -120,21 +121,12 @@ class PrivacyOptions:
         Raises:
             ParameterError: a value is out of range, or the options contradict each other.
         """
-        from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
+        privacy = guarantee(self.epsilon, self.delta, self.rho)
+        if privacy is None and self.trust != "clear":
+            raise ParameterError("say how much privacy may be spent, for example --epsilon 1")
+        return privacy
 
-        if self.rho is not None:
-            if self.epsilon is not None or self.delta is not None:
-                raise ParameterError("give either --rho or --epsilon (with or without --delta), not both")
-            return ZeroConcentratedDP(self.rho)
-        if self.epsilon is None:
-            if self.delta is not None:
-                raise ParameterError("--delta needs --epsilon beside it")
-            if self.trust != "clear":
-                raise ParameterError("say how much privacy may be spent, for example --epsilon 1")
-            return None
-        return PureDP(self.epsilon) if self.delta is None else ApproxDP(self.epsilon, self.delta)
-
-    def model(self) -> Callable[[Any], TrustModel]:
+    def model(self) -> type[TrustModel]:
         """The trust model of this name, to be made of the records.
 
         Raises:
@@ -142,14 +134,82 @@ class PrivacyOptions:
         """
         from ogive.trust import TRUST_MODELS
 
-        models: dict[str, Any] = {model.name: model for model in TRUST_MODELS}
+        models = {model.name: model for model in TRUST_MODELS}
         if self.trust not in models:
             raise ParameterError(f"--trust must be one of {', '.join(models)}, got {self.trust!r}")
-        model: Callable[[Any], TrustModel] = models[self.trust]
-        return model
+        return models[self.trust]
 
 
-@Parameter(name="*", group=Group("Output", sort_key=3))
+@Parameter(name="*", group=Group("Budget", sort_key=3))
+@dataclass(frozen=True, kw_only=True)
+class BudgetOptions:
+    """Whose records these are, and the account that pays."""
+
+    person: str | None = None
+    """Column that says whose record it is, where a person may have several; the guarantee is then for persons."""
+
+    max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
+    """How many of a person's records are kept, chosen at random."""
+
+    ledger: str | None = None
+    """Keep the books there: a file, sqlite:///FILE or postgresql://USER@HOST/DB. A repeated question is free."""
+
+    data_set: str | None = None
+    """What the data set is called in the ledger; by default the file's name without its suffix."""
+
+    limit_epsilon: str | None = None
+    """How much may be spent in all, said when the data set is new in the ledger."""
+
+    limit_delta: str | None = None
+    """Slack in probability of the limit, beside --limit-epsilon."""
+
+    limit_rho: str | None = None
+    """The limit in zero-concentrated privacy, instead of the other two."""
+
+    part: str | None = None
+    """The part of the data set that these records are, where no person is in two parts."""
+
+    updated: Annotated[bool, Parameter(show_default=False)] = False
+    """The records may have changed since they were last used; what was spent stays spent."""
+
+    def limit(self) -> Privacy | None:
+        """The limit in the library's types; None where none was given.
+
+        Raises:
+            ParameterError: the options contradict each other, or need a ledger.
+        """
+        limit = guarantee(self.limit_epsilon, self.limit_delta, self.limit_rho, prefix="limit-")
+        if self.ledger is None:
+            for name in ("data_set", "part"):
+                if getattr(self, name) is not None:
+                    raise ParameterError(f"--{name.replace('_', '-')} needs --ledger beside it")
+            if limit is not None or self.updated:
+                raise ParameterError(f"--{'updated' if limit is None else 'limit-epsilon'} needs --ledger beside it")
+        return limit
+
+
+def guarantee(epsilon: str | None, delta: str | None, rho: str | None, *, prefix: str = "") -> Privacy | None:
+    """A guarantee from the options that write it; None where none was given.
+
+    Raises:
+        ParameterError: a value is out of range, or the options contradict each other.
+    """
+    from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
+
+    if rho is not None:
+        if epsilon is not None or delta is not None:
+            raise ParameterError(
+                f"give either --{prefix}rho or --{prefix}epsilon (with or without --{prefix}delta), not both"
+            )
+        return ZeroConcentratedDP(rho)
+    if epsilon is None:
+        if delta is not None:
+            raise ParameterError(f"--{prefix}delta needs --{prefix}epsilon beside it")
+        return None
+    return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+
+
+@Parameter(name="*", group=Group("Output", sort_key=4))
 @dataclass(frozen=True, kw_only=True)
 class OutputOptions:
     """Where the result goes; a table on standard output unless said otherwise."""
@@ -161,5 +221,8 @@ class OutputOptions:
     """Write JSON to standard output."""
 
 
+Plot = Annotated[Path | None, Parameter(group="Output", help="Draw the result into this file, .png or .svg.")]
+
 NOTHING_GRANTED = PrivacyOptions()
+NO_BOOKS = BudgetOptions()
 TABLE = OutputOptions()

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ogive.cli.options import OutputOptions
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, RefusalError
 from ogive.files import check_writable, write_atomically
 
+PICTURES = (".png", ".svg")
 
-def check_outputs(data: Path, *outputs: Path | None) -> None:
+
+def check_outputs(data: Path, *outputs: Path | None, keep: Sequence[Path] = ()) -> None:
     """Refuse, before anything is spent, outputs that could not be written or would destroy a file of this run.
+
+    Args:
+        data: The file that holds the records.
+        outputs: What will be written.
+        keep: Other files of this run, such as its ledger.
 
     Raises:
         ParameterError: a folder is missing or not writable, or two of the files are one.
     """
-    taken = {data.resolve()}
+    taken = {path.resolve() for path in (data, *keep)}
     for path in outputs:
         if path is None:
             continue
@@ -26,6 +35,20 @@ def check_outputs(data: Path, *outputs: Path | None) -> None:
             raise ParameterError(f"the output {path} would overwrite another file of this run; name another")
         taken.add(path.resolve())
         check_writable(path)
+
+
+def check_picture(path: Path) -> None:
+    """Refuse, before anything is spent, a picture that could not be drawn.
+
+    Raises:
+        ParameterError: its suffix is none of `PICTURES`, or matplotlib is not installed.
+    """
+    if path.suffix.lower() not in PICTURES:
+        raise ParameterError(f"--plot must name a {' or '.join(PICTURES)} file, got {str(path)!r}")
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ModuleNotFoundError:
+        raise ParameterError("--plot needs matplotlib; install it with: pip install 'ogive[plots]'") from None
 
 
 @contextlib.contextmanager
@@ -40,12 +63,44 @@ def busy(message: str) -> Iterator[None]:
         yield
 
 
-def publish(as_json: Callable[[], str], as_table: Callable[[], str], output: OutputOptions) -> None:
-    """Write the result where it was asked for: JSON, or a table unless a file has the result already."""
+def publish(
+    as_json: Callable[[], str], as_table: Callable[[], str], output: OutputOptions, *, kept_in: str | None = None
+) -> None:
+    """Write the result where it was asked for: JSON, or a table unless a file has the result already.
+
+    Args:
+        as_json: The result as JSON.
+        as_table: The result as text.
+        output: Where it goes.
+        kept_in: The ledger that has the result too, if one does.
+
+    Raises:
+        RefusalError: the file could not be written although it could when it was checked. The result is then
+            in the ledger, or else on standard output, so what was paid for is not lost.
+    """
+    text = as_json() if output.json or output.output is not None else ""
     if output.output is not None:
-        write_atomically(output.output, f"{as_json()}\n".encode())
+        try:
+            write_atomically(output.output, f"{text}\n".encode())
+        except ParameterError as problem:
+            if kept_in is not None:
+                raise RefusalError(f"{problem}; the ledger keeps the result: ask again, which costs nothing") from None
+            print(text)
+            raise RefusalError(f"{problem}; the result went to standard output instead") from None
         print(f"wrote {output.output}", file=sys.stderr)
     if output.json:
-        print(as_json())
+        print(text)
     elif output.output is None:
         print(as_table())
+
+
+def draw(plot: Callable[[Any], Any], path: Path) -> None:
+    """Draw into a file whose suffix was checked before."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    plot(figure.add_subplot())
+    content = io.BytesIO()
+    figure.savefig(content, format=path.suffix[1:].lower(), dpi=150)
+    write_atomically(path, content.getvalue())
+    print(f"wrote {path}", file=sys.stderr)

@@ -7,11 +7,20 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ogive.cli.options import NOTHING_GRANTED, TABLE, MeasureOptions, OutputOptions, PrivacyOptions
-from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.options import (
+    NO_BOOKS,
+    NOTHING_GRANTED,
+    TABLE,
+    BudgetOptions,
+    MeasureOptions,
+    OutputOptions,
+    PrivacyOptions,
+)
+from ogive.cli.paying import release_and_publish
 
 if TYPE_CHECKING:
     from ogive.grids import Grid
+    from ogive.statistics.quantiles import QuantileEstimates
 
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -24,6 +33,7 @@ def quantiles(
     method: str = "auto",
     measure: MeasureOptions,
     granted: PrivacyOptions = NOTHING_GRANTED,
+    budget: BudgetOptions = NO_BOOKS,
     output: OutputOptions = TABLE,
 ) -> None:
     """Release quantiles of one column, with intervals that hold for all of them at once.
@@ -36,19 +46,17 @@ def quantiles(
             of ogive ecdf.
         measure: Column, thresholds and missing values.
         granted: Privacy, adjacency and trust.
+        budget: Whose records, and the account that pays.
         output: Where the result goes.
     """
-    from ogive.privacy import Adjacency
-    from ogive.releasing import release
     from ogive.statistics import Quantiles
 
     statistic = Quantiles(measure.column, probabilities, method=method, **measure.arguments())
-    privacy = granted.privacy()
-    model = granted.model()
-    check_outputs(data, output.output)
-    with busy(f"reading {data}"):
-        estimates = release(statistic, trust=model(data), privacy=privacy, adjacency=Adjacency(granted.adjacency))
-    publish(estimates.to_json, lambda: f"{estimates}\n{_clipping(estimates.grid)}", output)
+    release_and_publish(statistic, data, granted=granted, budget=budget, output=output, table=_with_clipping)
+
+
+def _with_clipping(estimates: QuantileEstimates) -> str:
+    return f"{estimates}\n{_clipping(estimates.grid)}"
 
 
 def _clipping(grid: Grid) -> str:

@@ -1,0 +1,120 @@
+"""How every releasing command releases: from the ledger's account where one was named, else on its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ogive.cli.options import BudgetOptions, OutputOptions, PrivacyOptions
+from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ogive.privacy import Privacy
+    from ogive.session import Session
+    from ogive.statistics.base import Statistic
+    from ogive.trust import TrustModel
+
+
+def release_and_publish(
+    statistic: Statistic[Any],
+    data: Path,
+    *,
+    granted: PrivacyOptions,
+    budget: BudgetOptions,
+    output: OutputOptions,
+    plot: Path | None = None,
+    table: Callable[[Any], str] = str,
+) -> None:
+    """Release a statistic and write it where it was asked for.
+
+    All that can be refused is looked at before anything is spent: what was granted, the outputs, the ledger.
+
+    Args:
+        statistic: What is wanted.
+        data: The file that holds the records.
+        granted: Privacy, adjacency and trust.
+        budget: Whose records, and the account that pays.
+        output: Where the result goes.
+        plot: Where a picture of it goes.
+        table: The result as text.
+
+    Raises:
+        ParameterError, DataError, RefusalError: as `Session.release`; a file cannot be written.
+    """
+    privacy = granted.privacy()
+    model = granted.model()
+    limit = budget.limit()
+    if plot is not None:
+        check_picture(plot)
+    check_outputs(data, output.output, plot, keep=_files_of(budget.ledger))
+    if budget.ledger is None or not model.private:
+        with busy(f"reading {data}"):
+            estimate = _release(statistic, model, data, privacy, granted, budget)
+        publish(estimate.to_json, lambda: table(estimate), output)
+    else:
+        with busy(f"reading {data}"), _session(data, model, limit, granted, budget) as session:
+            paid = {entry.release_id for entry in session.history if entry.state == "released"}
+            estimate = session.release(statistic, privacy=privacy)
+            note = _note(session, estimate, paid)
+        print(note, file=sys.stderr)
+        publish(estimate.to_json, lambda: table(estimate), output, kept_in=budget.ledger)
+    if plot is not None:
+        draw(estimate.plot, plot)
+
+
+def _release(
+    statistic: Statistic[Any],
+    model: type[TrustModel],
+    data: Path,
+    privacy: Privacy | None,
+    granted: PrivacyOptions,
+    budget: BudgetOptions,
+) -> Any:
+    """One release that keeps no books."""
+    from ogive.privacy import Adjacency
+    from ogive.releasing import release
+
+    fitting = Adjacency.REPLACE if budget.max_rows_per_person == 1 else Adjacency.ADD_OR_REMOVE
+    adjacency = fitting if granted.adjacency is None else Adjacency(granted.adjacency)
+    maker: Any = model
+    trust = maker(data, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
+    return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency)
+
+
+def _session(
+    data: Path, model: type[TrustModel], limit: Privacy | None, granted: PrivacyOptions, budget: BudgetOptions
+) -> Session:
+    from ogive.session import Session
+
+    return Session(
+        data,
+        limit=limit,
+        ledger=budget.ledger,
+        name=budget.data_set,
+        person=budget.person,
+        max_rows_per_person=budget.max_rows_per_person,
+        adjacency=granted.adjacency,
+        trust=model,
+        part=budget.part,
+        updated=budget.updated,
+    )
+
+
+def _note(session: Session, estimate: Any, paid: set[str]) -> str:
+    """What the release did to the budget, in one line."""
+    from ogive.session import left
+
+    assert session.account is not None
+    again = estimate.provenance.release_id in paid
+    what = "asked before, so this is the stored answer and costs nothing" if again else "paid"
+    return f"{session.name}: {what}; {left(session.account)} remaining"
+
+
+def _files_of(ledger: str | None) -> list[Path]:
+    """The file of a ledger that is one."""
+    if ledger is None or (":" in ledger and not ledger.startswith("sqlite:")):
+        return []
+    return [Path(ledger.removeprefix("sqlite:").removeprefix("///"))]

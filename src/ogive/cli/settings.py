@@ -1,0 +1,162 @@
+"""Options from a file and from the environment, for what was not written on the command line.
+
+`ogive.toml` in the working folder, or the file that `OGIVE_CONFIG` names, holds shared options at its top and
+one table for each command. `OGIVE_LEDGER` is a shared option, `OGIVE_ECDF_BINS` one of a single command. The
+command line goes before the environment, and this before the file.
+
+How much privacy is spent, and whether there is any, is never taken from either: a default nobody sees would
+spend a budget, or publish exact values, without anyone having said so.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import shlex
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ogive.errors import ParameterError
+
+if TYPE_CHECKING:
+    from cyclopts import App
+    from cyclopts.argument import Argument, ArgumentCollection
+
+FILE = "ogive.toml"
+PREFIX = "OGIVE_"
+
+SHARED = (
+    "ledger",
+    "data-set",
+    "part",
+    "person",
+    "max-rows-per-person",
+    "adjacency",
+    "limit-epsilon",
+    "limit-delta",
+    "limit-rho",
+)
+"""Options that may be set for all commands that have them."""
+
+ON_THE_COMMAND_LINE = ("epsilon", "delta", "rho", "trust", "updated", "no-limit")
+"""Options that are taken from the command line only."""
+
+WITHOUT_SHARED = ("demo", "reproduce", "report", "completion")
+"""Commands that keep their own books, or none."""
+
+NO_OPTIONS = ("OGIVE_CONFIG", "OGIVE_DATA", "OGIVE_LEDGER_KEY")
+"""Variables that stand for no option: where the settings, the public data sets and a ledger's key are."""
+
+
+def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
+    """Fill in options that the command line leaves open; cyclopts calls this before it converts them.
+
+    Args:
+        app: The command.
+        commands: Its name; several words for a command of a command.
+        arguments: What it takes, with what was given already.
+
+    Raises:
+        ParameterError: a setting has a name that is none, may not be set here, or the file cannot be read.
+    """
+    options = {name[2:]: argument for argument in arguments for name in argument.names if name.startswith("--")}
+    path = _file()
+    for source, found in (("the environment", _from_environment(commands)), (str(path), _from_file(path, commands))):
+        open_options = {name: argument for name, argument in options.items() if not argument.tokens}
+        for place, name, values, shared in found:
+            if name in ON_THE_COMMAND_LINE:
+                raise ParameterError(
+                    f"{place} is not taken from settings: say --{name} on the command line, where everyone sees it"
+                )
+            if name not in options and not shared:
+                raise ParameterError(f"{place} is no option of ogive {' '.join(commands)}{_near(name, options)}")
+            if name in open_options:
+                _give(open_options[name], place, source, values)
+
+
+def _give(argument: Argument, place: str, source: str, values: Any) -> None:
+    from cyclopts import Token
+
+    count, takes_all = argument.token_count()
+    if isinstance(values, str) and (count > 1 or takes_all):
+        values = shlex.split(values)
+    if not isinstance(values, list):
+        values = [values]
+    for index, value in enumerate(values):
+        argument.append(Token(keyword=place, value=_text(value), source=source, index=index))
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value.isoformat() if hasattr(value, "isoformat") else str(value)
+
+
+Setting = tuple[str, str, Any, bool]
+"""Where it stands, the option's name, its value or values, and whether it is for all commands."""
+
+
+def _from_environment(commands: tuple[str, ...]) -> Iterator[Setting]:
+    from ogive.cli import COMMANDS
+
+    own = "".join(f"{command.replace('-', '_').upper()}_" for command in commands)
+    others = tuple(f"{command.upper()}_" for command in COMMANDS if command not in ("ledger", commands[0]))
+    for variable in sorted(os.environ):
+        if not variable.startswith(PREFIX) or variable in NO_OPTIONS:
+            continue
+        rest = variable.removeprefix(PREFIX)
+        name = rest.lower().replace("_", "-")
+        if name in SHARED or name in ON_THE_COMMAND_LINE:
+            if commands[0] not in WITHOUT_SHARED:
+                yield variable, name, os.environ[variable], True
+        elif commands[0] != "ledger" and rest.startswith(own):
+            yield variable, rest.removeprefix(own).lower().replace("_", "-"), os.environ[variable], False
+        elif not rest.startswith(others):
+            known = (PREFIX + shared.upper().replace("-", "_") for shared in SHARED)
+            raise ParameterError(f"the environment variable {variable} sets nothing{_near(variable, known)}")
+
+
+def _file() -> Path:
+    return Path(os.environ.get("OGIVE_CONFIG") or FILE)
+
+
+def _from_file(path: Path, commands: tuple[str, ...]) -> Iterator[Setting]:
+    from ogive.cli import COMMANDS
+
+    data = _read(path)
+    for key, value in data.items():
+        name = key.replace("_", "-")
+        if name in COMMANDS and isinstance(value, Mapping):
+            continue
+        if name not in SHARED and name not in ON_THE_COMMAND_LINE:
+            raise ParameterError(f"{key} in {path} sets nothing{_near(name, (*SHARED, *COMMANDS))}")
+        if isinstance(value, Mapping):
+            raise ParameterError(f"{key} in {path} must be a value, not a table")
+        if commands[0] not in WITHOUT_SHARED:
+            yield f"{key} in {path}", name, value, True
+    table: Any = data
+    for command in commands:
+        table = table.get(command, {}) if isinstance(table, Mapping) else {}
+    if isinstance(table, Mapping):
+        for key, value in table.items():
+            yield f"{key} of [{'.'.join(commands)}] in {path}", key.replace("_", "-"), value, False
+
+
+def _read(path: Path) -> dict[str, Any]:
+    if not path.is_file():
+        if os.environ.get("OGIVE_CONFIG"):
+            raise ParameterError(f"OGIVE_CONFIG names {path}, which is no file")
+        return {}
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise ParameterError(f"the settings in {path} cannot be read") from None
+    except tomllib.TOMLDecodeError as problem:
+        raise ParameterError(f"the settings in {path} are no TOML: {problem}") from None
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(name, list(known), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
