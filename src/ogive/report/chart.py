@@ -1,4 +1,4 @@
-"""A distribution function as a small SVG: a step curve, its band, and the true curve where it is shown.
+"""A chart as a small SVG: what every kind of chart has in common.
 
 No scripts, no fonts, no links. Colors are CSS classes, so that a page decides about light and dark;
 a file of its own brings the same style with it.
@@ -6,21 +6,22 @@ a file of its own brings the same style with it.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import resources
-from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.grids import Grid
-from ogive.report.axis import show, tick_label, ticks
 from ogive.report.markup import Html, join, tag
 
 Float64 = NDArray[np.float64]
 
 TOP, RIGHT, BOTTOM, LEFT = 32, 18, 44, 50
+
+# about the width of a letter of 13 px in the fonts that a reader may have, rounded up
+LETTER = 7.5
 
 
 @dataclass(frozen=True)
@@ -37,55 +38,42 @@ WIDE = Size("wide", 760, 400, 8)
 NARROW = Size("narrow", 350, 320, 4)
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """What a chart shows, as plain numbers.
+class Chart(Protocol):
+    """What can be drawn: plain numbers, a legend, and words for those who do not see it."""
 
-    Fields:
-        grid: The public thresholds.
-        label: What lies along the horizontal axis.
-        share: Released share at or below each threshold, shape (N,).
-        low, high: Ends of the band at each threshold, shape (N,); None for no band.
-        truth: The exact shares, shape (N,), where they are shown.
-        view: Ends of the horizontal axis.
-        marks: Quantiles to mark as (probability, number, low, high).
-        summary: What the chart shows, in words, for those who do not see it.
-    """
+    @property
+    def title(self) -> str:
+        """The chart's name, in words."""
 
-    grid: Grid
-    label: str
-    share: Float64
-    view: tuple[float, float]
-    summary: str
-    low: Float64 | None = None
-    high: Float64 | None = None
-    truth: Float64 | None = None
-    marks: tuple[tuple[float, float, float, float], ...] = ()
+    @property
+    def summary(self) -> str:
+        """What the chart shows, in words."""
+
+    @property
+    def legend(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of a class (curve, band, truth, dot, ...) and what it means."""
+
+    @property
+    def sizes(self) -> tuple[Size, ...]:
+        """The sizes to draw it in: a wide and a narrow one, or one for every screen."""
+
+    def paint(self, size: Size) -> Iterable[Html]:
+        """The SVG elements, from back to front."""
 
 
-def draw(drawing: Drawing, size: Size, *, identity: str) -> Html:
+def draw(chart: Chart, size: Size, *, identity: str) -> Html:
     """Draw one chart as an SVG element.
 
     Args:
-        drawing: What to show.
+        chart: What to show.
         size: How large, in px of the drawing; it scales with its place on the page.
         identity: Prefix of the element ids, distinct on the page.
     """
-    frame = _Frame(drawing, size)
-    parts = [
-        tag("title", f"Distribution of {drawing.label}", id=f"{identity}-title"),
-        tag("desc", drawing.summary, id=f"{identity}-desc"),
-        *_axes(frame, drawing),
-    ]
-    if drawing.low is not None and drawing.high is not None:
-        parts.append(tag("path", class_="band", d=_band(frame, drawing.low, drawing.high)))
-    parts.append(tag("path", class_="curve", d=_path(_stairs(frame, drawing.share, start=0.0), end=frame.right)))
-    if drawing.truth is not None:
-        parts.append(tag("path", class_="truth", d=_path(_stairs(frame, drawing.truth, start=0.0), end=frame.right)))
-    parts += [_mark(frame, drawing.grid, *mark) for mark in drawing.marks]
     return tag(
         "svg",
-        *parts,
+        tag("title", chart.title, id=f"{identity}-title"),
+        tag("desc", chart.summary, id=f"{identity}-desc"),
+        *chart.paint(size),
         xmlns="http://www.w3.org/2000/svg",
         class_=f"chart {size.name}",
         viewBox=f"0 0 {size.width} {size.height}",
@@ -95,111 +83,19 @@ def draw(drawing: Drawing, size: Size, *, identity: str) -> Html:
     )
 
 
-def standalone(drawing: Drawing, *, identity: str = "chart") -> str:
-    """The wide chart as the text of an SVG file that carries its own style, light and dark."""
-    element = draw(drawing, WIDE, identity=identity)
+def standalone(chart: Chart, *, identity: str = "chart") -> str:
+    """The chart in its first size as the text of an SVG file that carries its own style, light and dark."""
+    size = chart.sizes[0]
+    element = draw(chart, size, identity=identity)
     style = resources.files("ogive.report").joinpath("chart.css").read_text(encoding="utf-8")
     opening, rest = element.split(">", 1)
-    return f'{opening} width="{WIDE.width}" height="{WIDE.height}"><style>{style}</style>{rest}\n'
+    return f'{opening} width="{size.width}" height="{size.height}"><style>{style}</style>{rest}\n'
 
 
-class _Frame:
-    """Where numbers and shares lie in the drawing."""
-
-    def __init__(self, drawing: Drawing, size: Size) -> None:
-        self.size = size
-        self.grid = drawing.grid
-        self.left, self.right = float(LEFT), float(size.width - RIGHT)
-        self.top, self.bottom = float(TOP), float(size.height - BOTTOM)
-        self.view = drawing.view
-
-    def x(self, numbers: Float64) -> Float64:
-        """Horizontal places; what lies outside the view lands outside the frame."""
-        low, high = self.view
-        values = np.asarray(numbers, dtype=np.float64)
-        if self.grid.kind == "geometric":
-            low, high, values = math.log(low), math.log(high), np.log(values)
-        return self.left + (values - low) / (high - low) * (self.right - self.left)
-
-    def y(self, shares: Float64) -> Float64:
-        """Vertical places of shares, held within 0 and 1."""
-        return self.bottom - np.clip(shares, 0.0, 1.0) * (self.bottom - self.top)
-
-
-def _stairs(frame: _Frame, shares: Float64, *, start: float) -> tuple[Float64, Float64]:
-    """Corners of a right-continuous step function: where it jumps and to what, both in px.
-
-    Steps that share half a pixel are drawn as one; the first corner is at the left edge.
-    """
-    places = frame.x(frame.grid.thresholds)
-    heights = frame.y(np.asarray(shares, dtype=np.float64))
-    before = int(np.searchsorted(places, frame.left, side="right"))
-    after = int(np.searchsorted(places, frame.right, side="right"))
-    first = heights[before - 1] if before else frame.y(np.array(start))
-    inside, levels = places[before:after], heights[before:after]
-    cells = np.round(inside * 2)
-    last = np.append(cells[1:] != cells[:-1], True) if len(cells) else np.zeros(0, dtype=bool)
-    x = np.concatenate(([frame.left], np.round(inside[last], 1)))
-    y = np.round(np.concatenate(([first], levels[last])), 1)
-    kept = np.concatenate(([True], y[1:] != y[:-1]))
-    return x[kept], y[kept]
-
-
-def _path(stairs: tuple[Float64, Float64], *, end: float) -> str:
-    x, y = stairs
-    steps = "".join(f"H{a:g}V{b:g}" for a, b in zip(x[1:], y[1:], strict=True))
-    return f"M{x[0]:g} {y[0]:g}{steps}H{end:g}"
-
-
-def _band(frame: _Frame, low: Float64, high: Float64) -> str:
-    """The band between thresholds reaches from the lower end at the last to the upper end at the next."""
-    whole = frame.grid.kind == "integers"  # nothing lies between two whole numbers
-    upper = np.asarray(high) if whole else np.append(high[1:], 1.0)
-    top = _stairs(frame, upper, start=0.0 if whole else float(high[0]))
-    x, y = _stairs(frame, low, start=0.0)
-    back = "".join(f"H{a:g}V{b:g}" for a, b in zip(x[:0:-1], y[-2::-1], strict=True))
-    return f"{_path(top, end=frame.right)}V{y[-1]:g}{back}H{frame.left:g}Z"
-
-
-def _axes(frame: _Frame, drawing: Drawing) -> list[Html]:
-    low, high = drawing.view
-    parts: list[Html] = []
-    for percent in (0, 25, 50, 75, 100):
-        y = float(frame.y(np.array(percent / 100)))
-        parts.append(tag("line", class_="rule", x1=frame.left, x2=frame.right, y1=y, y2=y))
-        parts.append(tag("text", f"{percent} %", class_="tick end", x=frame.left - 7, y=y + 4))
-    places = ticks(drawing.grid, low, high, frame.size.intervals)
-    step = min((b - a for a, b in pairwise(places)), default=high - low)
-    for number in places:
-        x = float(frame.x(np.array(number)))
-        parts.append(tag("line", class_="rule", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=frame.bottom, y2=frame.bottom + 5))
-        parts.append(
-            tag("text", tick_label(drawing.grid, number, step), class_="tick middle", x=f"{x:.1f}", y=frame.bottom + 19)
-        )
-    room = frame.size.width // 9
-    label = drawing.label if len(drawing.label) <= room else drawing.label[: room - 1] + "…"
-    middle = (frame.left + frame.right) / 2
-    parts.append(tag("text", "Share of records at or below", class_="tick", x=LEFT - 42, y=TOP - 16))
-    parts.append(tag("text", label, class_="name middle", x=middle, y=frame.size.height - 6))
-    return parts
-
-
-def _mark(frame: _Frame, grid: Grid, probability: float, number: float, low: float, high: float) -> Html:
-    """A dot at a quantile with its interval, and its name for a pointer that rests on it."""
-    ends = np.clip(frame.x(np.array([number, low, high])), frame.left, frame.right)
-    x, a, b = (round(float(place), 1) for place in ends)
-    y = round(float(frame.y(np.array(probability))), 1)
-    name = f"{probability:.0%} at or below {show(grid, number)}, interval {show(grid, low)} to {show(grid, high)}"
-    return tag(
-        "g",
-        tag("title", name),
-        tag("path", class_="interval", d=f"M{a:g} {y - 4:g}v8M{a:g} {y:g}H{b:g}M{b:g} {y - 4:g}v8"),
-        tag("circle", class_="dot", cx=x, cy=y, r=3.5),
-    )
-
-
-def key(*entries: tuple[str, str]) -> Html:
-    """A legend: pairs of a class (curve, band, truth, dot) and what it means."""
+def key(*entries: tuple[str, str]) -> Html | None:
+    """A legend: pairs of a class and what it means."""
+    if not entries:
+        return None
     items = []
     for kind, meaning in entries:
         shape = {
@@ -208,7 +104,15 @@ def key(*entries: tuple[str, str]) -> Html:
                 tag("path", class_="interval", d="M3 3v8M3 7H23M23 3v8"),
                 tag("circle", class_="dot", cx=13, cy=7, r=3.5),
             ),
+            "true-dot": tag("circle", class_="true-dot", cx=13, cy=7, r=4),
+            **{name: tag("rect", class_=name, x=1, y=2, width=24, height=10) for name in ("spent", "reserved", "left")},
         }.get(kind, tag("path", class_=kind, d="M1 7H25"))
         swatch = tag("svg", shape, class_="swatch", viewBox="0 0 26 14", aria_hidden="true")
         items.append(tag("li", swatch, meaning))
     return tag("ul", *items, class_="key")
+
+
+def shortened(label: str, room: float) -> str:
+    """A label that fits into so many px, with an ellipsis where it was cut."""
+    most = max(4, int(room / LETTER))
+    return label if len(label) <= most else label[: most - 1] + "…"

@@ -5,36 +5,45 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ogive.errors import ParameterError
 from ogive.files import write_atomically
 from ogive.report import words
-from ogive.report.chapter import chapter, drawing, not_private
-from ogive.report.chapter import title as chapter_title
+from ogive.report.budget import budget
+from ogive.report.chapter import Chapter, write
 from ogive.report.chart import standalone
-from ogive.report.figures import Figures, Reportable, figures_of
+from ogive.report.kinds import chapter_of
 from ogive.report.markup import Html, tag
-from ogive.statistics.curve import Curve
+from ogive.report.parts import figure, not_private, say, table
+from ogive.report.totals import Total, totals
+from ogive.statistics.base import Estimate
+
+if TYPE_CHECKING:
+    from ogive.ledger import Account
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """The browser is told to load nothing at all, so a page stays self-contained whatever is in it."""
 
 
 def render_report(
-    estimates: Sequence[Reportable],
+    estimates: Sequence[Estimate],
     *,
     title: str,
-    truths: Sequence[Curve | None] | None = None,
+    truths: Sequence[Estimate | None] | None = None,
     notes: Sequence[str] | None = None,
+    account: Account | None = None,
 ) -> str:
     """Write one or many releases as a page of HTML.
 
     Args:
-        estimates: Curves and quantiles as released, with their provenance.
+        estimates: Curves, quantiles, ROC curves, calibrations and bounds as released, with their provenance.
         title: Heading of the page.
-        truths: Exact curves on the same thresholds, released under the trust model clear, one for each
-            estimate or None. The page then says that it must not be published.
+        truths: The same without noise, on the same thresholds, released under the trust model clear, one for
+            each estimate or None. The page then says that it must not be published.
         notes: Paragraphs to print below the heading.
+        account: The ledger's account that paid: adds a section with its limit, what is spent and left, and
+            its history.
 
     Raises:
         ParameterError: there is no estimate, one was never released, or a truth does not fit.
@@ -47,16 +56,16 @@ def render_report(
     exact = [None] * len(estimates) if truths is None else list(truths)
     if len(exact) != len(estimates):
         raise ParameterError(f"truths must have one entry for each of {len(estimates)} estimates, got {len(exact)}")
-    figures = [figures_of(estimate, truth) for estimate, truth in zip(estimates, exact, strict=True)]
+    chapters = [chapter_of(estimate, truth) for estimate, truth in zip(estimates, exact, strict=True)]
     body = tag(
         "body",
         tag("header", tag("h1", title), *(tag("p", note) for note in notes or ())),
-        _warning(figures),
-        _total(figures),
-        _contents(figures),
-        tag("main", *(chapter(found, number=i + 1) for i, found in enumerate(figures))),
-        _limits(figures),
-        tag("footer", tag("p", _made_with(figures))),
+        _warning(chapters),
+        _total(chapters) if account is None else budget(account, _private_ids(chapters)),
+        _contents(chapters),
+        tag("main", *(write(chapter, number=i + 1) for i, chapter in enumerate(chapters))),
+        _limits(chapters),
+        tag("footer", tag("p", _made_with(chapters))),
     )
     style = "".join(_asset(name) for name in ("chart.css", "page.css"))
     head = tag(
@@ -73,12 +82,13 @@ def render_report(
 
 
 def write_report(
-    estimates: Sequence[Reportable],
+    estimates: Sequence[Estimate],
     path: str | Path,
     *,
     title: str,
-    truths: Sequence[Curve | None] | None = None,
+    truths: Sequence[Estimate | None] | None = None,
     notes: Sequence[str] | None = None,
+    account: Account | None = None,
 ) -> Path:
     """Write one or many releases as one self-contained HTML file, whole or not at all.
 
@@ -88,6 +98,7 @@ def write_report(
         title: As for `render_report`.
         truths: As for `render_report`.
         notes: As for `render_report`.
+        account: As for `render_report`.
 
     Returns:
         The path.
@@ -96,80 +107,88 @@ def write_report(
         ParameterError: as `render_report`, or the file cannot be written there.
     """
     place = Path(path)
-    page = render_report(estimates, title=title, truths=truths, notes=notes)
+    page = render_report(estimates, title=title, truths=truths, notes=notes, account=account)
     write_atomically(place, page.encode("utf-8"))
     return place
 
 
-def chart_svg(estimate: Reportable) -> str:
-    """Draw the curve of one release and its band as an SVG file that needs nothing else.
+def chart_svg(estimate: Estimate) -> str:
+    """Draw the main chart of one release as an SVG file that needs nothing else.
 
     Args:
-        estimate: A curve, or quantiles that were read off one.
+        estimate: As released: a curve, quantiles that were read off one, a ROC curve, a calibration.
 
     Raises:
-        ParameterError: the estimate was never released, or has no curve.
+        ParameterError: the estimate was never released, or has nothing to draw.
 
     Privacy:
         Post-processing.
     """
-    figures = figures_of(estimate, None)
-    if figures.share is None:
-        raise ParameterError(f"only quantiles of {figures.column} were released; there is no curve to draw")
-    return standalone(drawing(figures))
+    chapter = chapter_of(estimate)
+    if not chapter.pictures:
+        raise ParameterError(f"only single values of {chapter.subject} were released; there is no curve to draw")
+    return standalone(chapter.pictures[0].chart)
 
 
 def _asset(name: str) -> str:
     return resources.files("ogive.report").joinpath(name).read_text(encoding="utf-8")
 
 
-def _warning(figures: list[Figures]) -> Html | None:
-    if any(found.truth is not None and found.provenance.private for found in figures):
+def _warning(chapters: list[Chapter]) -> Html | None:
+    if any(chapter.exact and chapter.provenance.private for chapter in chapters):
         return not_private("True values are shown for demonstration; do not publish this page.")
-    if any(not found.provenance.private for found in figures):
+    if any(not chapter.provenance.private for chapter in chapters):
         return not_private("This page holds exact values; do not publish it.")
     return None
 
 
-def _total(figures: list[Figures]) -> Html | None:
-    private = [found for found in figures if found.provenance.private]
+def _total(chapters: list[Chapter]) -> Html | None:
+    private = [chapter for chapter in chapters if chapter.provenance.private]
     if len(private) < 2:
         return None
-    losses, adjacency = words.total_price([found.provenance for found in private])
     names: dict[str, list[str]] = {}
-    for found in private:
-        names.setdefault(found.provenance.release_id, []).append(found.column)
+    for chapter in private:
+        names.setdefault(chapter.provenance.release_id, []).append(chapter.subject)
     rows = []
-    for release_id, columns in names.items():
-        entry = next(found.provenance for found in private if found.provenance.release_id == release_id)
+    for release_id, subjects in names.items():
+        entry = next(chapter.provenance for chapter in private if chapter.provenance.release_id == release_id)
         assert entry.privacy is not None
-        price = words.amount(entry.privacy)
-        rows.append(tag("tr", tag("th", ", ".join(dict.fromkeys(columns)), scope="row"), tag("td", price)))
-    count = "one release" if len(names) == 1 else f"{len(names)} releases"
-    head = tag("tr", tag("th", "Release", scope="col"), tag("th", "Price", scope="col"))
+        rows.append((", ".join(dict.fromkeys(subjects)), [words.amount(entry.privacy)]))
+    found = totals([chapter.provenance for chapter in private])
     return tag(
         "section",
         tag("h2", "Total price"),
-        tag("p", " and ".join(words.amount(loss) for loss in losses), class_="figure"),
-        tag(
-            "p",
-            f"for {count}, if all are of the same people. Whatever is read off a release, such as its quantiles, "
-            f"is free. {words.promise(losses[0], adjacency)}",
-        ),
-        tag("table", tag("thead", head), tag("tbody", *rows)),
+        *(piece for total in found for piece in _total_words(total, alone=len(found) == 1)),
+        table("Price of each release", ["Release", "Price"], rows),
         class_="total",
     )
 
 
-def _contents(figures: list[Figures]) -> Html | None:
-    if len(figures) < 2:
+def _private_ids(chapters: list[Chapter]) -> set[str]:
+    return {chapter.provenance.release_id for chapter in chapters if chapter.provenance.private}
+
+
+def _total_words(total: Total, *, alone: bool) -> tuple[Html, Html]:
+    count = "one release" if total.releases == 1 else f"{total.releases} releases"
+    whose = "if all are of the same people" if alone else f"that hide {total.unit.words}"
+    return (
+        figure(" and ".join(words.amount(loss) for loss in total.losses)),
+        say(
+            f"for {count}, {whose}. Whatever is read off a release, such as its quantiles, "
+            f"is free. {words.promise(total.losses[0], total.unit)}"
+        ),
+    )
+
+
+def _contents(chapters: list[Chapter]) -> Html | None:
+    if len(chapters) < 2:
         return None
-    links = (tag("li", tag("a", chapter_title(found), href=f"#release-{i + 1}")) for i, found in enumerate(figures))
+    links = (tag("li", tag("a", chapter.title, href=f"#release-{i + 1}")) for i, chapter in enumerate(chapters))
     return tag("nav", tag("ol", *links), aria_label="Releases")
 
 
-def _limits(figures: list[Figures]) -> Html | None:
-    private = [found.provenance.adjacency for found in figures if found.provenance.private]
+def _limits(chapters: list[Chapter]) -> Html | None:
+    private = [chapter.provenance.unit for chapter in chapters if chapter.provenance.private]
     if not private:
         return None
     items = (tag("li", tag("strong", name), " " + sentence) for name, sentence in words.limits(private))
@@ -182,6 +201,6 @@ def _limits(figures: list[Figures]) -> Html | None:
     )
 
 
-def _made_with(figures: list[Figures]) -> str:
-    versions = sorted({found.provenance.version for found in figures})
+def _made_with(chapters: list[Chapter]) -> str:
+    versions = sorted({chapter.provenance.version for chapter in chapters})
     return f"Made with ogive {', '.join(versions)}. This page is one file: it loads nothing and runs nothing."

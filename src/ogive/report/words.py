@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ogive.accounting import epsilon_of, total_loss
-from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
-from ogive.provenance import Provenance
+from ogive.accounting import epsilon_of
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.report.axis import plain_number
 
 METHODS = {
@@ -25,6 +24,17 @@ SMOOTHINGS = {
     "isotonic": "isotonic: the closest never-falling curve",
     "none": "none",
 }
+
+
+def method(name: str) -> str:
+    """A method in words; "a+b" are two methods, one for each of two curves."""
+    parts = list(dict.fromkeys(name.split("+")))
+    return "; then ".join(METHODS.get(part, part) for part in parts)
+
+
+def rows(count: int) -> str:
+    """So many rows."""
+    return "1 row" if count == 1 else f"{count:,} rows"
 
 
 def percent(share: float, places: int | None = None) -> str:
@@ -62,30 +72,33 @@ def factor(epsilon: Fraction) -> str:
     return plain_number(float(f"{value * 1.005:.3g}"))
 
 
-def promise(privacy: Privacy, adjacency: Adjacency) -> str:
+def promise(privacy: Privacy, unit: PrivacyUnit) -> str:
     """What the guarantee promises to one person, as one sentence."""
-    if adjacency is Adjacency.REPLACE:
-        change = "Had any one record held entirely different values"
-    else:
-        change = "Had any one record been missing, or one more been there"
+    said = f"{_change(unit)}, everything published here would have been almost as likely: at most"
     match privacy:
         case PureDP(epsilon=epsilon):
-            return (
-                f"{change}, everything published here would have been almost as likely: "
-                f"at most {factor(epsilon)} times more or less."
-            )
+            return f"{said} {factor(epsilon)} times more or less."
         case ApproxDP(epsilon=epsilon, delta=delta):
             return (
-                f"{change}, everything published here would have been almost as likely: at most {factor(epsilon)} "
-                f"times more or less, except for an added chance of at most 1 in {math.floor(1 / delta):,}."
+                f"{said} {factor(epsilon)} times more or less, "
+                f"except for an added chance of at most 1 in {math.floor(1 / delta):,}."
             )
         case ZeroConcentratedDP():
             slack = Fraction(1, 10**6)
             return (
-                f"{change}, everything published here would have been almost as likely: at most "
-                f"{factor(epsilon_of(privacy, slack))} times more or less, except for an added chance of at most "
-                "1 in 1,000,000 (implied by the concentrated guarantee)."
+                f"{said} {factor(epsilon_of(privacy, slack))} times more or less, except for an added chance of at "
+                "most 1 in 1,000,000 (implied by the concentrated guarantee)."
             )
+
+
+def _change(unit: PrivacyUnit) -> str:
+    if unit.person is None:
+        if unit.adjacency is Adjacency.REPLACE:
+            return "Had any one record held entirely different values"
+        return "Had any one record been missing, or one more been there"
+    if unit.adjacency is Adjacency.REPLACE:
+        return "Had any one person been another with entirely different values"
+    return "Had any one person been missing with all their rows, or one more been there"
 
 
 def _amount(value: Fraction) -> str:
@@ -126,55 +139,16 @@ def kind_words(privacy: Privacy) -> str:
             return "zero-concentrated differential privacy"
 
 
-def as_replacement(privacy: Privacy) -> Privacy:
-    """What a guarantee for one record added or removed says about one replaced: two such steps."""
-    match privacy:
-        case PureDP(epsilon=epsilon):
-            return PureDP(2 * epsilon)
-        case ZeroConcentratedDP(rho=rho):
-            return ZeroConcentratedDP(4 * rho)
-        case ApproxDP(epsilon=epsilon, delta=delta):
-            growth = 1 + Fraction(math.exp(min(700.0, float(epsilon)))) * (1 + Fraction(1, 10**9))
-            return ApproxDP(2 * epsilon, min(delta * growth, 1 - Fraction(1, 10**9)))
-
-
-def total_price(provenances: Sequence[Provenance]) -> tuple[tuple[Privacy, ...], Adjacency]:
-    """What distinct releases of one data set cost together, and for which adjacency.
-
-    A release that is shown twice, for example as a curve and as its quantiles, counts once. Pure and
-    concentrated guarantees add up to one; approximate ones take pure ones in. Concentrated and
-    approximate guarantees side by side stay two, which hold together. Where adjacencies are mixed,
-    the total is for a record replaced.
-    """
-    distinct = {entry.release_id: entry for entry in provenances if entry.privacy is not None}
-    adjacencies = {entry.adjacency for entry in distinct.values()}
-    adjacency = adjacencies.pop() if len(adjacencies) == 1 else Adjacency.REPLACE
-    granted = [
-        entry.privacy if entry.adjacency is adjacency else as_replacement(entry.privacy)
-        for entry in distinct.values()
-        if entry.privacy is not None
-    ]
-    approximate = [loss for loss in granted if isinstance(loss, ApproxDP)]
-    others = [loss for loss in granted if not isinstance(loss, ApproxDP)]
-    if not approximate:
-        return ((total_loss(others),) if others else ()), adjacency
-    pure = sum((loss.epsilon for loss in others if isinstance(loss, PureDP)), Fraction(0))
-    concentrated = [loss for loss in others if isinstance(loss, ZeroConcentratedDP)]
-    slack = min(sum((loss.delta for loss in approximate), Fraction(0)), 1 - Fraction(1, 10**9))
-    together = ApproxDP(sum((loss.epsilon for loss in approximate), pure), slack)
-    return ((together, total_loss(concentrated)) if concentrated else (together,)), adjacency
-
-
-def limits(adjacencies: Sequence[Adjacency]) -> list[tuple[str, str]]:
+def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
     """What the guarantees on a page do not protect, as pairs of a short name and a sentence."""
     found = [
         (
             "Bounds and thresholds are public.",
-            "They were chosen without looking at the records. Whoever chooses them from the records "
-            "publishes something about the records that no noise hides.",
+            "They were chosen without looking at the records, or found by a release that is priced here. Whoever "
+            "chooses them from the records publishes something about the records that no noise hides.",
         )
     ]
-    if Adjacency.REPLACE in adjacencies:
+    if any(unit.adjacency is Adjacency.REPLACE for unit in units):
         found.append(
             (
                 "The number of records is public.",
@@ -182,13 +156,26 @@ def limits(adjacencies: Sequence[Adjacency]) -> list[tuple[str, str]]:
                 "Where the mere presence of a person is a secret, use the adjacency add_or_remove.",
             )
         )
+    if any(unit.person is None for unit in units):
+        found.append(
+            (
+                "One record per person.",
+                "The promise is made to one record. A person with k records among them is protected k times less: "
+                "multiply epsilon by k (rho by k squared).",
+            )
+        )
+    found += [
+        (
+            "Who is a person.",
+            f"Rows with the same value in {unit.person} count as one person's, and at most "
+            f"{rows(unit.max_rows_per_person)} of each person are used, drawn at random. Somebody who is there "
+            "under two values counts as two persons and is protected less.",
+        )
+        for unit in dict.fromkeys(units)
+        if unit.person is not None
+    ]
     return [
         *found,
-        (
-            "One record per person.",
-            "The promise is made to one record. A person with k records among them is protected k times less: "
-            "multiply epsilon by k (rho by k squared).",
-        ),
         (
             "Facts about everyone.",
             "If a whole population shares a property, these figures show it, and it can be guessed of each member, "
@@ -197,7 +184,7 @@ def limits(adjacencies: Sequence[Adjacency]) -> list[tuple[str, str]]:
         (
             "What others already know.",
             "Knowledge from elsewhere stays what it was; the promise is that this page adds little to it about any "
-            "one record. Families and other groups whose records go together are protected as several records are.",
+            "one person. Families and other groups whose records go together are protected as several records are.",
         ),
         (
             "Releases add up.",

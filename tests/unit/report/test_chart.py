@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from ogive.grids import Grid
-from ogive.report.chart import BOTTOM, LEFT, NARROW, RIGHT, TOP, WIDE, Drawing, draw, standalone
+from ogive.report.chart import BOTTOM, LEFT, NARROW, RIGHT, TOP, WIDE, draw, standalone
+from ogive.report.chart_curve import CurveChart
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -15,7 +16,7 @@ def sample(bins=50, **changes):
     grid = changes.pop("grid", None) or Grid.linear(0, 100, bins=bins)
     share = np.linspace(0, 1, grid.bins + 1)[1:] ** 2
     fields = {"grid": grid, "label": "age", "share": share, "view": (grid.low, grid.high), "summary": "A rising curve."}
-    return Drawing(**{**fields, **changes})
+    return CurveChart(**{**fields, **changes})
 
 
 def element(drawing, size=WIDE):

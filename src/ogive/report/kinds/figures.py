@@ -1,4 +1,4 @@
-"""The numbers of a report, read off an estimate; post-processing."""
+"""The numbers of a distribution's chapter, read off an estimate; post-processing."""
 
 from __future__ import annotations
 
@@ -109,20 +109,15 @@ def figures_of(estimate: Reportable, truth: Curve | None) -> Figures:
     """Read off an estimate what a report shows.
 
     Args:
-        estimate: As released.
+        estimate: As released, with its provenance.
         truth: An exact curve on the same thresholds, or None.
 
     Raises:
-        ParameterError: the estimate was never released, or the truth is private or on other thresholds.
+        ParameterError: the truth is private or on other thresholds.
     """
-    if not isinstance(estimate, Curve | QuantileEstimates):
-        raise ParameterError(f"a report shows curves and quantiles, got {type(estimate).__name__}")
     provenance = estimate.provenance
-    if provenance is None:
-        raise ParameterError(
-            f"{estimate.column} was never released, so its price is unknown; report what release returns"
-        )
-    if truth is not None and (truth.private or truth.grid != estimate.grid):
+    assert provenance is not None
+    if truth is not None and (not isinstance(truth, Curve) or truth.private or truth.grid != estimate.grid):
         raise ParameterError(f"the truth for {estimate.column} must be an exact curve on the same thresholds")
     curve = estimate if isinstance(estimate, Curve) else estimate.curve
     exact = None if truth is None else truth.probabilities

@@ -1,0 +1,142 @@
+"""The ledger's part of the page: the limit, what is spent, what is left, and on what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
+from ogive.report import words
+from ogive.report.chart import draw, key
+from ogive.report.chart_bar import BarChart
+from ogive.report.markup import Html, tag
+from ogive.report.parts import Row, card, figure, say, strong, table
+
+if TYPE_CHECKING:
+    from ogive.ledger import Account, Entry
+
+STATES = {"released": "released", "reserved": "reserved, not finished"}
+WHAT = {
+    "ecdf": "distribution",
+    "quantiles": "quantiles",
+    "roc": "ROC curve",
+    "calibration": "calibration",
+    "bounds": "bounds",
+}
+_SUBJECTS = ("column", "score", "probability", "label")
+
+
+def budget(account: Account, shown: Collection[str]) -> Html:
+    """The section about a ledger's account.
+
+    Args:
+        account: As opened from a ledger; read, never changed.
+        shown: Release ids on this page; the section says how many of them another budget paid.
+    """
+    limit, spent, remaining, history = account.limit, account.spent, account.remaining, account.history
+    return tag(
+        "section",
+        tag("h2", f"Budget of {account.name}", id="budget"),
+        tag(
+            "div",
+            card("Limit", figure("none" if limit is None else words.amount(limit))),
+            card("Spent", figure("nothing" if spent is None else words.amount(spent))),
+            card("Left", figure(_left(limit, remaining))),
+            class_="cards three",
+        ),
+        _bar(limit, spent),
+        say(_meaning(account)),
+        _elsewhere(set(shown) - {entry.release_id for entry in history}),
+        _history(history),
+        class_="budget",
+        aria_labelledby="budget",
+    )
+
+
+def _left(limit: Privacy | None, remaining: Privacy | None) -> str:
+    if limit is None:
+        return "no limit is set"
+    return "nothing" if remaining is None else words.amount(remaining)
+
+
+def size(privacy: Privacy) -> float:
+    """The main parameter of a guarantee, epsilon or rho, for drawing."""
+    match privacy:
+        case ZeroConcentratedDP(rho=rho):
+            return float(rho)
+        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
+            return float(epsilon)
+
+
+def _bar(limit: Privacy | None, spent: Privacy | None) -> Html | None:
+    """How much of the limit is spent, where both are of one type and so can be compared."""
+    if limit is None or (spent is not None and type(spent) is not type(limit)):
+        return None
+    share = 0.0 if spent is None else min(1.0, size(spent) / size(limit))
+    chart = BarChart(
+        title="How much of the budget is spent",
+        summary=f"{words.percent(round(share, 3))} of the budget is spent.",
+        parts=(("spent", share), ("left", 1 - share)),
+        legend=(("spent", f"Spent: {words.percent(round(share, 3))}"), ("left", "Left")),
+    )
+    drawing = draw(chart, chart.sizes[0], identity="budget-bar")
+    return tag("figure", drawing, tag("figcaption", key(*chart.legend)), class_="bar")
+
+
+def _meaning(account: Account) -> str:
+    """What the budget promises, in words for people who never heard of epsilon."""
+    promised = account.limit if account.limit is not None else account.spent
+    if promised is None:
+        return "Nothing was published from these records under this ledger yet, and no limit is set."
+    how = (
+        "The ledger refuses whatever would go beyond its limit. Even when all of it is spent: "
+        if account.limit is not None
+        else "No limit is set, so this may grow. For what is spent so far: "
+    )
+    promise = words.promise(promised, account.unit).replace("published here", "published from this budget, together,")
+    return f"{how}{promise[0].lower()}{promise[1:]} Protected: {account.unit.words}."
+
+
+def _elsewhere(others: Collection[str]) -> Html | None:
+    if not others:
+        return None
+    count = "One release" if len(others) == 1 else f"{len(others)} releases"
+    return say(strong(f"{count} on this page did not come out of this budget."), " What they cost comes on top.")
+
+
+def _history(history: tuple[Entry, ...]) -> Html | None:
+    if not history:
+        return None
+    parts = any(entry.part for entry in history)
+    head = ["No.", "Release", *(["Part"] if parts else []), "Price", "State", "Started"]
+    rows: list[Row] = []
+    for entry in history:
+        cells: list[Html | str] = [_what(entry)]
+        if parts:
+            cells.append(entry.part or "all records")
+        cells += [words.amount(entry.charge), STATES.get(entry.state, entry.state), moment(entry.started)]
+        rows.append((str(entry.number), cells))
+    about = (
+        "Prices compose: together they may cost less than their sum, never more. Asking an answered question again "
+        "is free. What is reserved counts as spent, because its noise may have been drawn."
+    )
+    return tag("div", table("History", head, rows, about), class_="history")
+
+
+def _what(entry: Entry) -> str:
+    name = WHAT.get(entry.statistic, entry.statistic)
+    columns = subjects(entry.question)
+    return f"{name} of {' and '.join(columns)}" if columns else name
+
+
+def subjects(question: Mapping[str, Any]) -> list[str]:
+    """Names of the columns that a recorded question is about."""
+    statistic = question.get("statistic")
+    if not isinstance(statistic, Mapping):
+        return []
+    return [value for name in _SUBJECTS if isinstance(value := statistic.get(name), str)]
+
+
+def moment(written: object) -> str:
+    """A moment to the minute, from a datetime or its ISO text."""
+    return str(written).replace("T", " ")[:16]

@@ -1,0 +1,38 @@
+"""Which estimates a report can show: for each type, what makes its chapter. A new kind is one file and one line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ogive.errors import ParameterError
+from ogive.report.chapter import Chapter
+from ogive.report.kinds.distribution import distribution_chapter
+from ogive.statistics.curve import Curve
+from ogive.statistics.quantiles import QuantileEstimates
+
+KINDS: dict[type, Callable[[Any, Any], Chapter]] = {
+    Curve: distribution_chapter,
+    QuantileEstimates: distribution_chapter,
+}
+"""For each type of estimate the function that reads a chapter off one, and off the truth where that is shown."""
+
+
+def chapter_of(estimate: Any, truth: Any = None) -> Chapter:
+    """What a report says of one estimate.
+
+    Args:
+        estimate: As released, with its provenance.
+        truth: The same without noise, released under the trust model clear; or None.
+
+    Raises:
+        ParameterError: the estimate is of no kind that a report shows or was never released, or the truth does not fit.
+    """
+    make = KINDS.get(type(estimate))
+    if make is None:
+        names = ", ".join(kind.__name__ for kind in KINDS)
+        raise ParameterError(f"a report shows {names}; got {type(estimate).__name__}")
+    if estimate.provenance is None:
+        what = getattr(estimate, "column", type(estimate).__name__)
+        raise ParameterError(f"{what} was never released, so its price is unknown; report what release returns")
+    return make(estimate, truth)

@@ -1,0 +1,81 @@
+"""What several releases of the same people cost together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ogive.accounting import group_loss, total_loss
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.provenance import Provenance
+
+_ALMOST_ONE = 1 - Fraction(1, 10**9)
+_ROUNDED_UP = 1 + Fraction(1, 10**9)
+
+
+@dataclass(frozen=True)
+class Total:
+    """Guarantees that hold together for all releases of one unit.
+
+    Fields:
+        losses: One guarantee, or two of different types that both hold.
+        unit: Whose data they hide.
+        releases: How many distinct releases they are for.
+    """
+
+    losses: tuple[Privacy, ...]
+    unit: PrivacyUnit
+    releases: int
+
+
+def totals(provenances: Sequence[Provenance]) -> tuple[Total, ...]:
+    """What distinct releases of one data set cost together, for each kind of unit.
+
+    A release that is shown twice, for example as a curve and as its quantiles, counts once. Pure and
+    concentrated guarantees add up to one; approximate ones take pure ones in. Concentrated and
+    approximate guarantees side by side stay two, which hold together. Where adjacencies are mixed,
+    the total is for a replacement. A guarantee for a record says nothing about a person with many,
+    so totals for records and for persons stay apart.
+    """
+    distinct = {entry.release_id: entry for entry in provenances if entry.privacy is not None}
+    groups: dict[tuple[str | None, Adjacency | None], list[Provenance]] = {}
+    several = {entry.person for entry in distinct.values() if entry.max_rows_per_person > 1}
+    for entry in distinct.values():
+        # nobody with several rows can be replaced by another, so there is no adjacency that both would hold for
+        apart = entry.adjacency if entry.person in several else None
+        groups.setdefault((entry.person, apart), []).append(entry)
+    return tuple(_total(entries) for entries in groups.values())
+
+
+def _total(entries: Sequence[Provenance]) -> Total:
+    adjacencies = {entry.adjacency for entry in entries}
+    adjacency = adjacencies.pop() if len(adjacencies) == 1 else Adjacency.REPLACE
+    granted = [
+        entry.privacy if entry.adjacency is adjacency else as_replacement(entry.privacy)
+        for entry in entries
+        if entry.privacy is not None
+    ]
+    unit = PrivacyUnit(adjacency, entries[0].person, max(entry.max_rows_per_person for entry in entries))
+    return Total(_composed(granted), unit, len(entries))
+
+
+def _composed(granted: Sequence[Privacy]) -> tuple[Privacy, ...]:
+    approximate = [loss for loss in granted if isinstance(loss, ApproxDP)]
+    others = [loss for loss in granted if not isinstance(loss, ApproxDP)]
+    if not approximate:
+        return (total_loss(others),)
+    pure = sum((loss.epsilon for loss in others if isinstance(loss, PureDP)), Fraction(0))
+    concentrated = [loss for loss in others if isinstance(loss, ZeroConcentratedDP)]
+    slack = min(sum((loss.delta for loss in approximate), Fraction(0)), _ALMOST_ONE)
+    together = ApproxDP(sum((loss.epsilon for loss in approximate), pure), slack)
+    return (together, total_loss(concentrated)) if concentrated else (together,)
+
+
+def as_replacement(privacy: Privacy) -> Privacy:
+    """What a guarantee for one record added or removed says about one replaced: two such steps."""
+    if not isinstance(privacy, ApproxDP):
+        return group_loss(privacy, 2)
+    growth = 1 + Fraction(math.exp(min(700.0, float(privacy.epsilon)))) * _ROUNDED_UP
+    return ApproxDP(2 * privacy.epsilon, min(privacy.delta * growth, _ALMOST_ONE))
