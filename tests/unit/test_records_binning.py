@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from ogive.grids import EPOCH, EPOCH_TIME, Grid
 from ogive.queries import Binning
 from ogive.records import Records
-from ogive.records.binning import CHUNK_ROWS, float_chunks, kind_of, type_words
+from ogive.records.binning import float_values, kind_of, type_words
+from ogive.records.sources import BATCH_ROWS
 
 GRIDS = {
     "linear": Grid.linear(-1.0, 3.0, bins=7),
@@ -106,14 +107,14 @@ def test_times_of_every_resolution_are_microseconds(unit, times):
     exact = [(time - EPOCH_TIME) // datetime.timedelta(microseconds=step) * step for time in times]
     ticks = [value // step if unit != "ns" else value * 1000 + 999 for value in exact]
     array = pa.array([*ticks, None], pa.int64()).cast(pa.timestamp(unit))
-    floats = np.concatenate(list(float_chunks(array, "datetime")))
+    floats = float_values(array, "datetime")
     assert floats[:-1].tolist() == exact
     assert math.isnan(floats[-1])
 
 
 def test_milliseconds_of_dates_are_whole_days():
     array = pa.array([-1, 0, 86_400_000, None], pa.int64()).cast(pa.int64()).view(pa.date64())
-    (floats,) = float_chunks(array, "date")
+    floats = float_values(array, "date")
     assert floats[1:3].tolist() == [0.0, 1.0]
     assert math.isnan(floats[3])
 
@@ -129,7 +130,7 @@ def test_times_with_a_zone_are_read_in_universal_time():
 @given(text=st.decimals(-1000, 1000, places=4, allow_nan=False))
 def test_decimals_are_read_as_the_nearest_float(text):
     array = pa.array([decimal.Decimal(text)], pa.decimal128(20, 4))
-    (floats,) = float_chunks(array, "number")
+    floats = float_values(array, "number")
     assert floats[0] == float(text)
 
 
@@ -139,7 +140,7 @@ def test_decimals_are_read_as_the_nearest_float(text):
 def test_whole_numbers_of_every_width_are_numbers(arrow_type):
     top = 2 ** (arrow_type.bit_width - (0 if pa.types.is_unsigned_integer(arrow_type) else 1)) - 1
     array = pa.array([0, 5, None, top], arrow_type)
-    (floats,) = float_chunks(array, "number")
+    floats = float_values(array, "number")
     assert [floats[0], floats[1], floats[3]] == [0.0, 5.0, float(top)]
     assert math.isnan(floats[2])
 
@@ -152,17 +153,16 @@ def test_booleans_count_as_zero_and_one():
 def test_encoded_columns_are_decoded():
     array = pa.array([3, 3, 1, None]).dictionary_encode()
     assert kind_of(array.type) == "number"
-    (floats,) = float_chunks(array, "number")
+    floats = float_values(array, "number")
     assert floats[:3].tolist() == [3.0, 3.0, 1.0]
 
 
-def test_columns_longer_than_a_chunk_are_read_whole():
-    size = CHUNK_ROWS + 3
+def test_columns_longer_than_a_batch_are_read_whole():
+    size = BATCH_ROWS + 3
     values = np.arange(size, dtype=np.int64)
     grid = Grid.linear(0, size, bins=3)
     counts = Records.of({"x": values}).histogram(Binning("x", grid))
     assert counts.tolist() == np.bincount(grid.bin_of(values.astype(float)), minlength=3).tolist()
-    assert all(len(chunk) <= CHUNK_ROWS for chunk in float_chunks(pa.array(values), "number"))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""From Arrow arrays to bin counts, in chunks of bounded size and in exact agreement with `Grid.bin_of`.
+"""From Arrow arrays to sums per bin, in exact agreement with `Grid.bin_of`.
 
 Inside, a column is float64 with NaN for every missing value. Numbers of more than
 53 bits are read as their nearest float64, times as microseconds (exact for the years 1685 to 2255).
@@ -7,7 +7,6 @@ Inside, a column is float64 with NaN for every missing value. Numbers of more th
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numba
@@ -21,7 +20,6 @@ from ogive.grids import Grid
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
-CHUNK_ROWS = 1 << 20
 MICROSECONDS_PER_DAY = 86_400_000_000
 
 
@@ -62,21 +60,16 @@ def type_words(arrow_type: Any) -> str:
     return f"values of type {arrow_type}"
 
 
-def float_chunks(array: Any, unit: str) -> Iterator[Float64]:
-    """A column's values as numbers of a grid, a bounded number of rows at a time.
+def float_values(array: Any, unit: str) -> Float64:
+    """A column's values as numbers of a grid.
 
     Args:
         array: Arrow array of a type whose `kind_of` is `unit`, or dates where unit is "datetime".
         unit: The grid's unit.
 
     Returns:
-        Float64 arrays, NaN where the value is missing; views of the column where no conversion is needed.
+        Float64, NaN where the value is missing; a view of the column where no conversion is needed.
     """
-    for start in range(0, len(array), CHUNK_ROWS):
-        yield _floats(array.slice(start, CHUNK_ROWS), unit)
-
-
-def _floats(array: Any, unit: str) -> Float64:
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     kind = array.type
@@ -121,57 +114,128 @@ def add_counts(counts: Int64, values: Float64, grid: Grid) -> int:
     Returns:
         How many values were NaN, which are not counted.
     """
+    return int(_count(values, grid.thresholds, _per_unit(grid), counts))
+
+
+def add_class_counts(counts: Int64, values: Float64, positive: NDArray[np.uint8], grid: Grid) -> Int64:
+    """Add the bins of some values to the counts of their classes, in place.
+
+    Args:
+        counts: Counts so far, shape (2, bins), the negative class first.
+        values: As for `add_counts`.
+        positive: 1 for each value of the positive class, else 0.
+        grid: Thresholds.
+
+    Returns:
+        How many values of each class were NaN, which are not counted; shape (2,).
+    """
+    missing: Int64 = _count_classes(values, positive, grid.thresholds, _per_unit(grid), counts)
+    return missing
+
+
+def add_group_sums(
+    sums: Int64, values: Float64, positive: NDArray[np.uint8], grid: Grid, substitute: float, bits: int
+) -> int:
+    """Add some probabilities and labels to the sums of their groups, in place and exactly.
+
+    Args:
+        sums: Sums so far, shape (4, groups); see `GroupSums`.
+        values: Probabilities; those outside [0, 1] are clipped.
+        positive: 1 for each record of the positive class, else 0.
+        grid: Upper ends of the groups.
+        substitute: What a missing probability stands for; NaN leaves it out.
+        bits: Fractional bits of the expected sums.
+
+    Returns:
+        How many probabilities were missing and left out.
+    """
+    return int(_sum_groups(values, positive, grid.thresholds, _per_unit(grid), substitute, float(1 << bits), sums))
+
+
+def _per_unit(grid: Grid) -> float:
+    """Bins per unit of an even grid; 0 where bins must be searched for."""
     first, last = float(grid.thresholds[0]), float(grid.thresholds[-1])
     if grid.kind in ("linear", "integers") and first < last:
         per_unit = (grid.bins - 1) / (last - first)
-        if 0 < per_unit < math.inf:  # else the grid is so wide or so narrow that the arithmetic overflows
-            return int(_count_even(values, grid.thresholds, per_unit, counts))
-    return int(_count_searching(values, grid.thresholds, counts))
+        if per_unit < math.inf:  # else the grid is so narrow that the arithmetic overflows
+            return per_unit
+    return 0.0
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_even(values: Float64, thresholds: Float64, per_unit: float, counts: Int64) -> int:
-    """Guess the bin by arithmetic, then move to where the comparisons with the thresholds hold."""
+def _bin(value: float, thresholds: Float64, per_unit: float) -> int:
+    """The first threshold at or above a value, or the last: guessed by arithmetic on an even grid, else by bisection.
+
+    A guess is moved to where the comparisons with the thresholds hold.
+    """
     last = len(thresholds) - 1
-    low = thresholds[0]
-    high = thresholds[last]
-    missing = 0
-    for i in range(len(values)):
-        value = values[i]
-        if np.isnan(value):
-            missing += 1
-            continue
-        if value <= low:
-            counts[0] += 1
-            continue
-        if value >= high:
-            counts[last] += 1
-            continue
-        guess = min(int((value - low) * per_unit) + 1, last)
+    if value <= thresholds[0]:
+        return 0
+    if value >= thresholds[last]:
+        return last
+    if per_unit > 0:
+        guess = min(int((value - thresholds[0]) * per_unit) + 1, last)
         while thresholds[guess] < value:
             guess += 1
         while guess > 0 and thresholds[guess - 1] >= value:
             guess -= 1
-        counts[guess] += 1
+        return guess
+    first, end = 0, last
+    while first < end:
+        middle = (first + end) >> 1
+        if thresholds[middle] < value:
+            first = middle + 1
+        else:
+            end = middle
+    return first
+
+
+@numba.njit(cache=True, nogil=True)
+def _count(values: Float64, thresholds: Float64, per_unit: float, counts: Int64) -> int:
+    missing = 0
+    for i in range(len(values)):
+        if np.isnan(values[i]):
+            missing += 1
+        else:
+            counts[_bin(values[i], thresholds, per_unit)] += 1
     return missing
 
 
 @numba.njit(cache=True, nogil=True)
-def _count_searching(values: Float64, thresholds: Float64, counts: Int64) -> int:
-    """Find the first threshold at or above each value by bisection."""
-    last = len(thresholds) - 1
+def _count_classes(
+    values: Float64, positive: NDArray[np.uint8], thresholds: Float64, per_unit: float, counts: Int64
+) -> Int64:
+    missing = np.zeros(2, dtype=np.int64)
+    for i in range(len(values)):
+        if np.isnan(values[i]):
+            missing[positive[i]] += 1
+        else:
+            counts[positive[i], _bin(values[i], thresholds, per_unit)] += 1
+    return missing
+
+
+@numba.njit(cache=True, nogil=True)
+def _sum_groups(
+    values: Float64,
+    positive: NDArray[np.uint8],
+    thresholds: Float64,
+    per_unit: float,
+    substitute: float,
+    one: float,
+    sums: Int64,
+) -> int:
     missing = 0
     for i in range(len(values)):
         value = values[i]
         if np.isnan(value):
+            value = substitute
+        if np.isnan(value):
             missing += 1
             continue
-        first, end = 0, last
-        while first < end:
-            middle = (first + end) >> 1
-            if thresholds[middle] < value:
-                first = middle + 1
-            else:
-                end = middle
-        counts[first] += 1
+        value = min(max(value, 0.0), 1.0)
+        group = _bin(value, thresholds, per_unit)
+        expected = np.int64(np.rint(value * one))
+        sums[0, group] += np.int64(one) - expected
+        sums[1, group] += expected
+        sums[2 + positive[i], group] += 1
     return missing

@@ -1,4 +1,4 @@
-"""CSV files: what their first rows say of a column's kind, and one column at a time.
+"""CSV files: what their first rows say of a column's kind, and some columns at a time.
 
 The engine is told everything and guesses nothing, so that one table has one reading.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import pyarrow as pa
 
 from ogive.errors import DataError
 from ogive.records.csv_header import read_header
+from ogive.records.digests import file_digest
 from ogive.records.engine import connect, literal, one_line, stream
 
 CHUNK_BYTES = 1 << 20
@@ -54,12 +55,12 @@ class CsvSource:
         self._names = [f"field{i}" for i in range(len(self.columns))]
         self._kinds: dict[str, _Kind] = {}
 
-    def _table(self, column: str | None) -> Any:
-        """The file with one column typed and all others left as text, so that their contents do not matter."""
+    def _table(self, columns: Sequence[str] = (), identifiers: Collection[str] = ()) -> Any:
+        """The file with some columns typed and all others left as text, so that their contents do not matter."""
         types = dict.fromkeys(self._names, "VARCHAR")
-        if column is not None:
-            position = self.columns.index(column)
-            types[self._names[position]] = self._kind(column).engine
+        for column in columns:
+            if column not in identifiers:
+                types[self._name(column)] = self._kind(column).engine
         table = connect().read_csv(
             literal(self._path),
             auto_detect=False,
@@ -71,17 +72,24 @@ class CsvSource:
             strict_mode=True,
             dateformat="%Y-%m-%d",  # else a time would be cut to its day in silence
         )
-        return table if column is None else table.select(self._names[self.columns.index(column)])
+        return table.select(*(self._name(column) for column in columns)) if columns else table
+
+    def _name(self, column: str) -> str:
+        return self._names[self.columns.index(column)]
 
     def rows(self) -> int:
         """Number of rows, by one pass over the file."""
         with one_line(self._path):
-            return int(self._table(None).count().to_pyarrow().as_py())
+            return int(self._table().count().to_pyarrow().as_py())
+
+    def digest(self) -> bytes:
+        """SHA-256 of the file's bytes."""
+        return file_digest(self._path)
 
     def is_empty(self) -> bool:
         """Whether nothing follows the header."""
         with one_line(self._path):
-            return int(self._table(None).limit(1).to_pyarrow().num_rows) == 0
+            return int(self._table().limit(1).to_pyarrow().num_rows) == 0
 
     def type(self, column: str) -> Any:
         """Arrow type of a column, judged by the first rows; every kind of number is read as float64."""
@@ -90,8 +98,8 @@ class CsvSource:
     def _kind(self, column: str) -> _Kind:
         """The first kind that fits all of the first rows."""
         if column not in self._kinds:
-            with one_line(self._path, column):
-                cell = self._table(None).select(cell=self._names[self.columns.index(column)]).limit(SAMPLE_ROWS).cell
+            with one_line(self._path, [column]):
+                cell = self._table().select(cell=self._name(column)).limit(SAMPLE_ROWS).cell
                 written = cell.notnull()
                 fits = [
                     (cell.re_search(kind.pattern) & cell.try_cast(kind.ibis).notnull()).sum(where=written)
@@ -105,10 +113,10 @@ class CsvSource:
             self._kinds[column] = next(found, TEXT)
         return self._kinds[column]
 
-    def arrays(self, column: str) -> Iterator[Any]:
-        """The column, streamed."""
-        with one_line(self._path, column):
-            yield from stream(self._table(column))
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """The columns, streamed; identifiers as they are written, since floats would merge long numbers."""
+        with one_line(self._path, columns):
+            yield from stream(self._table(columns, identifiers))
 
 
 def _check_gzip(path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +14,7 @@ import pyarrow as pa
 from ibis.common.exceptions import IbisError
 
 from ogive.errors import DataError
-
-BATCH_ROWS = 1 << 18
+from ogive.records.sources import BATCH_ROWS
 
 # duckdb.Error comes through Arrow streams as OSError
 ENGINE_ERRORS = (duckdb.Error, IbisError, pa.ArrowException, OSError, ValueError)
@@ -26,11 +25,11 @@ def connect() -> Any:
     return ibis.duckdb.connect(autoinstall_known_extensions=False, autoload_known_extensions=False)
 
 
-def stream(table: Any) -> Iterator[Any]:
-    """The only column of an engine's table, as Arrow arrays of bounded size."""
+def stream(table: Any) -> Iterator[tuple[Any, ...]]:
+    """The columns of an engine's table, as aligned Arrow arrays of bounded size."""
     engine = table.get_backend()
     for batch in engine.raw_sql(engine.compile(table)).to_arrow_reader(BATCH_ROWS):
-        yield batch.column(0)
+        yield tuple(batch.columns)
 
 
 def literal(path: Path) -> str:
@@ -39,8 +38,8 @@ def literal(path: Path) -> str:
 
 
 @contextlib.contextmanager
-def one_line(path: Path, column: str | None = None) -> Iterator[None]:
-    """Turn what an engine raises into a DataError that shows no record."""
+def one_line(path: Path, columns: Sequence[str] = ()) -> Iterator[None]:
+    """Turn what an engine raises while it reads some columns into a DataError that shows no record."""
     try:
         yield
     except DataError:
@@ -52,7 +51,10 @@ def one_line(path: Path, column: str | None = None) -> Iterator[None]:
         if "Expected Number of Columns" in text:
             message = f"{path} is not a well-formed table: another number of fields than in the header{where}"
         elif "Error when converting column" in text:
-            message = f"column {column!r} of {path} holds a value that is not of its kind (number or ISO date){where}"
+            named = (
+                f"column {columns[0]!r}" if len(columns) == 1 else f"one of the columns {', '.join(map(repr, columns))}"
+            )
+            message = f"{named} of {path} holds a value that is not of its kind (number or ISO date){where}"
         elif "nvalid unicode" in text or "not utf-8" in text:
             message = f"{path} is not UTF-8 text"
         else:

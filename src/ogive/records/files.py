@@ -1,13 +1,13 @@
 """Tables in files: CSV and Parquet through an embedded DuckDB, Arrow files directly.
 
-Files are streamed, one column at a time, and never loaded. Whatever an engine says about a
+Files are streamed, only the columns that are needed, and never loaded. Whatever an engine says about a
 file is turned into one line that names the file and the defect, never a value of a record.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,9 @@ import pyarrow.parquet as pq
 
 from ogive.errors import DataError
 from ogive.records.csv_files import CsvSource
+from ogive.records.digests import file_digest
 from ogive.records.engine import connect, literal, one_line, stream
-from ogive.records.sources import Source
+from ogive.records.sources import BATCH_ROWS, Source
 
 SUFFIXES = {
     "csv": (".csv", ".csv.gz"),
@@ -75,6 +76,10 @@ class ParquetSource:
         """Number of rows, from the file's own index."""
         return int(self._rows)
 
+    def digest(self) -> bytes:
+        """SHA-256 of the file's bytes."""
+        return file_digest(self._path)
+
     def is_empty(self) -> bool:
         """Whether the file's index counts no row."""
         return self.rows() == 0
@@ -83,10 +88,10 @@ class ParquetSource:
         """Arrow type of a column, from the file's schema."""
         return self._schema.field(column).type
 
-    def arrays(self, column: str) -> Iterator[Any]:
-        """The column, streamed."""
-        with one_line(self._path, column):
-            yield from stream(connect().read_parquet(literal(self._path)).select(column))
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """The columns, streamed."""
+        with one_line(self._path, columns):
+            yield from stream(connect().read_parquet(literal(self._path)).select(*columns))
 
 
 class ArrowSource:
@@ -126,6 +131,10 @@ class ArrowSource:
         """Number of rows, by one pass over the batches."""
         return sum(batch.num_rows for batch in self._batches())
 
+    def digest(self) -> bytes:
+        """SHA-256 of the file's bytes."""
+        return file_digest(self._path)
+
     def is_empty(self) -> bool:
         """Whether no batch holds a row."""
         return not any(batch.num_rows for batch in self._batches())
@@ -134,10 +143,11 @@ class ArrowSource:
         """Arrow type of a column, from the file's schema."""
         return self._schema.field(column).type
 
-    def arrays(self, column: str) -> Iterator[Any]:
-        """The column, batch by batch."""
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """Slices of the columns, without a copy."""
         for batch in self._batches():
-            yield batch.column(column)
+            for start in range(0, batch.num_rows, BATCH_ROWS):
+                yield tuple(batch.column(column).slice(start, BATCH_ROWS) for column in columns)
 
 
 def _distinct(names: list[str], path: Path) -> tuple[str, ...]:

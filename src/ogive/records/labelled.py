@@ -1,119 +1,118 @@
-"""Sums over records that have a label: counts per class and bin, and sums per group."""
+"""Sums over rows: counts per bin, counts per class and bin, and sums per group.
+
+Each `Sums` is fed a bounded number of rows at a time and keeps nothing but its sums.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from typing import Protocol
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ogive.errors import DataError
-from ogive.queries import Binning, ClassBinning, GroupSums, Label
-from ogive.records.binning import add_counts
+from ogive.queries import Aggregate, Binning, ClassBinning, GroupSums
+from ogive.records.binning import add_class_counts, add_counts, add_group_sums
+from ogive.records.labels import Classes, Codes, LabelCodes
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
+MAX_SUM_BITS = 62
 
-class Classes:
-    """Reads labels chunk by chunk, and sees a third class wherever it turns up."""
 
-    def __init__(self, label: Label) -> None:
-        self._label = label
-        self._other: Any = None
+class Sums(Protocol):
+    """The sums of an aggregate, growing row by row."""
 
-    def positive(self, array: Any) -> NDArray[np.bool_]:
-        """Whether each label is of the positive class.
+    sums: Int64
+
+    def add(self, values: Float64, codes: Codes) -> None:
+        """Add some rows: numbers of the grid, NaN where missing, and codes of labels where there are any.
 
         Raises:
-            DataError: a label is missing or of neither class.
+            DataError: a policy refuses what was found.
         """
-        label = self._label
-        if array.null_count:
-            raise DataError(f"label column {label.column!r} has missing values; every record needs a class")
-        codes, values = _encoded(array)
-        classes = np.array([self._class_of(value) for value in values], dtype=bool)
-        return classes[codes] if len(values) else np.zeros(0, dtype=bool)
-
-    def _class_of(self, value: Any) -> bool:
-        label = self._label
-        if _among(value, label.positive):
-            return True
-        if label.negative is not None:
-            if _among(value, label.negative):
-                return False
-            raise DataError(
-                f"label column {label.column!r} holds values of neither class; "
-                "name all values of each class with positive= and negative="
-            )
-        if self._other is None:
-            self._other = value
-        if not _among(value, (self._other,)):
-            raise DataError(
-                f"label column {label.column!r} holds more than two classes; name the values of the negative class too"
-            )
-        return False
+        ...
 
 
-def _encoded(array: Any) -> tuple[Int64, list[Any]]:
-    """Number of each label among the distinct ones, and these."""
-    encoded = array if pa.types.is_dictionary(array.type) else pc.dictionary_encode(array)
-    codes: Int64 = encoded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    present = np.unique(codes)
-    return np.searchsorted(present, codes), [encoded.dictionary[int(code)].as_py() for code in present]
+def start_sums(aggregate: Aggregate, labels: LabelCodes) -> Sums:
+    """Sums of no rows yet, whose labels will be coded by `labels`."""
+    match aggregate:
+        case Binning():
+            return BinSums(aggregate)
+        case ClassBinning():
+            return ClassSums(aggregate, labels)
+        case GroupSums():
+            return ProbabilitySums(aggregate, labels)
 
 
-def _among(value: Any, wanted: tuple[Any, ...]) -> bool:
-    """Numbers and truth values compare as numbers, text as text."""
-    return any(isinstance(value, str) == isinstance(other, str) and value == other for other in wanted)
+class BinSums:
+    """Records per bin, shape (N,)."""
+
+    def __init__(self, binning: Binning) -> None:
+        self._binning = binning
+        self.sums = np.zeros(binning.shape, dtype=np.int64)
+
+    def add(self, values: Float64, codes: Codes) -> None:
+        """Add the bins of some values."""
+        add_with_policy(self.sums, values, self._binning)
 
 
-def class_counts(aggregate: ClassBinning, chunks: Iterator[tuple[Float64, Any]]) -> Int64:
-    """Records per class and bin, shape (2, N), from chunks of scores and Arrow labels."""
-    counts = np.zeros(aggregate.shape, dtype=np.int64)
-    classes = Classes(aggregate.label)
-    for scores, labels in chunks:
-        positive = classes.positive(labels)
-        for k in range(2):
-            add_with_policy(counts[k], scores[positive == bool(k)], aggregate.score)
-    return counts
+class ClassSums:
+    """Records per class and bin, shape (2, N)."""
+
+    def __init__(self, aggregate: ClassBinning, labels: LabelCodes) -> None:
+        self._score = aggregate.score
+        self._classes = Classes(aggregate.label, labels)
+        self.sums = np.zeros(aggregate.shape, dtype=np.int64)
+
+    def add(self, values: Float64, codes: Codes) -> None:
+        """Add the bins of some scores to the counts of their classes."""
+        positive = self._classes.positive(codes)
+        refuse_outside(values, self._score)
+        missing = add_class_counts(self.sums, values, positive, self._score.grid)
+        place_missing(self.sums, missing, self._score)
 
 
-def group_sums(aggregate: GroupSums, chunks: Iterator[tuple[Float64, Any]]) -> Int64:
-    """Sums per group, shape (4, Q), from chunks of probabilities and Arrow labels."""
-    sums = np.zeros(aggregate.shape, dtype=np.int64)
-    classes = Classes(aggregate.label)
-    one = 1 << aggregate.bits
-    grid = aggregate.probability.grid
-    for probabilities, labels in chunks:
-        positive = classes.positive(labels)
-        values = with_policy(probabilities, aggregate.probability)
-        fixed = np.rint(values * one).astype(np.int64)
-        groups = np.searchsorted(grid.thresholds, values, side="left")
-        for row, weights in enumerate((one - fixed, fixed, ~positive, positive)):
-            np.add.at(sums[row], groups, weights.astype(np.int64))
-    return sums
+class ProbabilitySums:
+    """Sums per group, shape (4, Q)."""
+
+    def __init__(self, aggregate: GroupSums, labels: LabelCodes) -> None:
+        self._aggregate = aggregate
+        self._classes = Classes(aggregate.label, labels)
+        self._rows = 0
+        self.sums = np.zeros(aggregate.shape, dtype=np.int64)
+
+    def add(self, values: Float64, codes: Codes) -> None:
+        """Add some probabilities and labels to the sums of their groups."""
+        binning = self._aggregate.probability
+        self._rows += len(values)
+        check_room(self._rows, self._aggregate.bits)
+        positive = self._classes.positive(codes)
+        refuse_outside(values, binning)
+        substitute = {"low": 0.0, "high": 1.0}.get(binning.missing, np.nan)
+        if add_group_sums(self.sums, values, positive, binning.grid, substitute, self._aggregate.bits):
+            raise DataError(_missing_message(binning, "'low' or 'high'"))
 
 
-def with_policy(values: Float64, binning: Binning) -> Float64:
-    """Values with missing ones replaced and others clipped, as the policies say.
+def check_room(rows: int, bits: int) -> None:
+    """Refuse so many rows that their sums in units of 2^-bits could leave 64 bits.
+
+    Raises:
+        DataError: they could.
+    """
+    if rows > 1 << (MAX_SUM_BITS - bits):
+        raise DataError(f"there are too many records for sums with {bits} fractional bits; use fewer bits")
+
+
+def add_with_policy(counts: Int64, values: Float64, binning: Binning) -> None:
+    """Add the bins of some values to counts, in place, as the policies say.
 
     Raises:
         DataError: a policy refuses what was found.
     """
-    grid = binning.grid
-    missing = np.isnan(values)
-    if missing.any():
-        if binning.missing not in ("low", "high"):
-            raise DataError(
-                f"column {binning.column!r} has missing values; say what they mean with missing='low' or 'high'"
-            )
-        values = np.where(missing, grid.low if binning.missing == "low" else grid.high, values)
     refuse_outside(values, binning)
-    return np.clip(values, grid.low, grid.high)
+    place_missing(counts, np.array(add_counts(counts, values, binning.grid)), binning)
 
 
 def refuse_outside(values: Float64, binning: Binning) -> None:
@@ -124,26 +123,34 @@ def refuse_outside(values: Float64, binning: Binning) -> None:
     """
     grid = binning.grid
     if binning.outside == "refuse" and bool(np.any((values < grid.low) | (values > grid.high))):
-        low, high = grid.label(grid.low), grid.label(grid.high)
+        low, high = (
+            f"{bound:g}" if isinstance(bound, float) else str(bound)
+            for bound in (grid.label(grid.low), grid.label(grid.high))
+        )
         raise DataError(
             f"column {binning.column!r} has values outside {low} to {high}; "
             "widen the bounds, or count them at the nearer bound with outside='clip'"
         )
 
 
-def add_with_policy(counts: Int64, values: Float64, binning: Binning) -> None:
-    """Add the bins of some values to counts, in place, as the policies say.
+def place_missing(counts: Int64, missing: Int64, binning: Binning) -> None:
+    """Count missing values where the policy says, in place; shapes (..., N) and (...).
 
     Raises:
-        DataError: a policy refuses what was found.
+        DataError: the policy refuses them, and there are some.
     """
-    refuse_outside(values, binning)
-    missing = add_counts(counts, values, binning.grid)
-    if missing and binning.missing == "refuse":
-        raise DataError(
-            f"column {binning.column!r} has missing values; say what they mean with missing='low', 'high' or 'drop'"
-        )
-    if binning.missing == "low":
-        counts[0] += missing
-    elif binning.missing == "high":
-        counts[-1] += missing
+    if not missing.any():
+        return
+    match binning.missing:
+        case "refuse":
+            raise DataError(
+                _missing_message(binning, "'low', 'high' or 'drop'" if counts.ndim == 1 else "'low' or 'high'")
+            )
+        case "low":
+            counts[..., 0] += missing
+        case "high":
+            counts[..., -1] += missing
+
+
+def _missing_message(binning: Binning, choices: str) -> str:
+    return f"column {binning.column!r} has missing values; say what they mean with missing={choices}"

@@ -1,13 +1,13 @@
 """Where records may lie: columns held in memory. Files are in `ogive.records.files`.
 
-Every source hands out one column at a time as Arrow arrays, so binning is written once.
+Every source hands out aligned batches of some columns as Arrow arrays, so that sums are written once.
 """
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import narwhals as nw
@@ -15,13 +15,17 @@ import numpy as np
 import pyarrow as pa
 
 from ogive.errors import DataError
+from ogive.records.digests import columns_digest
+
+BATCH_ROWS = 1 << 18
+KEPT_COLUMNS = 4
 
 # What Arrow and the data frame libraries raise when a column cannot be converted.
 CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
 
 
 class Source(Protocol):
-    """A table that can be read column by column, several times."""
+    """A table of which some columns can be read, several times."""
 
     @property
     def name(self) -> str:
@@ -42,6 +46,10 @@ class Source(Protocol):
         """Number of rows."""
         ...
 
+    def digest(self) -> bytes:
+        """SHA-256 of all contents; as secret as the data."""
+        ...
+
     def is_empty(self) -> bool:
         """Whether there is no row at all, found without a pass over the table."""
         ...
@@ -50,8 +58,13 @@ class Source(Protocol):
         """Arrow type of a column."""
         ...
 
-    def arrays(self, column: str) -> Iterator[Any]:
-        """The column's Arrow arrays, in the order of the rows."""
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """Some rows at a time, the columns' Arrow arrays in the order asked; batches follow the rows' order.
+
+        Args:
+            columns: Different names, each of a column of the table.
+            identifiers: Those that only tell things apart; files that are text hand them out as text.
+        """
         ...
 
 
@@ -73,6 +86,10 @@ class ColumnsSource:
         """Number of rows."""
         return len(next(iter(self._arrays.values()), ()))
 
+    def digest(self) -> bytes:
+        """SHA-256 of the columns' contents."""
+        return columns_digest(self._arrays.items())
+
     def is_empty(self) -> bool:
         """Whether there is no row."""
         return self.rows() == 0
@@ -81,10 +98,11 @@ class ColumnsSource:
         """Arrow type of a column."""
         return self._arrays[column].type
 
-    def arrays(self, column: str) -> Iterator[Any]:
-        """The column's chunks."""
-        array = self._arrays[column]
-        yield from array.chunks if isinstance(array, pa.ChunkedArray) else [array]
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """Slices of the columns, without a copy."""
+        table = pa.Table.from_arrays([self._arrays[column] for column in columns], names=list(columns))
+        for batch in table.to_batches(max_chunksize=BATCH_ROWS):
+            yield tuple(batch.columns)
 
 
 class FrameSource:
@@ -106,6 +124,10 @@ class FrameSource:
         """Number of rows."""
         return len(self._frame)
 
+    def digest(self) -> bytes:
+        """SHA-256 of the columns' contents."""
+        return columns_digest((column, self._column(column)) for column in self.columns)
+
     def is_empty(self) -> bool:
         """Whether there is no row."""
         return self.rows() == 0
@@ -114,14 +136,17 @@ class FrameSource:
         """Arrow type of a column."""
         return self._column(column).type
 
-    def arrays(self, column: str) -> Iterator[Any]:
-        """The column's chunks."""
-        yield from ColumnsSource({column: self._column(column)}).arrays(column)
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """Slices of the columns."""
+        arrays = {column: self._column(column) for column in columns}
+        yield from ColumnsSource(arrays).batches(columns)
 
     def _column(self, column: str) -> Any:
         if column not in self._read:
             name = self._frame.columns[self.columns.index(column)]
-            self._read = {column: arrow_array(self._frame[name], column)}
+            while len(self._read) >= KEPT_COLUMNS:  # a copy of a whole wide frame could fill the memory
+                del self._read[next(iter(self._read))]
+            self._read[column] = arrow_array(self._frame[name], column)
         return self._read[column]
 
 

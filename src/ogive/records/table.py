@@ -1,6 +1,6 @@
-"""Records: one table, read column by column and turned into bin counts.
+"""Records: one table, of which some columns are read and turned into exact sums.
 
-`Records.of` takes files, data frames and plain arrays. Nothing here is private: a histogram
+`Records.of` takes files, data frames and plain arrays. Nothing here is private: an aggregate
 is the exact input of a release and must not leave the party that holds the records.
 """
 
@@ -13,20 +13,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from ogive.errors import DataError
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Binning, ClassBinning
-from ogive.records.binning import float_chunks, kind_of, type_words
-from ogive.records.labelled import add_with_policy, class_counts, group_sums
-from ogive.records.sources import Source, memory_source
+from ogive.queries import Aggregate, Binning, ClassBinning, Label
+from ogive.records.binning import float_values, kind_of, type_words
+from ogive.records.bounding import kept_rows
+from ogive.records.labelled import start_sums
+from ogive.records.labels import Codes, LabelCodes, check_label_type
+from ogive.records.persons import PersonCodes, check_person_type
+from ogive.records.sources import BATCH_ROWS, Source, memory_source
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 SHOWN_COLUMNS = 12
+NO_CODES: Codes = np.zeros(0, dtype=np.int64)
 
 
 class Records:
@@ -67,59 +70,111 @@ class Records:
 
     @property
     def size(self) -> int:
-        """Number of rows, missing values included."""
+        """Number of rows, missing values and rows that are not kept included; as secret as the data."""
         if self._size is None:
             self._size = self._source.rows()
         return self._size
 
     def bounded(self, person: str | None, max_rows_per_person: int = 1) -> Records:
-        """The same table with at most some rows of each person."""
-        if person is None and self.person is None:
-            PrivacyUnit(Adjacency.ADD_OR_REMOVE, None, max_rows_per_person)
-            return self
-        raise NotImplementedError
+        """The same table with at most some rows of each person, chosen at random once and for all.
 
-    def aggregate(self, aggregate: Aggregate) -> Int64:
-        """The exact integers that a query needs, of the aggregate's shape."""
-        if isinstance(aggregate, Binning):
-            return self.histogram(aggregate)
-        binning = aggregate.score if isinstance(aggregate, ClassBinning) else aggregate.probability
-        values = np.concatenate(list(self._chunks(binning.column, binning.grid.unit)))
-        label = aggregate.label.column
-        if label not in self.columns:
-            raise DataError(self._no_such_column(label))
-        labels = pa.chunked_array(list(self._source.arrays(label))).combine_chunks()
-        if isinstance(aggregate, ClassBinning):
-            return class_counts(aggregate, iter([(values, labels)]))
-        return group_sums(aggregate, iter([(values, labels)]))
-
-    def histogram(self, binning: Binning) -> Int64:
-        """Count the records in each bin, in one pass with bounded memory.
+        The choice is made among the columns that an aggregate uses, by a fixed public hash: it is the same
+        in any order of the rows and in any kind of file, and never depends on other persons. Kept rows are
+        held in memory while an aggregate is computed, about 30 bytes each.
 
         Args:
-            binning: Column, thresholds, and what a missing value (null or NaN) means. Values outside the
-                bounds, infinities included, are counted at the nearest bound. Booleans count as 0 and 1.
-
-        Returns:
-            Records per bin, shape (bins,); the sum is the number of rows that were not dropped.
+            person: Column of numbers or text that says whose row it is; None leaves the records as they are.
+            max_rows_per_person: Most rows that are kept of one person.
 
         Raises:
-            DataError: no such column, it holds neither numbers nor dates, it holds another kind than the
-                bounds, or values are missing and the policy is "refuse".
+            ParameterError: the limit is out of range, or given without a person column.
+            DataError: no such column, or it holds neither numbers nor text.
         """
-        grid = binning.grid
-        counts = np.zeros(grid.bins, dtype=np.int64)
-        rows = 0
-        for values in self._chunks(binning.column, grid.unit):
-            rows += len(values)
-            add_with_policy(counts, values, binning)
-        self._size = rows
-        return counts
+        PrivacyUnit(Adjacency.ADD_OR_REMOVE, person, max_rows_per_person)
+        if person is None:
+            return self
+        self._check_column(person)
+        check_person_type(person, self._source.type(person))
+        bounded = Records(self._source)
+        bounded.person, bounded.max_rows_per_person = person, max_rows_per_person
+        return bounded
 
-    def _chunks(self, column: str, unit: str) -> Iterator[Float64]:
-        """The column as numbers in the given unit, NaN where missing."""
+    def digest(self) -> bytes:
+        """SHA-256 of the whole table: of a file's bytes, or of the contents of columns in memory.
+
+        As secret as the data: whoever can guess the table can check the guess. The person column and the
+        limit are no part of it.
+
+        Raises:
+            DataError: the data cannot be read.
+        """
+        return self._source.digest()
+
+    def aggregate(self, aggregate: Aggregate) -> Int64:
+        """The exact integers that a query needs, in one pass; with bounded memory unless rows are bounded per person.
+
+        Values outside the bounds, infinities included, are counted at the nearest bound unless the
+        policy is "refuse". Booleans count as 0 and 1. Policies apply to the rows that are kept.
+
+        Returns:
+            Sums of the aggregate's shape.
+
+        Raises:
+            DataError: a column is missing or of the wrong kind, a label is missing or of neither class, a
+                person is missing, or a policy refuses a value.
+        """
+        labels = LabelCodes()
+        total = start_sums(aggregate, labels)
+        for values, codes in self._rows(aggregate, labels):
+            total.add(values, codes)
+        return total.sums
+
+    def histogram(self, binning: Binning) -> Int64:
+        """Count the records in each bin: `aggregate` of a binning, shape (bins,)."""
+        return self.aggregate(binning)
+
+    def _rows(self, aggregate: Aggregate, labels: LabelCodes) -> Iterator[tuple[Float64, Codes]]:
+        """The rows that count, some at a time: numbers of the grid, NaN where missing, and codes of labels."""
+        binning, label = _parts(aggregate)
+        self._check_values(binning)
+        wanted = {binning.column: None}
+        if label is not None:
+            self._check_column(label.column)
+            check_label_type(label, self._source.type(label.column))
+            wanted[label.column] = None
+        identifiers = set() if self.person is None else {self.person} - wanted.keys()
+        columns = [*wanted, *identifiers]
+        rows = 0
+        persons = None if self.person is None else PersonCodes(self.person, self._source.type(self.person))
+        held: list[tuple[Float64, Codes]] = []
+        for arrays in self._source.batches(columns, identifiers=identifiers):
+            batch = dict(zip(columns, arrays, strict=True))
+            values = float_values(batch[binning.column], binning.grid.unit)
+            codes = NO_CODES if label is None else labels.encode(batch[label.column])
+            rows += len(values)
+            if persons is None:
+                yield values, codes
+            else:
+                persons.add(batch[str(self.person)])
+                held.append((values, codes))
+        self._size = rows
+        if persons is not None:
+            values, codes = (np.concatenate(parts) for parts in zip(*held, strict=True))
+            held.clear()
+            keep = kept_rows(persons.finish(), values, codes, labels, self.max_rows_per_person)
+            for start in range(0, rows, BATCH_ROWS):
+                part = slice(start, start + BATCH_ROWS)
+                kept = keep[part]
+                yield values[part][kept], codes if label is None else codes[part][kept]
+
+    def _check_column(self, column: str) -> None:
         if column not in self.columns:
             raise DataError(self._no_such_column(column))
+
+    def _check_values(self, binning: Binning) -> None:
+        """Refuse a column that does not hold what the grid's bounds are."""
+        column, unit = binning.column, binning.grid.unit
+        self._check_column(column)
         kind = kind_of(self._source.type(column))
         holds = type_words(self._source.type(column))
         if kind is None:
@@ -130,8 +185,6 @@ class Records:
             if (kind, unit) == ("datetime", "date"):
                 hint = "; write the bounds as times, for example 2024-01-01T00:00"
             raise DataError(f"column {column!r} holds {holds}, but the bounds are {wanted}{hint}")
-        for array in self._source.arrays(column):
-            yield from float_chunks(array, unit)
 
     def _no_such_column(self, column: str) -> str:
         if not self._source.has_names:
@@ -144,3 +197,11 @@ class Records:
         shown = ", ".join(self.columns[:SHOWN_COLUMNS]) + (", ..." if len(self.columns) > SHOWN_COLUMNS else "")
         suggestion = f"; did you mean {' or '.join(near)}?" if near else ";"
         return f"{self._source.name} has no column {column!r}{suggestion} it has {shown}"
+
+
+def _parts(aggregate: Aggregate) -> tuple[Binning, Label | None]:
+    """The values and the labels that an aggregate needs."""
+    if isinstance(aggregate, Binning):
+        return aggregate, None
+    values = aggregate.score if isinstance(aggregate, ClassBinning) else aggregate.probability
+    return values, aggregate.label

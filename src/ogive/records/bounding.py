@@ -1,0 +1,109 @@
+"""Contribution bounding: which rows of a person with too many are kept.
+
+A row's rank is the hash of its person, of its contents in the columns in use, and of its number
+among the person's rows with the same contents. The rows of lowest rank are kept. So the choice is the
+same in any order of the rows, in any kind of file and on any engine, uniform over a person's rows, and
+depends on nobody else's.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.records.hashing import PUBLIC_KEY, siphash, text_word
+from ogive.records.labels import Codes, LabelCodes
+from ogive.records.persons import Persons
+
+Int64 = NDArray[np.int64]
+Uint64 = NDArray[np.uint64]
+Float64 = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+
+def kept_rows(persons: Persons, values: Float64, codes: Codes, labels: LabelCodes, limit: int) -> Bools:
+    """Which rows are kept when every person keeps at most `limit`.
+
+    Args:
+        persons: Whose rows they are.
+        values: Their numbers, NaN where missing, shape (rows,).
+        codes: Their labels, shape (rows,), or of no length where no label is in use.
+        labels: What the codes mean.
+        limit: Most rows of one person.
+
+    Returns:
+        Shape (rows,); True for min(limit, rows of the person) rows of every person.
+
+    Privacy:
+        See docs/proofs/contribution_bounding.md. What is dropped must not be shown.
+    """
+    counts = np.bincount(persons.codes, minlength=len(persons.words))
+    if counts.max() <= limit:
+        return np.ones(len(values), dtype=np.bool_)
+    words = np.array([_label_word(value) for value in labels.values], dtype=np.uint64)
+    keep = np.zeros(len(values), dtype=np.bool_)
+    _choose(persons.codes.astype(np.int64, copy=False), counts, persons.words, values, codes, words, limit, keep)
+    return keep
+
+
+def _label_word(value: object) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, str):
+        return text_word("text " + value)
+    whole = int(value) if value == value // 1 else None  # type: ignore[operator]
+    return text_word(f"number {float(value) if whole is None else whole}")  # type: ignore[arg-type]
+
+
+@numba.njit(cache=True, nogil=True)
+def _choose(
+    persons: Int64,
+    counts: Int64,
+    names: Uint64,
+    values: Float64,
+    codes: Codes,
+    labels: Uint64,
+    limit: int,
+    keep: Bools,
+) -> None:
+    # the rows of each person with too many, side by side
+    ends = np.zeros(len(counts), dtype=np.int64)
+    end = 0
+    for person in range(len(counts)):
+        ends[person] = end
+        if counts[person] > limit:
+            end += counts[person]
+    rows = np.empty(end, dtype=np.int64)
+    contents = np.empty(end, dtype=np.uint64)
+    pair = np.empty(2, dtype=np.uint64)
+    number = np.empty(1, dtype=np.float64)
+    for row in range(len(persons)):
+        person = persons[row]
+        if counts[person] <= limit:
+            keep[row] = True
+            continue
+        # one number for both zeros, one for all that is missing
+        number[0] = np.nan if np.isnan(values[row]) else values[row] + 0.0
+        pair[0] = number.view(np.uint64)[0]
+        pair[1] = labels[codes[row]] if len(codes) else np.uint64(0)
+        rows[ends[person]] = row
+        contents[ends[person]] = siphash(pair, PUBLIC_KEY)
+        ends[person] += 1
+    words = np.empty(4, dtype=np.uint64)
+    for person in range(len(counts)):
+        if counts[person] <= limit:
+            continue
+        start = ends[person] - counts[person]
+        order = np.argsort(contents[start : ends[person]], kind="mergesort")
+        ranks = np.empty(counts[person], dtype=np.uint64)
+        words[0], words[1] = names[person, 0], names[person, 1]
+        occurrence = np.uint64(0)
+        for i in range(counts[person]):
+            content = contents[start + order[i]]
+            same = i > 0 and content == words[2]
+            occurrence = np.uint64(occurrence + np.uint64(1)) if same else np.uint64(0)
+            words[2], words[3] = content, occurrence
+            ranks[i] = siphash(words, PUBLIC_KEY)
+        for i in np.argsort(ranks, kind="mergesort")[:limit]:
+            keep[rows[start + order[i]]] = True

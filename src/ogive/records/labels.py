@@ -1,0 +1,130 @@
+"""Labels: the values of a column as small codes, and which of two classes each value is.
+
+Numbers and truth values compare as numbers, so that 1, 1.0 and True are one value; text compares as text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ogive.errors import DataError
+from ogive.queries import Label
+from ogive.records.binning import kind_of, type_words
+
+Codes = NDArray[np.int64]
+
+MISSING = 0
+"""The code of a missing label."""
+
+_UNKNOWN = 2
+
+
+def check_label_type(label: Label, arrow_type: Any) -> None:
+    """Refuse a column that cannot hold labels, or not of the kind that the classes are written in.
+
+    Raises:
+        DataError: naming what the column holds.
+    """
+    holds = type_words(arrow_type)
+    if holds == "no values at all":
+        return  # every label is missing, and that is said of the rows
+    if kind_of(arrow_type) != "number" and holds != "text":
+        raise DataError(f"label column {label.column!r} holds {holds}, but numbers, truth values or text are needed")
+    wanted = (*label.positive, *(label.negative or ()))
+    if holds == "text" and not any(isinstance(value, str) for value in wanted):
+        raise DataError(
+            f"label column {label.column!r} holds text, but its classes are given as numbers; "
+            "write them as text, for example positive='1', negative='0'"
+        )
+    if holds != "text" and all(isinstance(value, str) for value in wanted):
+        raise DataError(
+            f"label column {label.column!r} holds numbers, but its classes are given as text; "
+            "write them as numbers, for example positive=1, negative=0"
+        )
+
+
+class LabelCodes:
+    """Numbers the distinct labels of a table, in the order in which they turn up."""
+
+    def __init__(self) -> None:
+        self.values: list[Any] = [None]
+        self._codes: dict[Any, int] = {None: MISSING}
+
+    def encode(self, array: Any) -> Codes:
+        """The code of each label of an Arrow array, which indexes `values`; null and NaN are `MISSING`."""
+        encoded = array if pa.types.is_dictionary(array.type) else pc.dictionary_encode(array)
+        indices = encoded.indices
+        numbers = [self._code(value) for value in encoded.dictionary.to_pylist()]
+        if indices.null_count:
+            indices = pc.fill_null(indices, len(numbers))
+        places = indices.to_numpy(zero_copy_only=False)
+        codes: Codes = np.array([*numbers, MISSING], dtype=np.int64)[places]
+        return codes
+
+    def _code(self, value: Any) -> int:
+        if value != value:  # NaN
+            return MISSING
+        code = self._codes.setdefault(value, len(self.values))
+        if code == len(self.values):
+            self.values.append(value)
+        return code
+
+
+class Classes:
+    """Tells classes by code, and sees a third class wherever it turns up."""
+
+    def __init__(self, label: Label, labels: LabelCodes) -> None:
+        self._label = label
+        self._labels = labels
+        self._other: Any = None
+        self._table = np.zeros(0, dtype=np.uint8)
+
+    def positive(self, codes: Codes) -> NDArray[np.uint8]:
+        """1 for each label of the positive class, 0 for the negative one.
+
+        Raises:
+            DataError: a label is missing or of neither class.
+        """
+        values = self._labels.values
+        if len(self._table) < len(values):
+            grown = np.full(len(values), _UNKNOWN, dtype=np.uint8)
+            grown[: len(self._table)] = self._table
+            self._table = grown
+        found = self._table[codes]
+        if len(found) and found.max() == _UNKNOWN:
+            present = np.flatnonzero(np.bincount(codes, minlength=len(values)))
+            for code in present[self._table[present] == _UNKNOWN]:
+                self._table[code] = self._class_of(int(code))
+            found = self._table[codes]
+        return found
+
+    def _class_of(self, code: int) -> bool:
+        label, value = self._label, self._labels.values[code]
+        if code == MISSING:
+            raise DataError(f"label column {label.column!r} has missing values; every record needs a class")
+        if _among(value, label.positive):
+            return True
+        if label.negative is None:
+            if self._other is None:
+                self._other = value
+            if _among(value, (self._other,)):
+                return False
+            raise DataError(
+                f"label column {label.column!r} holds more than two classes; name the values of the negative class too"
+            )
+        if _among(value, label.negative):
+            return False
+        raise DataError(
+            f"label column {label.column!r} holds {'text' if isinstance(value, str) else 'numbers'} of neither class; "
+            "name all values of each class with positive= and negative="
+        )
+
+
+def _among(value: Any, wanted: tuple[Any, ...]) -> bool:
+    """Numbers and truth values compare as numbers, text as text."""
+    return any(isinstance(value, str) == isinstance(other, str) and value == other for other in wanted)

@@ -1,0 +1,164 @@
+"""Whose row it is: the values of a person column as codes, one per person.
+
+A person's name is a whole number or a text. Text that writes a plain decimal number (5, 5.0, -12.50, without
+leading zeros) names the same person as the number, so that a person is the same whatever kind of
+file the table lies in; every other text is itself, letter by letter. Telling persons apart is exact:
+two persons taken for one would share their rows, and that would void the guarantee.
+"""
+
+from __future__ import annotations
+
+import decimal
+import re
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from ogive.errors import DataError
+from ogive.records.binning import kind_of, type_words
+from ogive.records.hashing import text_word
+
+Int64 = NDArray[np.int64]
+Uint64 = NDArray[np.uint64]
+Bools = NDArray[np.bool_]
+
+MAX_DIGITS = 18
+_LIMIT = 10**MAX_DIGITS
+_WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+_DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-][0-9]{2,3})?")
+
+
+class Persons(NamedTuple):
+    """Whose rows they are.
+
+    Fields:
+        codes: For each row the number of its person, shape (rows,).
+        words: For each person two words that name them, shape (persons, 2): what kind of name, and the name.
+    """
+
+    codes: Int64
+    words: Uint64
+
+
+def check_person_type(column: str, arrow_type: Any) -> None:
+    """Refuse a column that cannot name persons.
+
+    Raises:
+        DataError: it holds neither numbers nor text.
+    """
+    holds = type_words(arrow_type)
+    if holds == "no values at all":
+        raise DataError(_missing(column))
+    if (kind_of(arrow_type) != "number" and holds != "text") or pa.types.is_boolean(arrow_type):
+        holds = "truth values" if pa.types.is_boolean(arrow_type) else holds
+        raise DataError(f"person column {column!r} holds {holds}, but numbers or text are needed to tell persons apart")
+
+
+class PersonCodes:
+    """Reads a person column batch by batch."""
+
+    def __init__(self, column: str, arrow_type: Any) -> None:
+        check_person_type(column, arrow_type)
+        self._column = column
+        self._numeric = kind_of(arrow_type) == "number"
+        self._numbers: list[Int64] = []
+        self._is_text: list[Bools] = []
+        self._texts: list[Any] = []
+
+    def add(self, array: Any) -> None:
+        """Take the next rows.
+
+        Raises:
+            DataError: a person is missing.
+        """
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if array.null_count:
+            raise DataError(_missing(self._column))
+        kind = array.type
+        if pa.types.is_integer(kind):
+            numbers = array.to_numpy(zero_copy_only=False)
+            small = (numbers < _LIMIT) & (numbers > -_LIMIT if numbers.dtype.kind == "i" else True)
+        elif pa.types.is_floating(kind):
+            numbers = pc.cast(array, pa.float64()).to_numpy(zero_copy_only=False)
+            if np.isnan(numbers).any():
+                raise DataError(_missing(self._column))
+            small = (np.abs(numbers) < _LIMIT) & (numbers == np.rint(numbers))
+        else:
+            self._add_text(pc.cast(array, pa.large_string()))
+            return
+        self._add(np.where(small, numbers, 0).astype(np.int64), ~small, list(map(_name, numbers[~small].tolist())))
+
+    def _add_text(self, array: Any) -> None:
+        blank = pc.equal(array, "")
+        if self._numeric:  # a file of text, whose empty numbers may be written so
+            blank = pc.or_(blank, pc.equal(pc.utf8_lower(array), "nan"))
+        if pc.any(blank).as_py():
+            raise DataError(_missing(self._column))
+        whole = pc.match_substring_regex(array, _WHOLE)
+        numbers = pc.cast(pc.if_else(whole, array, "0"), pa.int64()).to_numpy(zero_copy_only=False).copy()
+        is_text = ~whole.to_numpy(zero_copy_only=False)
+        if not is_text.any():
+            self._add(numbers, is_text, [])
+            return
+        decimals = pc.match_substring_regex(array, rf"^{_DECIMAL.pattern}$")
+        for row in np.flatnonzero(decimals.to_numpy(zero_copy_only=False) & is_text):
+            name = _canonical(array[int(row)].as_py())
+            if isinstance(name, int):
+                numbers[row], is_text[row] = name, False
+        texts = [_canonical(text) for text in array.filter(pa.array(is_text)).to_pylist()]
+        self._add(numbers, is_text, texts)
+
+    def _add(self, numbers: Int64, is_text: Bools, texts: list[Any]) -> None:
+        self._numbers.append(numbers)
+        self._is_text.append(is_text)
+        self._texts.append(pa.array(texts, pa.large_string()))
+
+    def finish(self) -> Persons:
+        """The persons of all rows."""
+        numbers, is_text = np.concatenate(self._numbers), np.concatenate(self._is_text)
+        texts = pa.chunked_array(self._texts, pa.large_string()).combine_chunks()
+        self._numbers, self._is_text, self._texts = [], [], []
+        if not is_text.any():
+            codes, distinct = _encoded(pa.array(numbers))
+            return Persons(codes, _number_words(distinct))
+        codes = np.empty(len(numbers), dtype=np.int64)
+        codes[~is_text], distinct = _encoded(pa.array(numbers[~is_text]))
+        own, names = _encoded(texts)
+        codes[is_text] = own + len(distinct)
+        words = np.array([(1, text_word(name)) for name in names.to_pylist()], dtype=np.uint64)
+        return Persons(codes, np.concatenate([_number_words(distinct), words]))
+
+
+def _encoded(array: Any) -> tuple[Int64, Any]:
+    encoded = pc.dictionary_encode(array)
+    return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
+
+
+def _number_words(distinct: Any) -> Uint64:
+    names = distinct.to_numpy(zero_copy_only=False).astype(np.int64)
+    return np.stack([np.zeros(len(names), dtype=np.uint64), names.view(np.uint64)], axis=1)
+
+
+def _name(number: float) -> str:
+    """The canonical text of a number that is not whole, or large."""
+    text = str(_canonical(repr(number)))
+    return str(int(number)) if isinstance(number, float) and number.is_integer() else text
+
+
+def _canonical(text: str) -> int | str:
+    """The small whole number that a text writes, or the text, a decimal number without needless digits."""
+    if not _DECIMAL.fullmatch(text):
+        return text
+    with decimal.localcontext(prec=max(decimal.getcontext().prec, len(text))):
+        value = decimal.Decimal(text).normalize()
+    if value == value.to_integral_value() and abs(value) < _LIMIT:
+        return int(value)
+    return format(value, "f")
+
+
+def _missing(column: str) -> str:
+    return f"person column {column!r} has missing values; every row needs to say whose it is"
