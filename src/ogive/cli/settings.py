@@ -80,10 +80,17 @@ def _give(argument: Argument, place: str, source: str, values: Any) -> None:
     from cyclopts import Token
 
     count, takes_all = argument.token_count()
+    if isinstance(values, Mapping):
+        raise ParameterError(f"{place} must be a value or a list of values, not a table")
     if isinstance(values, str) and (count > 1 or takes_all):
-        values = shlex.split(values)
+        try:
+            values = shlex.split(values)
+        except ValueError:
+            raise ParameterError(f"{place} must be values with spaces between them, got {values!r}") from None
     if not isinstance(values, list):
         values = [values]
+    if not takes_all and len(values) != max(count, 1):
+        raise ParameterError(f"{place} must have {max(count, 1)} value{'s'[: count > 1]}, got {len(values)}")
     for index, value in enumerate(values):
         argument.append(Token(keyword=place, value=_text(value), source=source, index=index))
 
@@ -104,7 +111,7 @@ def _from_environment(commands: tuple[str, ...]) -> Iterator[Setting]:
     own = "".join(f"{command.replace('-', '_').upper()}_" for command in commands)
     others = tuple(f"{command.upper()}_" for command in COMMANDS if command not in ("ledger", commands[0]))
     for variable in sorted(os.environ):
-        if not variable.startswith(PREFIX) or variable in NO_OPTIONS:
+        if not variable.startswith(PREFIX) or variable in NO_OPTIONS or not os.environ[variable]:
             continue
         rest = variable.removeprefix(PREFIX)
         name = rest.lower().replace("_", "-")
@@ -132,8 +139,6 @@ def _from_file(path: Path, commands: tuple[str, ...]) -> Iterator[Setting]:
             continue
         if name not in SHARED and name not in ON_THE_COMMAND_LINE:
             raise ParameterError(f"{key} in {path} sets nothing{_near(name, (*SHARED, *COMMANDS))}")
-        if isinstance(value, Mapping):
-            raise ParameterError(f"{key} in {path} must be a value, not a table")
         if commands[0] not in WITHOUT_SHARED:
             yield f"{key} in {path}", name, value, True
     table: Any = data
