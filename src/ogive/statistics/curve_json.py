@@ -25,7 +25,7 @@ SCHEMA = "ogive.curve/1"
 _NEEDED = ("column", "grid", "adjacency", "total", "smoothing", "strategy", "raw", "cumulative", "provenance")
 # "1e999999999" is a short text and, as an exact number, fills the memory
 _EXPONENT = re.compile(r"[eE]\s*[+-]?\d*\d{4}")
-_LONGEST_TEXT = 4000
+LONGEST_TEXT = 4000
 _LARGEST_WHOLE = 1 << 62
 
 
@@ -82,7 +82,7 @@ def fields(data: Any) -> dict[str, Any]:
         if name not in data:
             raise DataError(f"a curve lacks the field {name!r}")
     for name in ("column", "adjacency", "smoothing"):
-        if not isinstance(data[name], str) or len(data[name]) > _LONGEST_TEXT:
+        if not isinstance(data[name], str) or len(data[name]) > LONGEST_TEXT:
             raise DataError(f"the field {name!r} of a curve must be a short text")
     total = data["total"]
     if total is not None and not (_whole(total) and total >= 0):
@@ -119,13 +119,14 @@ def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST_WHOLE
 
 
-def _number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
+    """Whether plain data is a finite number, and not so large that floating point could not hold it."""
     return _whole(value) or (isinstance(value, float) and math.isfinite(value))
 
 
 def _numbers(data: dict[str, Any], name: str) -> Any:
     values = data[name]
-    if not isinstance(values, list) or not values or not all(map(_number, values)):
+    if not isinstance(values, list) or not values or not all(map(is_number, values)):
         raise DataError(f"the field {name!r} of a curve must be a list of finite numbers")
     return np.array(values, dtype=np.float64)
 
@@ -144,16 +145,20 @@ def read_grid(data: Any) -> Grid:
 
 def _grid(data: Any, size: int) -> Grid:
     """A grid of the wanted size; the size is compared before anything is built from it."""
-    if not isinstance(data, dict) or not all(_number(data.get(name)) for name in ("low", "high")):
+    if not isinstance(data, dict) or not all(is_number(data.get(name)) for name in ("low", "high")):
         raise DataError("the field 'grid' of a curve must be an object with finite numbers low and high")
     if not _whole(data.get("bins")) or data["bins"] != size:
         raise DataError(f"a curve with {size} values needs a grid with bins = {size}")
     listed = data.get("thresholds", [])
-    if not isinstance(listed, list) or len(listed) not in (0, size) or not all(map(_number, listed)):
+    if not isinstance(listed, list) or len(listed) not in (0, size) or not all(map(is_number, listed)):
         raise DataError(f"the thresholds of the grid must be {size} finite numbers")
     grid = Grid.from_dict(data)
     if grid.to_dict() != {**data, "low": float(data["low"]), "high": float(data["high"])}:
         raise DataError("the grid contradicts itself")
+    try:
+        grid.label(grid.low), grid.label(grid.high)
+    except OverflowError:
+        raise DataError("the grid holds dates that no calendar has") from None
     return grid
 
 
@@ -181,10 +186,10 @@ def _check_plain(data: Any, size: int, depth: int) -> None:
             for item in data.values() if isinstance(data, dict) else data:
                 _check_plain(item, size, depth + 1)
         case str():
-            if len(data) > _LONGEST_TEXT or _EXPONENT.search(data):
+            if len(data) > LONGEST_TEXT or _EXPONENT.search(data):
                 raise DataError("the strategy holds a number that is too large")
         case None | bool():
             pass
         case _:
-            if not _number(data):
+            if not is_number(data):
                 raise DataError("the strategy holds a number that is too large")

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import ParameterError
 from ogive.grids import Bound, Grid
 from ogive.privacy import exact
 from ogive.provenance import Provenance
 from ogive.queries import Answer, CurveQuery, Query
-from ogive.statistics import curve_json
+from ogive.statistics import quantiles_json
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
 from ogive.statistics.curve_bins import lower_ends
@@ -42,7 +42,7 @@ class QuantileEstimates:
         provenance: What was released, at what price and under whose trust.
     """
 
-    schema: ClassVar[str] = "ogive.quantiles/1"
+    schema: ClassVar[str] = quantiles_json.SCHEMA
 
     column: str
     grid: Grid
@@ -71,22 +71,7 @@ class QuantileEstimates:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema `ogive.quantiles/1`; dates are ISO text."""
-
-        def text(value: Any) -> Any:
-            return value if isinstance(value, float) else value.isoformat()
-
-        rows = zip(self.probabilities, self.values, self.intervals, strict=True)
-        return {
-            "schema": "ogive.quantiles/1",
-            "column": self.column,
-            "grid": self.grid.to_dict(),
-            "confidence_level": self.confidence_level,
-            "quantiles": [
-                {"probability": p, "value": text(value), "low": text(a), "high": text(b)} for p, value, (a, b) in rows
-            ],
-            "curve": None if self.curve is None else self.curve.to_dict(),
-            "provenance": None if self.provenance is None else self.provenance.to_dict(),
-        }
+        return quantiles_json.to_dict(self)
 
     @staticmethod
     def from_dict(data: Any) -> QuantileEstimates:
@@ -95,7 +80,7 @@ class QuantileEstimates:
         Raises:
             ParameterError, DataError: these are no quantiles that this version can read.
         """
-        return read_quantiles(data)
+        return QuantileEstimates(**quantiles_json.fields(data))
 
     def errors(self, truth: QuantileEstimates) -> dict[str, float]:
         """Distances from exact quantiles.
@@ -121,26 +106,6 @@ class QuantileEstimates:
         for p, value, (a, b) in zip(self.probabilities, self.values, self.intervals, strict=True):
             lines.append(f"{p:>11g}  {_short(value):>20}  {_short(a)} to {_short(b)}")
         return "\n".join(lines)
-
-
-def read_quantiles(data: Any) -> QuantileEstimates:
-    """Quantiles from plain data; any plain data gives valid quantiles or an error."""
-    if not isinstance(data, dict) or data.get("schema") != QuantileEstimates.schema:
-        raise DataError(f'not quantiles: expected a JSON object with "schema": "{QuantileEstimates.schema}"')
-    try:
-        column, rows, level = data["column"], data["quantiles"], data["confidence_level"]
-        grid = curve_json.read_grid(data["grid"])
-        curve = None if data["curve"] is None else Curve.from_dict(data["curve"])
-        provenance = None if data["provenance"] is None else Provenance.from_dict(data["provenance"])
-        probabilities = tuple(float(row["probability"]) for row in rows)
-        numbers, low, high = (tuple(grid.number(row[name]) for row in rows) for name in ("value", "low", "high"))
-    except (KeyError, TypeError) as problem:
-        raise DataError(f"the quantiles lack a field or have one of the wrong kind: {problem}") from None
-    if not isinstance(column, str) or not rows or not all(0 <= p <= 1 for p in probabilities):
-        raise DataError("quantiles need a column and at least one probability in [0, 1]")
-    if not isinstance(level, float | int) or not 0 < level < 1:
-        raise DataError(f"the confidence level of quantiles must be strictly between 0 and 1, got {level!r}")
-    return QuantileEstimates(column, grid, probabilities, numbers, low, high, float(level), curve, provenance)
 
 
 def _short(value: Any) -> str:

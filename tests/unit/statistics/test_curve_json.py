@@ -100,6 +100,7 @@ def changed(**changes):
         (changed(grid={**PLAIN["grid"], "kind": ["linear"]}), "unknown kind"),
         (changed(grid={**PLAIN["grid"], "spam": 1}), "contradicts itself"),
         (changed(grid={**PLAIN["grid"], "thresholds": [1, 2]}), "thresholds of the grid"),
+        (changed(grid={**PLAIN["grid"], "unit": "date", "high": 1e12}), "no calendar has"),
         (changed(strategy={}), "size = 8"),
         (changed(strategy={**PLAIN["strategy"], "size": 1 << 40}), "size = 8"),
         (changed(strategy={**PLAIN["strategy"], "name": "spam"}), "name must be one of"),
