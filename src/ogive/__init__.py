@@ -20,8 +20,9 @@ if TYPE_CHECKING:
         ScaleError,
         UnsupportedError,
     )
-    from ogive.functions import ecdf, quantiles
+    from ogive.functions import ecdf, quantiles, roc
     from ogive.grids import Grid
+    from ogive.planning import Plan, PlanRow, plan, required_privacy
     from ogive.pointwise import PointwiseCurve
     from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
     from ogive.provenance import Provenance
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
     from ogive.statistics.curve import Curve
     from ogive.statistics.ecdf import Ecdf
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
+    from ogive.statistics.roc import Roc
+    from ogive.statistics.roc_band import RocBand
+    from ogive.statistics.roc_estimate import RocEstimate
     from ogive.strategies import design_hats, design_path, design_square_root, design_tree
     from ogive.streams import RunningTotal
     from ogive.trust import Central, Clear
@@ -51,6 +55,8 @@ _HOME = {
     "LedgerError": "errors",
     "OgiveError": "errors",
     "ParameterError": "errors",
+    "Plan": "planning",
+    "PlanRow": "planning",
     "PointwiseCurve": "pointwise",
     "PrivacyUnit": "privacy",
     "Provenance": "provenance",
@@ -59,6 +65,9 @@ _HOME = {
     "Quantiles": "statistics.quantiles",
     "RefusalError": "errors",
     "ReleaseMismatchError": "errors",
+    "Roc": "statistics.roc",
+    "RocBand": "statistics.roc_band",
+    "RocEstimate": "statistics.roc_estimate",
     "RunningTotal": "streams",
     "ScaleError": "errors",
     "UnsupportedError": "errors",
@@ -68,8 +77,11 @@ _HOME = {
     "design_square_root": "strategies",
     "design_tree": "strategies",
     "ecdf": "functions",
+    "plan": "planning",
     "quantiles": "functions",
     "release": "releasing",
+    "required_privacy": "planning",
+    "roc": "functions",
 }
 
 __all__ = [
@@ -87,6 +99,8 @@ __all__ = [
     "LedgerError",
     "OgiveError",
     "ParameterError",
+    "Plan",
+    "PlanRow",
     "PointwiseCurve",
     "PrivacyUnit",
     "Provenance",
@@ -95,6 +109,9 @@ __all__ = [
     "Quantiles",
     "RefusalError",
     "ReleaseMismatchError",
+    "Roc",
+    "RocBand",
+    "RocEstimate",
     "RunningTotal",
     "ScaleError",
     "UnsupportedError",
@@ -104,8 +121,11 @@ __all__ = [
     "design_square_root",
     "design_tree",
     "ecdf",
+    "plan",
     "quantiles",
     "release",
+    "required_privacy",
+    "roc",
 ]
 
 

@@ -95,7 +95,7 @@ def plot_curve(
     Raises:
         ParameterError: matplotlib is not installed, or confidence_level or target is out of range.
     """
-    axes = _axes(ax)
+    axes = new_axes(ax)
     edges = _edges(curve.grid)
     if confidence_level is not None:
         band = curve.band(confidence_level, target=target)
@@ -149,7 +149,7 @@ def plot_steps(curve: DrawnCurve, values: Float64, before: float, ax: Any = None
     Raises:
         ParameterError: matplotlib is not installed.
     """
-    axes = _axes(ax)
+    axes = new_axes(ax)
     axes.step(_edges(curve.grid), np.concatenate(([before], values)), where="post", color=BLUE, linewidth=1.8)
     _frame(axes, curve, "Share at or below" if before == 0 else "Share above")
     return axes
@@ -181,7 +181,12 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def _axes(ax: Any) -> Any:
+def new_axes(ax: Any = None) -> Any:
+    """Axes to draw into: the given ones, or those of a new figure.
+
+    Raises:
+        ParameterError: matplotlib is not installed.
+    """
     if ax is not None:
         return ax
     _matplotlib()
@@ -221,3 +226,188 @@ def _frame(axes: Any, curve: DrawnCurve, label: str) -> None:
         axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
     axes.grid(axis="y", color=GRAY, alpha=0.18, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
+
+
+class DrawnRocBand(Protocol):
+    """Two step functions of the share of false positives with something between them."""
+
+    @property
+    def fpr(self) -> Float64:
+        """Where the ends may step."""
+        ...
+
+    @property
+    def low(self) -> Float64:
+        """Lower ends."""
+        ...
+
+    @property
+    def high(self) -> Float64:
+        """Upper ends."""
+        ...
+
+
+class DrawnRoc(Protocol):
+    """A ROC curve that can be drawn."""
+
+    @property
+    def score(self) -> str:
+        """What the curve is of."""
+        ...
+
+    @property
+    def fpr(self) -> Float64:
+        """Shares of false positives."""
+        ...
+
+    @property
+    def tpr(self) -> Float64:
+        """Shares of true positives."""
+        ...
+
+    @property
+    def auc(self) -> float:
+        """Area under the curve."""
+        ...
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        ...
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        ...
+
+    def band(self, confidence_level: float, *, target: str) -> DrawnRocBand:
+        """What the true curve lies in."""
+        ...
+
+
+def plot_roc(
+    roc: DrawnRoc, ax: Any = None, *, confidence_level: float | None = 0.95, target: str = "population"
+) -> Any:
+    """Draw a ROC curve, with the band that holds the true one.
+
+    Args:
+        roc: What to draw.
+        ax: Axes to draw into; new ones by default.
+        confidence_level: Of the band; None for no band.
+        target: Of the band, "population" or "sample".
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed, or confidence_level or target is out of range.
+    """
+    axes = new_axes(ax)
+    if confidence_level is not None:
+        band = roc.band(confidence_level, target=target)
+        label = f"{100 * confidence_level:.6g} % band, {target}"
+        axes.fill_between(band.fpr, band.low, band.high, step="post", color=BLUE, alpha=0.22, linewidth=0, label=label)
+    axes.plot([0, 1], [0, 1], color=GRAY, linewidth=1, linestyle=(0, (1, 2)), label="chance")
+    label = f"{'released' if roc.private else 'exact (not private)'}, AUC {roc.auc:.3f}"
+    axes.plot(roc.fpr, roc.tpr, color=BLUE, linewidth=1.8, label=label)
+    axes.set_xlabel("Share of false positives")
+    axes.set_ylabel("Share of true positives")
+    axes.set_xlim(-0.02, 1.02)
+    axes.set_ylim(-0.02, 1.02)
+    axes.set_aspect("equal")
+    axes.set_title(f"ROC curve of {roc.score}", loc="left", fontsize=12, pad=22)
+    color, weight = (GRAY, "normal") if roc.private else (ORANGE, "bold")
+    axes.text(0, 1.02, roc.caption, transform=axes.transAxes, fontsize=8.5, color=color, fontweight=weight, va="bottom")
+    axes.legend(loc="lower right", frameon=False)
+    axes.grid(color=GRAY, alpha=0.18, linewidth=0.8)
+    axes.spines[["top", "right"]].set_visible(False)
+    return axes
+
+
+class DrawnPoints(Protocol):
+    """Observed against predicted shares with intervals."""
+
+    @property
+    def mean_predicted(self) -> Float64:
+        """Where the points are; NaN for none."""
+        ...
+
+    @property
+    def observed_share(self) -> Float64:
+        """How high they are; NaN for none."""
+        ...
+
+    @property
+    def low(self) -> Float64:
+        """Lower ends of the intervals."""
+        ...
+
+    @property
+    def high(self) -> Float64:
+        """Upper ends of the intervals."""
+        ...
+
+    @property
+    def confidence_level(self) -> float:
+        """Of all intervals together."""
+        ...
+
+
+class DrawnReliability(Protocol):
+    """A calibration test that can be drawn."""
+
+    @property
+    def probability(self) -> str:
+        """What was predicted with."""
+        ...
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        ...
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        ...
+
+    def reliability(self) -> DrawnPoints:
+        """The points and their intervals."""
+        ...
+
+
+def plot_reliability(calibration: DrawnReliability, ax: Any = None) -> Any:
+    """Draw observed against predicted shares, group by group, beside the line of a model that is right.
+
+    Args:
+        calibration: What to draw.
+        ax: Axes to draw into; new ones by default.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed.
+    """
+    axes = new_axes(ax)
+    points = calibration.reliability()
+    seen = ~np.isnan(points.observed_share)
+    across, up = points.mean_predicted[seen], points.observed_share[seen]
+    low, high = points.low[seen], points.high[seen]
+    top = min(1.0, 1.05 * float(max([0.01, *across, *high])))
+    axes.plot([0, top], [0, top], color=GRAY, linewidth=1, linestyle=(0, (5, 2)), label="a model that is right")
+    label = f"{100 * points.confidence_level:.6g} % intervals"
+    axes.vlines(across, low, high, color=BLUE, linewidth=1.4, alpha=0.6, label=label)
+    axes.plot(across, up, "o", color=BLUE, markersize=5, label="released" if calibration.private else "exact")
+    axes.set_xlim(-0.02 * top, 1.02 * top)
+    axes.set_ylim(-0.02 * top, 1.02 * top)
+    axes.set_xlabel(f"Predicted ({calibration.probability})")
+    axes.set_ylabel("Observed share")
+    axes.set_title("Predicted and observed shares", loc="left", fontsize=12, pad=22)
+    color, weight = (GRAY, "normal") if calibration.private else (ORANGE, "bold")
+    text = {"fontsize": 8.5, "color": color, "fontweight": weight, "va": "bottom"}
+    axes.text(0, 1.02, calibration.caption, transform=axes.transAxes, **text)
+    axes.grid(color=GRAY, alpha=0.18, linewidth=0.8)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(loc="upper left", frameon=False)
+    return axes

@@ -10,7 +10,7 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer
 from ogive.releasing import release
-from ogive.statistics import STATISTICS, Ecdf, Quantiles
+from ogive.statistics import STATISTICS, Ecdf, Quantiles, Roc
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import TRUST_MODELS, Clear
 
@@ -23,6 +23,10 @@ EXAMPLES = {
     "quantiles": [
         Quantiles("x", (0.25, 0.5, 0.75), bounds=(0, 100), bins=64),
         Quantiles("x", (0.1, 0.9), bounds=(0, 100), bins=64, method="bisection"),
+    ],
+    "roc": [
+        Roc("x", "y", (0, 100), bins=64, outside="clip"),
+        Roc("x", "y", (0, 100), bins=50, outside="clip", method="path", budget="split", positive_when="low"),
     ],
 }
 CASES = [

@@ -5,7 +5,8 @@ from typing import Any
 from ogive.statistics.base import Estimate, Statistic, Terms
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.quantiles import Quantiles
+from ogive.statistics.roc import Roc
 
-STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles)
+STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles, Roc)
 
-__all__ = ["STATISTICS", "Ecdf", "Estimate", "Quantiles", "Statistic", "Terms"]
+__all__ = ["STATISTICS", "Ecdf", "Estimate", "Quantiles", "Roc", "Statistic", "Terms"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, TypeVar
@@ -71,6 +71,13 @@ class Statistic(Protocol[EstimateT]):
 
     name: ClassVar[str]
     """Short name, as on the command line."""
+
+    def alternatives(self) -> Mapping[str, Statistic[EstimateT]]:
+        """The same statistic pinned to each method that it knows, by the method's name.
+
+        Some may fit no terms; their questions then say why. `plan` compares them.
+        """
+        ...
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, EstimateT]:
         """Yield queries, receive answers, return the estimate.

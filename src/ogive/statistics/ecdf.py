@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import ClassVar, Protocol, TypeVar
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Bound, Grid
@@ -46,6 +47,24 @@ def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | str) -
             return Grid.integers(*bounds)
         case _:
             raise ParameterError(f"grid must be linear, geometric, integers or a Grid, got {grid!r}")
+
+
+DesignedT = TypeVar("DesignedT", bound="Designed")
+
+
+class Designed(Protocol):
+    """A statistic that may carry a strategy designed by hand."""
+
+    @property
+    def method(self) -> str | Strategy:
+        """Name of a method, or a strategy."""
+        ...
+
+
+def by_hand(statistic: DesignedT) -> dict[str, DesignedT]:
+    """The statistic itself, named by hand, where its method is a strategy and not a name."""
+    method = statistic.method
+    return {} if isinstance(method, str) else {f"{method.name} by hand": statistic}
 
 
 @dataclass(frozen=True)
@@ -93,6 +112,10 @@ class Ecdf:
     def binning(self) -> Binning:
         """How a record becomes the number of a bin."""
         return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
+
+    def alternatives(self) -> dict[str, Ecdf]:
+        """One for each method, and one for a strategy designed by hand."""
+        return {name: dataclasses.replace(self, method=name) for name in METHODS} | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, Curve]:
         """Ask once for the noisy measurements and turn them into a valid curve.

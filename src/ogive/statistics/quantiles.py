@@ -19,8 +19,8 @@ from ogive.statistics import quantiles_json
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
 from ogive.statistics.curve_bins import lower_ends
-from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
-from ogive.statistics.methods import choose
+from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf, by_hand
+from ogive.statistics.methods import METHODS, choose
 from ogive.statistics.quantiles_bisection import bisect_quantiles
 from ogive.strategies import Pointwise, Strategy
 
@@ -157,6 +157,11 @@ class Quantiles:
     def _ecdf(self) -> Ecdf:
         method = "path" if self.method == "bisection" else self.method
         return Ecdf(self.column, self.bounds, bins=self.bins, grid=self.grid, method=method, missing=self.missing)
+
+    def alternatives(self) -> dict[str, Quantiles]:
+        """One for each way to a whole curve, one for bisection, and one for a strategy designed by hand."""
+        named = {name: dataclasses.replace(self, method=name) for name in (*METHODS, "bisection")}
+        return named | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         """Release a curve and read it, or bisect.

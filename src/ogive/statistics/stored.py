@@ -9,10 +9,12 @@ from ogive.errors import DataError
 from ogive.statistics.base import Estimate
 from ogive.statistics.curve import Curve
 from ogive.statistics.quantiles import QuantileEstimates
+from ogive.statistics.roc_estimate import RocEstimate
 
 READERS: dict[str, Callable[[Any], Estimate]] = {
     Curve.schema: Curve.from_dict,
     QuantileEstimates.schema: QuantileEstimates.from_dict,
+    RocEstimate.schema: RocEstimate.from_dict,
 }
 """For each schema, what rebuilds its estimate."""
 

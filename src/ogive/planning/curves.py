@@ -1,0 +1,68 @@
+"""Errors of one noisy curve before smoothing: the same for every data set.
+
+The raw estimate of the cumulative counts is the truth plus noise whose law is known, so its
+root mean squared error is exact, and its largest error is simulated from the noise alone.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from ogive.privacy import Adjacency
+from ogive.queries import CurveQuery
+from ogive.statistics.bands import NoiseMaxima, one_sided_distances, simulate_maxima, upper_quantile
+from ogive.strategies import Strategy
+
+CONFIDENCE = Fraction(95, 100)
+
+# simulated noise values for one prediction, and how many whole curves that makes at least and at most
+_VALUES = 5_000_000
+FEWEST, MOST = 199, 499
+
+
+def simulations_for(strategy: Strategy) -> int:
+    """How many curves of noise are simulated: 499 up to some ten thousand noise nodes, fewer beyond."""
+    return min(MOST, max(FEWEST, _VALUES // sum(level.nodes for level in strategy.levels)))
+
+
+def total_known(query: CurveQuery, adjacency: Adjacency) -> bool:
+    """Whether the estimate is conditioned on a public number of records; points opened one by one are not."""
+    return adjacency is Adjacency.REPLACE and query.points is None
+
+
+def curve_rmse(query: CurveQuery, adjacency: Adjacency, records: int) -> float:
+    """Exact root mean squared error of the raw counts over the thresholds, as a share of the records."""
+    variance = query.strategy.variance(total_known=total_known(query, adjacency))
+    return math.sqrt(float(np.mean(variance))) / records
+
+
+def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> dict[str, float]:
+    """Errors of the raw curve by name; see `METRICS` for what each says."""
+    strategy = query.strategy
+    maxima = simulate_maxima(strategy, total_known=total_known(query, adjacency), simulations=simulations_for(strategy))
+    return {
+        "rmse": curve_rmse(query, adjacency, records),
+        "ks": float(np.mean(maxima.either)) / records,
+        "ks_95": upper_quantile(maxima.either, 1 - CONFIDENCE) / records,
+        "band": _half_width(maxima, adjacency, records, whole=query.points is None),
+    }
+
+
+def _half_width(maxima: NoiseMaxima, adjacency: Adjacency, records: int, *, whole: bool) -> float:
+    """Half width of the band for the population, before it is made monotone; at most 1."""
+    tail = 1 - CONFIDENCE
+    if adjacency is Adjacency.REPLACE:
+        # noise and sampling are independent, so every pair of draws counts
+        sums = np.add.outer(maxima.above / records, one_sided_distances(records, len(maxima.above)))
+        return min(1.0, upper_quantile(sums.ravel(), tail / 2))
+    if whole:
+        margin = upper_quantile(maxima.ratio, tail / 2)
+        strays = math.sqrt(math.log(4 / tail) / (2 * max(1.0, records - margin)))
+        return min(1.0, margin / records + strays)
+    # single points are not divided by the same noisy total, so the widest interval is that of the largest share
+    margin = upper_quantile(maxima.either, tail / 2)
+    strays = math.sqrt(math.log(4 / tail) / (2 * max(1.0, records - margin)))
+    return min(1.0, ((1 + strays) * (records + margin) + margin) / records - 1)

@@ -1,0 +1,71 @@
+"""A plan as a picture: error against privacy loss, both on logarithmic axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ogive.errors import ParameterError
+from ogive.planning.metrics import DECIDING, METRICS, title
+from ogive.planning.text import heading
+from ogive.plots import GRAY, new_axes
+from ogive.privacy import PureDP, ZeroConcentratedDP
+
+if TYPE_CHECKING:
+    from ogive.planning.rows import Plan
+
+# Okabe and Ito's palette, and marks, so that lines are told apart without color too
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A")
+_MARKS = ("o", "s", "^", "D", "v", "P", "X")
+
+
+def loss_of(privacy: Any) -> float:
+    """Epsilon, or rho of a concentrated guarantee."""
+    return float(privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon)
+
+
+def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
+    """Draw one line for each method.
+
+    Args:
+        plan: What to draw, for one or more guarantees of one type.
+        ax: Axes to draw into; new ones by default.
+        error: Which error; by default the one that decides.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed, no row has such an error, or types of guarantees are mixed.
+    """
+    names = {name for row in plan.rows for name in row.errors}
+    wanted = next((name for name in DECIDING if name in names), None) if error is None else error
+    if wanted not in names:
+        raise ParameterError(f"error must be one of {', '.join(sorted(names))}, got {wanted!r}")
+    kinds = {type(row.privacy) for row in plan.rows}
+    if len(kinds) > 1:
+        raise ParameterError("a picture needs guarantees of one type; plan for each type on its own")
+    axes = new_axes(ax)
+    for number, method in enumerate(dict.fromkeys(row.method for row in plan.rows)):
+        points = sorted((loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if row.method == method)
+        axes.plot(
+            *zip(*points, strict=True),
+            label=method,
+            color=_COLORS[number % len(_COLORS)],
+            marker=_MARKS[number % len(_MARKS)],
+            markersize=5,
+            linewidth=1.6,
+        )
+    taken = sorted((loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if row.chosen)
+    if taken:
+        axes.scatter(*zip(*taken, strict=True), s=110, facecolors="none", edgecolors="black", label="taken", zorder=4)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel(
+        "rho" if kinds == {ZeroConcentratedDP} else "epsilon" if kinds == {PureDP} else "epsilon (approximate)"
+    )
+    axes.set_ylabel(METRICS[wanted].title if wanted in METRICS else title(wanted))
+    axes.set_title(f"Predicted error of {heading(plan)}, {plan.records} records", loc="left", fontsize=12)
+    axes.grid(which="both", color=GRAY, alpha=0.18, linewidth=0.8)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return axes

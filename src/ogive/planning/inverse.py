@@ -1,0 +1,153 @@
+"""The smallest guarantee whose predicted error is small enough."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+from ogive.errors import ParameterError, ScaleError
+from ogive.planning.curves import curve_errors, curve_rmse
+from ogive.planning.predict import DEFAULT_RUNS, Planner
+from ogive.planning.rehearsal import first_query, noise_of_run, rehearse
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
+from ogive.queries import CurveQuery
+from ogive.statistics.base import Statistic, Terms
+from ogive.trust import Central, TrustModel
+
+KINDS = ("pure", "zcdp", "approx")
+LOWEST, HIGHEST = -12, 4  # powers of ten between which a loss is sought
+_PER_DECADE = 900  # decimals of three digits
+
+
+def required_privacy(
+    statistic: Statistic[Any],
+    *,
+    records: int,
+    error: Mapping[str, float],
+    kind: str = "pure",
+    delta: Rational | None = None,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    person: str | None = None,
+    max_rows_per_person: int = 1,
+    trust: type[TrustModel] | TrustModel = Central,
+    like: Any = None,
+    positive_share: float = 0.3,
+    auc: float = 0.8,
+    runs: int = DEFAULT_RUNS,
+) -> Privacy:
+    """Find the smallest guarantee whose predicted error is at most a wanted one.
+
+    Args:
+        statistic: What would be released; its own method is planned with, "auto" being the best.
+        records: Number of records, or a guess where it is private.
+        error: One name and the largest value wanted, for example {"ks": 0.01}; the names are those of a plan's
+            errors: rmse, ks, ks_95, band, and with imagined records auc and others.
+        kind: "pure", "zcdp", or "approx", which needs delta.
+        delta: Of an approximate guarantee.
+        adjacency: Which data sets would be adjacent.
+        person: Column that says whose record it is.
+        max_rows_per_person: How many of a person's records would be kept.
+        trust: Who would hold the records.
+        like: Public or synthetic records to simulate on, as for `plan`.
+        positive_share: Of the model that stands in for labeled records.
+        auc: Of that model's scores.
+        runs: Whole releases to simulate for each guarantee that is tried, where that is needed.
+
+    Returns:
+        A guarantee of that kind, its loss rounded up to three significant digits.
+
+    Raises:
+        ParameterError: an argument is out of range, or no guarantee brings the error down so far.
+
+    Privacy:
+        Reads no private records; costs nothing.
+    """
+    name, wanted = _wanted(error)
+    make = _maker(kind, delta)
+    planner = Planner.of(
+        statistic, records, adjacency, person, max_rows_per_person, trust, like, positive_share, auc, runs
+    )
+
+    def value(loss: Fraction) -> float:
+        terms = Terms(make(loss), planner.unit, planner.refusal)
+        try:
+            query = first_query(statistic, terms)
+        except ScaleError:
+            return math.inf  # more noise than can be drawn
+        if isinstance(query, CurveQuery) and name == "rmse":
+            return curve_rmse(query, planner.unit.adjacency, planner.records)
+        if isinstance(query, CurveQuery) and name in ("ks", "ks_95", "band"):
+            return curve_errors(query, planner.unit.adjacency, planner.records)[name]
+        done = rehearse(statistic, terms, planner.shape.sums, nodes=noise_of_run(0))
+        errors = planner.errors(statistic, terms, done)
+        if name not in errors:
+            raise ParameterError(f"error must name one of {', '.join(errors)}, got {name!r}")
+        return errors[name]
+
+    return make(_smallest(value, wanted, name))
+
+
+def _smallest(value: Callable[[Fraction], float], wanted: float, name: str) -> Fraction:
+    """The smallest loss of three digits at which a falling error is at most the wanted one."""
+    steps: dict[int, float] = {}
+
+    def met(step: int) -> bool:
+        if step not in steps:
+            steps[step] = value(_loss(step))
+        return steps[step] <= wanted
+
+    low, high = _step(LOWEST), _step(HIGHEST)
+    start = _step(0)
+    if met(start):
+        high, reach = start, 32
+        while high - reach > low and met(high - reach):
+            high, reach = high - reach, 2 * reach
+        low = max(low, high - reach)
+    else:
+        low, reach = start, 32
+        while low + reach < high and not met(low + reach):
+            low, reach = low + reach, 2 * reach
+        high = min(high, low + reach)
+    if not met(high):
+        raise ParameterError(
+            f"no guarantee up to {float(_loss(high)):g} brings {name} to {wanted:g}: with almost no noise it would "
+            f"still be {steps[high]:.3g}; ask for a larger error or plan for more records"
+        )
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if met(middle) else (middle, high)
+    return _loss(high)
+
+
+def _step(power: int) -> int:
+    """Number of a power of ten among all decimals of three digits."""
+    return power * _PER_DECADE
+
+
+def _loss(step: int) -> Fraction:
+    """The decimal of three digits with this number; 0 is 1.00."""
+    power, digits = divmod(step, _PER_DECADE)
+    return Fraction(f"{digits + 100}e{power - 2}")
+
+
+def _wanted(error: Any) -> tuple[str, float]:
+    if not isinstance(error, Mapping) or len(error) != 1:
+        raise ParameterError(f'error must be one name and its largest value, for example {{"ks": 0.01}}, got {error!r}')
+    [(name, value)] = error.items()
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
+        raise ParameterError(f"the wanted error must be a number above 0, got {value!r}")
+    return str(name), float(value)
+
+
+def _maker(kind: str, delta: Rational | None) -> Callable[[Fraction], Privacy]:
+    if kind not in KINDS:
+        raise ParameterError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+    if (kind == "approx") != (delta is not None):
+        raise ParameterError('delta belongs to kind="approx", which needs it, for example delta="1e-6"')
+    if kind == "zcdp":
+        return ZeroConcentratedDP
+    if delta is None:
+        return PureDP
+    return lambda epsilon: ApproxDP(epsilon, delta)

@@ -1,0 +1,49 @@
+"""The errors that a plan can predict: how they are called in a table, and what each says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One kind of error.
+
+    Fields:
+        title: Heading of its column.
+        words: What it is.
+    """
+
+    title: str
+    words: str
+
+
+METRICS: dict[str, Metric] = {
+    "rmse": Metric("rmse", "root mean squared error over the thresholds, before smoothing, as a share of the records"),
+    "ks": Metric("ks", "largest error at any threshold, on average, before smoothing, as a share of the records"),
+    "ks_95": Metric("ks 95 %", "largest error that 95 of 100 releases stay within, before smoothing"),
+    "band": Metric("band", "half width of the 95 % band for the population, which counts sampling error too"),
+    "rmse_smoothed": Metric("rmse smoothed", "root mean squared error of the published curve, simulated"),
+    "ks_smoothed": Metric("ks smoothed", "largest error of the published curve, on average, simulated"),
+    "rank": Metric("rank", "largest distance of a quantile from its wanted share, on average, simulated"),
+    "auc": Metric("AUC", "root mean squared difference of private and exact AUC, simulated"),
+    "l1": Metric("area", "area between private and exact ROC curve, on average, simulated"),
+}
+"""What each error is, in the order of a table's columns."""
+
+ROOT_MEAN_SQUARED = frozenset({"rmse", "auc", "statistic", "observed"})
+"""Errors of single estimates that are summed up as a root mean square; others as a mean."""
+
+DECIDING = ("auc", "ks", "statistic", "rmse")
+"""What a picture shows, the first that a plan has."""
+
+
+def title(name: str) -> str:
+    """Heading of an error, also of one that no text is kept for."""
+    return METRICS[name].title if name in METRICS else name.replace("_", " ")
+
+
+def in_order(names: set[str]) -> list[str]:
+    """Names as a table shows them."""
+    known = [name for name in METRICS if name in names]
+    return known + sorted(names - set(known))

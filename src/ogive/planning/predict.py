@@ -1,0 +1,246 @@
+"""Predict price and errors of every method, spending nothing and reading no records."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError
+from ogive.noise import DiscreteLaplace
+from ogive.planning.curves import curve_errors
+from ogive.planning.metrics import ROOT_MEAN_SQUARED
+from ogive.planning.rehearsal import Rehearsal, Sums, first_query, noise_of_run, rehearse
+from ogive.planning.rows import LeftOut, Plan, PlanRow
+from ogive.planning.shapes import BinormalShape, Repeated, Shape
+from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_privacy
+from ogive.queries import Aggregate, CurveQuery, Int64, Query
+from ogive.statistics.base import Estimate, Statistic, Terms, describe
+from ogive.trust import Central, TrustModel
+
+LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
+"""Guarantees that are planned for where none is named."""
+
+DEFAULT_RUNS = 200
+MAX_RECORDS = 1 << 40
+
+Progress = Callable[[int, int], None]
+
+
+def plan(
+    statistic: Statistic[Any],
+    *,
+    privacy: Privacy | Sequence[Privacy] | None = None,
+    records: int,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    person: str | None = None,
+    max_rows_per_person: int = 1,
+    trust: type[TrustModel] | TrustModel = Central,
+    like: Any = None,
+    positive_share: float = 0.3,
+    auc: float = 0.8,
+    runs: int = DEFAULT_RUNS,
+    progress: Progress | None = None,
+) -> Plan:
+    """Predict what every method would cost and how far off it would be, before anything is spent.
+
+    Errors of distribution functions before smoothing are the same for all data. Errors after smoothing, and those
+    of ROC curves and calibration tests, depend on the data: they are simulated on `like`, or on a model
+    that the plan states.
+
+    Args:
+        statistic: What would be released, for example `Ecdf("age", bounds=(0, 120))`.
+        privacy: A guarantee, or several to compare; by default pure epsilons from 0.1 to 5.
+        records: Number of records; where the adjacency keeps it private, your own guess.
+        adjacency: Which data sets would be adjacent.
+        person: Column that says whose record it is, as for `Central`.
+        max_rows_per_person: How many of a person's records would be kept.
+        trust: Who would hold the records: a trust model, or its type.
+        like: Public or synthetic records with the columns that are needed, in any form that `Central` reads, to
+            simulate whole releases on. Never the records that are to be protected.
+        positive_share: Of the model that stands in for labeled records where `like` is not given.
+        auc: Of that model's scores.
+        runs: Whole releases to simulate for each row where that is needed.
+        progress: Called with rows done and to do.
+
+    Raises:
+        ParameterError: an argument is out of range, or no method can serve the statistic.
+        DataError: `like` cannot be read.
+
+    Privacy:
+        Reads no private records; costs nothing. Which plan you act on may, if you chose `like` or `records` by
+        looking at private data.
+    """
+    planner = Planner.of(
+        statistic, records, adjacency, person, max_rows_per_person, trust, like, positive_share, auc, runs
+    )
+    grants = _grants(privacy)
+    rows: list[PlanRow] = []
+    left_out: list[LeftOut] = []
+    first: OgiveError | None = None
+    ways = statistic.alternatives()
+    for number, (grant, (name, way)) in enumerate((grant, each) for grant in grants for each in ways.items()):
+        try:
+            rows.append(planner.row(name, way, grant))
+        except (ParameterError, UnsupportedError, BudgetError) as problem:
+            first = first or problem
+            left_out.append(LeftOut(name, grant, str(problem)))
+        if progress is not None:
+            progress(number + 1, len(grants) * len(ways))
+    if not rows:
+        assert first is not None, "a statistic has at least one alternative"
+        raise first
+    return Plan(
+        statistic=describe(statistic),
+        records=records,
+        unit=planner.unit,
+        trust=planner.trust,
+        rows=tuple(rows),
+        left_out=tuple(left_out),
+        basis=planner.basis,
+        runs=planner.runs if planner.simulated else 0,
+    )
+
+
+@dataclass
+class Planner:
+    """Predicts one row at a time, for one statistic and one number of records."""
+
+    statistic: Statistic[Any]
+    records: int
+    unit: PrivacyUnit
+    trust: str
+    refusal: Callable[[Query], str | None]
+    shape: Shape
+    given: bool
+    runs: int
+    simulated: bool = False
+
+    @staticmethod
+    def of(
+        statistic: Statistic[Any],
+        records: int,
+        adjacency: Adjacency,
+        person: str | None,
+        max_rows_per_person: int,
+        trust: type[TrustModel] | TrustModel,
+        like: Any,
+        positive_share: float,
+        auc: float,
+        runs: int,
+    ) -> Planner:
+        """Check what was asked.
+
+        Raises:
+            ParameterError, DataError: an argument is out of range, or `like` cannot be read.
+        """
+        if isinstance(records, bool) or not isinstance(records, int | np.integer) or not 1 <= records <= MAX_RECORDS:
+            raise ParameterError(f"records must be a whole number from 1 to {MAX_RECORDS}, got {records!r}")
+        if isinstance(runs, bool) or not isinstance(runs, int) or runs < 2:
+            raise ParameterError(f"runs must be a whole number of at least 2, got {runs!r}")
+        if not hasattr(statistic, "questions") or isinstance(statistic, type):
+            raise ParameterError(f"statistic must be one such as Ecdf(...), got {statistic!r}")
+        unit, model = _trusted(trust, check_adjacency(adjacency), person, max_rows_per_person)
+        if not model.private:
+            raise ParameterError(f"the trust model {model.name} has no noise, so there is nothing to plan")
+        size = int(records)
+        shape: Shape = BinormalShape(size, positive_share, auc) if like is None else Repeated(like, size)
+        return Planner(statistic, size, unit, model.name, model.refusal, shape, like is not None, runs)
+
+    @property
+    def basis(self) -> str:
+        """What the errors rest on."""
+        if self.given:
+            return f"simulated on {self.shape.words}, {self.runs} releases a row"
+        return f"simulated, {self.runs} releases a row: {self.shape.words}" if self.simulated else ""
+
+    def row(self, name: str, way: Statistic[Any], privacy: Privacy) -> PlanRow:
+        """Price and errors of one way under one guarantee.
+
+        Raises:
+            ParameterError, UnsupportedError, BudgetError: it does not fit.
+        """
+        terms = Terms(privacy, self.unit, self.refusal)
+        done = rehearse(way, terms, self.shape.sums, nodes=noise_of_run(0))
+        errors = self.errors(way, terms, done)
+        chosen = first_query(self.statistic, terms) == done.queries[0] if way != self.statistic else True
+        return PlanRow(name, privacy, done.price, _noise(done, errors, self.records), errors, chosen)
+
+    def errors(self, way: Statistic[Any], terms: Terms, done: Rehearsal) -> dict[str, float]:
+        """All errors that can be predicted, by name."""
+        errors: dict[str, float] = {}
+        queries = done.queries
+        if len(queries) == 1 and isinstance(queries[0], CurveQuery):
+            errors = curve_errors(queries[0], self.unit.adjacency, self.records)
+            if not self.given:
+                return errors
+        for name, value in self._simulate(way, terms).items():
+            errors[f"{name}_smoothed" if name in errors else name] = value
+        return errors
+
+    def _simulate(self, way: Statistic[Any], terms: Terms) -> dict[str, float]:
+        """Whole releases of imagined records, against the exact answer for them."""
+        self.simulated = True
+        known: dict[Aggregate, Int64] = {}
+
+        def sums(aggregate: Aggregate) -> Int64:
+            if aggregate not in known:
+                known[aggregate] = self.shape.sums(aggregate)
+            return known[aggregate]
+
+        truth = self._truth(terms, sums)
+        found: dict[str, list[float]] = {}
+        for run in range(self.runs):
+            estimate = rehearse(way, terms, sums, nodes=noise_of_run(run + 1)).estimate
+            for name, value in estimate.errors(truth).items():
+                found.setdefault(name, []).append(value)
+        return {name: _summed_up(name, values) for name, values in found.items() if np.isfinite(values).any()}
+
+    def _truth(self, terms: Terms, sums: Sums) -> Estimate:
+        """The exact answer, by the first way that fits; some ways find less of it than others."""
+        for way in self.statistic.alternatives().values():
+            try:
+                return rehearse(way, terms, sums, nodes=None).estimate
+            except (ParameterError, UnsupportedError, BudgetError):
+                continue
+        return rehearse(self.statistic, terms, sums, nodes=None).estimate
+
+
+def _summed_up(name: str, values: Sequence[float]) -> float:
+    """Root mean square or mean of the runs in which there was an error to see."""
+    finite = np.array([value for value in values if math.isfinite(value)])
+    return float(np.sqrt(np.mean(finite**2)) if name in ROOT_MEAN_SQUARED else np.mean(np.abs(finite)))
+
+
+def _noise(done: Rehearsal, errors: Mapping[str, float], records: int) -> str:
+    """Kind and size of the noise in words."""
+    levels = [level for query in done.queries for level in query.levels]
+    kinds = {"Laplace" if isinstance(level.law, DiscreteLaplace) else "Gaussian" for level in levels}
+    nodes = sum(level.nodes for level in levels)
+    size = f", +/- {errors['rmse'] * records:.3g} records" if "rmse" in errors else ""
+    return f"{' and '.join(sorted(kinds))} on {nodes} sums{size}"
+
+
+def _grants(privacy: Privacy | Sequence[Privacy] | None) -> tuple[Privacy, ...]:
+    if privacy is None:
+        return LADDER
+    if isinstance(privacy, list | tuple):
+        if not privacy:
+            raise ParameterError("name at least one guarantee, for example privacy=[PureDP(1)]")
+        return tuple(dict.fromkeys(check_privacy(each) for each in privacy))
+    return (check_privacy(privacy),)
+
+
+def _trusted(
+    trust: type[TrustModel] | TrustModel, adjacency: Adjacency, person: str | None, rows: int
+) -> tuple[PrivacyUnit, TrustModel]:
+    """The privacy unit, and a trust model to ask what it refuses; of a type one without any records."""
+    model = trust.__new__(trust) if isinstance(trust, type) else trust
+    if not isinstance(model, TrustModel):
+        raise ParameterError(f"trust must be a trust model such as Central, got {trust!r}")
+    if isinstance(trust, type) or person is not None:
+        return PrivacyUnit(adjacency, person, rows), model
+    return model.unit(adjacency), model

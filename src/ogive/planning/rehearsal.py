@@ -1,0 +1,90 @@
+"""Run a statistic's questions on known sums: what it asks, what that costs, and what comes out.
+
+Nothing here is a release: the sums are public or imagined, and the noise comes from public seeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.accounting import covers, total_loss
+from ogive.errors import BudgetError, UnsupportedError
+from ogive.noise import DerivedNodes, KeyedSource
+from ogive.noise.base import NodeNoise
+from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.queries import Aggregate, Answer, Query
+from ogive.statistics.base import Estimate, Statistic, Terms
+
+Int64 = NDArray[np.int64]
+Sums = Callable[[Aggregate], Int64]
+
+_SEED = 0x706C616E  # public and fixed: a plan is the same whenever it is made
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """One procedure from the first query to the estimate.
+
+    Fields:
+        estimate: What came out.
+        queries: The first query of each measurement, in the order asked.
+        price: Loss of all measurements together.
+    """
+
+    estimate: Estimate
+    queries: tuple[Query, ...]
+    price: PureDP | ZeroConcentratedDP
+
+
+def first_query(statistic: Statistic[Any], terms: Terms) -> Query:
+    """What a statistic asks first, which depends on its terms alone."""
+    return next(statistic.questions(terms))
+
+
+def noise_of_run(run: int) -> NodeNoise:
+    """Public noise of one simulated release."""
+    source = KeyedSource.from_seed(_SEED + run)
+    return DerivedNodes(source.key(), b"plan")
+
+
+def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, nodes: NodeNoise | None) -> Rehearsal:
+    """Ask everything of known sums.
+
+    Args:
+        statistic: What is asked.
+        terms: Privacy, unit and what the trust model can serve.
+        sums: Exact integers of the known records for each aggregate.
+        nodes: Noise; None for exact answers.
+
+    Raises:
+        BudgetError: the measurements cost more than was granted.
+        UnsupportedError: the trust model cannot answer.
+    """
+    known: dict[Aggregate, Int64] = {}
+    opened: dict[Hashable, Query] = {}
+    procedure = statistic.questions(terms)
+    query: Query = next(procedure)
+    while True:
+        reason = terms.refusal(query)
+        if reason is not None:
+            raise UnsupportedError(reason)
+        opened.setdefault(query.measurement, query)
+        price = total_loss([each.price(terms.unit) for each in opened.values()])
+        if not covers(terms.privacy, price):
+            raise BudgetError(f"it would cost {price}, more than {terms.privacy}")
+        if query.aggregate not in known:
+            known[query.aggregate] = sums(query.aggregate)
+        exact = known[query.aggregate]
+        values = query.measure(exact)
+        if nodes is not None:
+            values = values + query.noise(nodes)
+        answer = Answer(values, query.totals(exact, terms.adjacency), noisy=nodes is not None)
+        try:
+            query = procedure.send(answer)
+        except StopIteration as stop:
+            return Rehearsal(stop.value, tuple(opened.values()), price)

@@ -1,0 +1,168 @@
+"""A plan: one row for each method and guarantee, with its price and its predicted errors."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from ogive.files import write_atomically
+from ogive.planning import drawing, text
+from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """One way to release the statistic.
+
+    Fields:
+        method: What the statistic would be told to use.
+        privacy: What is granted.
+        price: Exact loss of the mechanism, at most `privacy`.
+        noise: The noise in words.
+        errors: Predicted errors by name, for example "ks"; `METRICS` says what each is.
+        chosen: Whether the statistic as it was written takes this way; with method "auto" the best one.
+    """
+
+    method: str
+    privacy: Privacy
+    price: PureDP | ZeroConcentratedDP
+    noise: str
+    errors: Mapping[str, float]
+    chosen: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "errors", MappingProxyType(dict(self.errors)))
+
+    @property
+    def rmse(self) -> float | None:
+        """Root mean squared error over the thresholds before smoothing, as a share of the records."""
+        return self.errors.get("rmse")
+
+    @property
+    def ks(self) -> float | None:
+        """Expected largest error at any threshold before smoothing, as a share of the records."""
+        return self.errors.get("ks")
+
+    @property
+    def ks_95(self) -> float | None:
+        """Largest error before smoothing that is not exceeded in 95 of 100 releases."""
+        return self.errors.get("ks_95")
+
+    @property
+    def band(self) -> float | None:
+        """Half width of the 95 % band for the population's curve."""
+        return self.errors.get("band")
+
+    @property
+    def auc(self) -> float | None:
+        """Root mean squared error of the area under an ROC curve."""
+        return self.errors.get("auc")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; exact numbers are strings."""
+        return {
+            "method": self.method,
+            "privacy": self.privacy.to_dict(),
+            "price": self.price.to_dict(),
+            "noise": self.noise,
+            "errors": dict(self.errors),
+            "chosen": self.chosen,
+        }
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A way that does not fit, and why."""
+
+    method: str
+    privacy: Privacy
+    reason: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"method": self.method, "privacy": self.privacy.to_dict(), "reason": self.reason}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a statistic would cost and how far off it would be, by every method that fits.
+
+    Fields:
+        statistic: The statistic's name and parameters, as plain data.
+        records: Number of records planned for.
+        unit: Whose data the guarantee would hide.
+        trust: Name of the trust model.
+        rows: One for each guarantee and method, guarantees in the order given.
+        left_out: Methods that do not fit, and why.
+        basis: What the errors rest on, in words.
+        runs: How many whole releases were simulated for each row; 0 where none was needed.
+    """
+
+    schema: ClassVar[str] = "ogive.plan/1"
+
+    statistic: Mapping[str, Any]
+    records: int
+    unit: PrivacyUnit
+    trust: str
+    rows: tuple[PlanRow, ...]
+    left_out: tuple[LeftOut, ...] = ()
+    basis: str = ""
+    runs: int = field(default=0)
+
+    @property
+    def chosen(self) -> PlanRow:
+        """The row of what the statistic takes; of the first guarantee, where there are several.
+
+        Raises:
+            LookupError: it takes none of the rows.
+        """
+        for row in self.rows:
+            if row.chosen:
+                return row
+        raise LookupError("the statistic takes none of the rows of its plan")
+
+    @property
+    def guessed(self) -> bool:
+        """Whether the number of records would be private, so that `records` is the planner's own guess."""
+        return self.unit.adjacency is Adjacency.ADD_OR_REMOVE
+
+    def __str__(self) -> str:
+        return text.table(self)
+
+    def plot(self, ax: Any = None, *, error: str | None = None) -> Any:
+        """Draw an error against the privacy loss, one line for each method; returns matplotlib axes.
+
+        Args:
+            ax: Axes to draw into; new ones by default.
+            error: Name of the error; by default the one that decides, "ks" for a curve and "auc" for an ROC curve.
+
+        Raises:
+            ParameterError: matplotlib is not installed, or no row has such an error.
+        """
+        return drawing.plot_plan(self, ax, error=error)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data of the published schema `ogive.plan/1`."""
+        return {
+            "schema": self.schema,
+            "statistic": dict(self.statistic),
+            "records": self.records,
+            "records_guessed": self.guessed,
+            "unit": self.unit.to_dict(),
+            "trust": self.trust,
+            "rows": [row.to_dict() for row in self.rows],
+            "left_out": [each.to_dict() for each in self.left_out],
+            "basis": self.basis,
+            "runs": self.runs,
+        }
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there, whole or not at all."""
+        written = json.dumps(self.to_dict(), indent=1, allow_nan=False)
+        if path is not None:
+            write_atomically(Path(path), f"{written}\n".encode())
+        return written

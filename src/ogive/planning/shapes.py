@@ -1,0 +1,197 @@
+"""What records are imagined to look like where an error depends on it.
+
+Either a table that the user gave (`like`), repeated until it has as many records as planned for, or a
+model that is stated in every plan that used it. In the model a record is positive with probability
+`positive_share`; a hidden number is normal, of variance 1, around `shift` for positives and around 0 for
+negatives. Scores are that number, with the bounds of the grid at -3 and shift + 3; predicted probabilities
+are the exact ones, given the number, so the imagined model is well calibrated.
+
+Aggregates are sums over records, so those of k copies of a table are k times its own.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from ogive.errors import DataError, ParameterError
+from ogive.grids import Grid
+from ogive.queries import Aggregate, Binning, ClassBinning, Label
+from ogive.records import Records
+from ogive.records.sources import Source, memory_source
+from ogive.statistics.curve_axis import to_labels
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+_MODEL_ROWS = 1 << 14
+_REACH = 3.0  # standard deviations between a class and the bounds of the scores
+_SEED = 0x6C696B65
+
+
+class Shape(Protocol):
+    """Imagined records of a certain number."""
+
+    @property
+    def words(self) -> str:
+        """What is assumed, for the plan."""
+        ...
+
+    def sums(self, aggregate: Aggregate) -> Int64:
+        """Exact integers of the imagined records."""
+        ...
+
+
+@dataclass(frozen=True)
+class BinormalShape:
+    """Scores of two normal classes, and calibrated probabilities.
+
+    Fields:
+        records: How many records are imagined.
+        positive_share: Share of the positive class, strictly between 0 and 1.
+        auc: Area under the ROC curve of the score, from 0.5 to 0.999.
+    """
+
+    records: int
+    positive_share: float = 0.3
+    auc: float = 0.8
+
+    def __post_init__(self) -> None:
+        if not 0 < self.positive_share < 1:
+            raise ParameterError(f"positive_share must be strictly between 0 and 1, got {self.positive_share!r}")
+        if not 0.5 <= self.auc <= 0.999:
+            raise ParameterError(f"auc must be from 0.5 to 0.999, got {self.auc!r}")
+
+    @property
+    def words(self) -> str:
+        """What is assumed."""
+        return (
+            f"scores assumed binormal with {100 * self.positive_share:g} % positives and an AUC of {self.auc:g}, "
+            "predictions calibrated; give like= for a shape of your own"
+        )
+
+    @property
+    def shift(self) -> float:
+        """Distance between the means of the classes."""
+        return math.sqrt(2) * float(ndtri(self.auc))
+
+    def sums(self, aggregate: Aggregate) -> Int64:
+        """Exact integers of a table with these shapes in the columns that the aggregate names."""
+        return Repeated(self._table(aggregate), self.records).sums(aggregate)
+
+    def _table(self, aggregate: Aggregate) -> dict[str, Any]:
+        positives = min(_MODEL_ROWS - 1, max(1, round(self.positive_share * _MODEL_ROWS)))
+        hidden = np.concatenate([_normal(_MODEL_ROWS - positives), _normal(positives) + self.shift])
+        positive = np.arange(_MODEL_ROWS) >= _MODEL_ROWS - positives
+        if isinstance(aggregate, Binning):
+            return {aggregate.column: self._values(aggregate.grid, hidden)}
+        if isinstance(aggregate, ClassBinning):
+            values = _on_grid(aggregate.score.grid, (hidden + _REACH) / (self.shift + 2 * _REACH))
+            return {aggregate.score.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
+        values = self._probabilities(hidden)
+        return {aggregate.probability.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
+
+    def _values(self, grid: Grid, hidden: Float64) -> Any:
+        if grid.unit == "number" and grid.low == 0 and grid.high == 1:
+            return self._probabilities(hidden)
+        return _on_grid(grid, (np.arange(len(hidden)) + 0.5) / len(hidden))
+
+    def _probabilities(self, hidden: Float64) -> Float64:
+        odds = self.positive_share / (1 - self.positive_share)
+        ratio = odds * np.exp(self.shift * hidden - self.shift**2 / 2)
+        values: Float64 = ratio / (1 + ratio)
+        return values
+
+
+class Repeated:
+    """A table repeated, as often as it takes, and the rest drawn at random, to a wanted number of records.
+
+    Args:
+        like: Anything that `Records.of` reads.
+        records: How many records there shall be.
+
+    Raises:
+        DataError: the table cannot be read, or has no rows.
+    """
+
+    def __init__(self, like: Any, records: int) -> None:
+        self._source = _source(like)
+        if self._source.is_empty():
+            raise DataError("like has no rows; give at least one")
+        rows = self._source.rows()
+        self._copies, rest = divmod(records, rows)
+        self._drawn = np.sort(np.random.default_rng(_SEED).permutation(rows)[:rest])
+        self.words = f"the {rows} rows given as like"
+
+    def sums(self, aggregate: Aggregate) -> Int64:
+        """Exact integers of all copies and the rest."""
+        found = np.zeros(aggregate.shape, dtype=np.int64)
+        if self._copies:
+            found += self._copies * Records(self._source).aggregate(aggregate)
+        if len(self._drawn):
+            found += Records.of(self._rest(_names(aggregate))).aggregate(aggregate)
+        return found
+
+    def _rest(self, names: Sequence[str]) -> dict[str, Any]:
+        """The drawn rows of some columns."""
+        lacking = [name for name in names if name not in self._source.columns]
+        if lacking:
+            raise DataError(f"like has no column {lacking[0]!r}; it needs {' and '.join(names)}")
+        parts: list[list[Any]] = [[] for _ in names]
+        start = 0
+        for arrays in self._source.batches(names):
+            here = self._drawn[(self._drawn >= start) & (self._drawn < start + len(arrays[0]))] - start
+            start += len(arrays[0])
+            for part, array in zip(parts, arrays, strict=True):
+                part.append(array.take(pa.array(here)))
+        return {name: pa.chunked_array(part).combine_chunks() for name, part in zip(names, parts, strict=True)}
+
+
+def _source(like: Any) -> Source:
+    if isinstance(like, str | os.PathLike):
+        from ogive.records.files import file_source  # the engine is slow to import, and arrays need none
+
+        return file_source(Path(like))
+    return memory_source(like, "value")
+
+
+def _names(aggregate: Aggregate) -> list[str]:
+    """Columns that an aggregate reads."""
+    if isinstance(aggregate, Binning):
+        return [aggregate.column]
+    values = aggregate.score if isinstance(aggregate, ClassBinning) else aggregate.probability
+    return [values.column, aggregate.label.column]
+
+
+def _normal(size: int) -> Float64:
+    """Evenly spread normal numbers."""
+    values: Float64 = ndtri((np.arange(size) + 0.5) / size)
+    return values
+
+
+def _on_grid(grid: Grid, positions: Float64) -> Any:
+    """Values in the bins at these relative positions, 0 at the first and 1 after the last."""
+    bins = np.clip((positions * grid.bins).astype(np.int64), 0, grid.bins - 1)
+    return to_labels(grid, grid.thresholds[bins])
+
+
+def _labels(label: Label, positive: NDArray[np.bool_]) -> Any:
+    yes = label.positive[0]
+    no = label.negative[0] if label.negative else _another(yes)
+    return [yes if each else no for each in positive]
+
+
+def _another(value: Any) -> Any:
+    """Some label of the same kind."""
+    if isinstance(value, bool):
+        return not value
+    return f"not {value}" if isinstance(value, str) else value + 1
