@@ -53,23 +53,65 @@ class MeasureOptions:
         Raises:
             ParameterError, DataError: the options do not fit each other, or the thresholds cannot be read.
         """
-        grid = self._grid()
-        arguments: dict[str, Any] = {"bounds": self.bounds, "grid": grid, "missing": self.missing}
-        if self.bins is not None:
-            if grid not in ("linear", "geometric"):
-                raise ParameterError("--bins fits linear and geometric grids; the others have bins of their own")
-            arguments["bins"] = self.bins
-        return arguments
+        return {**thresholds(self.bounds, self.bins, self.grid), "missing": self.missing}
 
-    def _grid(self) -> Grid | str:
-        from ogive.grids import Grid
 
-        if len(self.grid) == 1 and self.grid[0] in GRIDS:
-            return self.grid[0]
-        written: list[Bound] = list(self.grid)
-        if len(self.grid) == 1 and not _is_threshold(self.grid[0]):
-            written = list(_thresholds_in(Path(self.grid[0])))
-        return Grid.explicit(written)
+@Parameter(name="*", group=Group("What is measured", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """A score, its thresholds, and what a missing one or one outside the bounds means."""
+
+    score: str
+    """Name of the column with the score of each record."""
+
+    bounds: tuple[str, str] | None = None
+    """Smallest and largest possible score, public."""
+
+    bins: Annotated[int | None, Parameter(converter=whole)] = None
+    """Number of thresholds of a linear or geometric grid; 1024 by default."""
+
+    grid: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = ("linear",)
+    """linear (the default), geometric, integers, a file of thresholds, or the thresholds themselves."""
+
+    missing: Literal["refuse", "low", "high"] = "refuse"
+    """What a missing score means: an error, the lower bound or the upper bound."""
+
+    outside: Literal["refuse", "clip"] = "refuse"
+    """What a score outside the bounds means: an error, or the nearer bound."""
+
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments for a statistic.
+
+        Raises:
+            ParameterError, DataError: the options do not fit each other, or the thresholds cannot be read.
+        """
+        return {**thresholds(self.bounds, self.bins, self.grid), "missing": self.missing, "outside": self.outside}
+
+
+def thresholds(bounds: tuple[str, str] | None, bins: int | None, grid: tuple[str, ...]) -> dict[str, Any]:
+    """The arguments bounds, grid and, where it was said, bins of a statistic.
+
+    Raises:
+        ParameterError, DataError: the options do not fit each other, or the thresholds cannot be read.
+    """
+    kind = _grid(grid)
+    arguments: dict[str, Any] = {"bounds": bounds, "grid": kind}
+    if bins is not None:
+        if kind not in ("linear", "geometric"):
+            raise ParameterError("--bins fits linear and geometric grids; the others have bins of their own")
+        arguments["bins"] = bins
+    return arguments
+
+
+def _grid(words: tuple[str, ...]) -> Grid | str:
+    from ogive.grids import Grid
+
+    if len(words) == 1 and words[0] in GRIDS:
+        return words[0]
+    written: list[Bound] = list(words)
+    if len(words) == 1 and not _is_threshold(words[0]):
+        written = list(_thresholds_in(Path(words[0])))
+    return Grid.explicit(written)
 
 
 def _is_threshold(text: str) -> bool:
