@@ -11,6 +11,7 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.queries import Answer
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Ecdf, Quantiles, Roc
+from ogive.statistics.roc_estimate import RocEstimate
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import TRUST_MODELS, Clear
 
@@ -39,11 +40,14 @@ CASES = [
 
 @pytest.fixture(scope="module")
 def table():
-    return {"x": np.random.default_rng(3).gamma(4.0, 8.0, size=20_000)}
+    rng = np.random.default_rng(3)
+    return {"x": rng.gamma(4.0, 8.0, size=20_000), "y": rng.integers(0, 2, size=20_000)}
 
 
 def numbers(estimate):
     """What an estimate says before it is smoothed, as one array to compare."""
+    if isinstance(estimate, RocEstimate):
+        return np.concatenate([estimate.negatives.raw, estimate.positives.raw]) / 20_000
     return np.array(estimate.numbers) if hasattr(estimate, "numbers") else estimate.raw / estimate.raw[-1]
 
 

@@ -15,7 +15,7 @@ from ogive.queries.aggregates import (
     LabelValue,
 )
 from ogive.queries.base import Answer, Int64, Query
-from ogive.queries.class_curves import ClassCurvesQuery
+from ogive.queries.class_curves import ClassCurvesQuery, class_curves_price
 from ogive.queries.curve import CurveQuery
 from ogive.queries.group_sums import GroupSumsQuery
 
@@ -34,4 +34,5 @@ __all__ = [
     "Label",
     "LabelValue",
     "Query",
+    "class_curves_price",
 ]

@@ -26,6 +26,21 @@ from ogive.queries.base import Int64
 from ogive.strategies.base import Level, Strategy
 
 
+def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: bool) -> PureDP | ZeroConcentratedDP:
+    """Privacy loss of measuring the scores of both classes with one strategy, each with noise of its own.
+
+    Args:
+        strategy: What is measured of each class.
+        unit: Whose data the guarantee hides.
+        public_labels: Whether adjacent data sets have the same labels.
+    """
+    loss = strategy.loss(unit.adjacency)
+    if unit.adjacency is Adjacency.REPLACE and not public_labels:
+        joins = strategy.loss(Adjacency.ADD_OR_REMOVE)
+        loss = larger_loss(loss, total_loss([joins, joins]))
+    return group_loss(loss, unit.max_rows_per_person)
+
+
 @dataclass(frozen=True)
 class ClassCurvesQuery:
     """The same strategy for both classes, each with noise of its own; answers have shape (2, M), negatives first.
@@ -69,14 +84,7 @@ class ClassCurvesQuery:
 
     def price(self, unit: PrivacyUnit) -> PureDP | ZeroConcentratedDP:
         """Privacy loss of both curves together."""
-        joins = self.strategy.loss(Adjacency.ADD_OR_REMOVE)
-        if unit.adjacency is Adjacency.ADD_OR_REMOVE:
-            loss = joins
-        else:
-            loss = self.strategy.loss(Adjacency.REPLACE)
-            if not self.public_labels:
-                loss = larger_loss(loss, total_loss([joins, joins]))
-        return group_loss(loss, unit.max_rows_per_person)
+        return class_curves_price(self.strategy, unit, public_labels=self.public_labels)
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of binned data, classes, strategy and adjacency; as secret as the data."""

@@ -68,6 +68,7 @@ _BATCH_VALUES = 1 << 21
 _SEED = 0x6F67697665  # public and fixed: two bands of one curve come from one simulation
 _SMIRNOV_UP_TO = 256  # records for which the exact law is affordable; beyond, Massart's bound of it
 _KEPT = 16
+_NO_RECORD = 1e-6  # an estimated number of records at or below it is none: dividing by less could overflow
 
 
 @dataclass(frozen=True, eq=False)
@@ -267,7 +268,7 @@ def simultaneous_band(
             raise ParameterError(f"simulations must be a whole number above 0, got {simulations!r}")
         maxima = simulate_maxima(strategy, total_known=total is not None, simulations=simulations, progress=progress)
         if total is None:
-            low, high = _private_total(raw, maxima, tail, target)
+            low, high = private_total_ends(raw, maxima, tail, target)
         else:
             low, high = _public_total(raw, maxima, tail, target, total)
     low[-1] = high[-1] = 1.0
@@ -285,12 +286,15 @@ def _public_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str
     return _tidy(raw / n, upper_quantile(sums, tail / 2))
 
 
-def _private_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str) -> tuple[Float64, Float64]:
-    """Ends where the number of records is itself an estimate."""
+def private_total_ends(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str) -> tuple[Float64, Float64]:
+    """Ends where the number of records is itself an estimate, the last of `raw`.
+
+    Where it is not above its own margin, ratios to it say nothing, and the ends are 0 and 1.
+    """
     noise_tail = tail if target == "sample" else tail / 2
     margin = upper_quantile(maxima.ratio, noise_tail)
     records = float(raw[-1])
-    if records <= 0:  # says nothing about ratios
+    if records <= max(margin, _NO_RECORD):
         return np.zeros(len(raw)), np.ones(len(raw))
     strays = 0.0
     if target == "population":
