@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ScaleError,
         UnsupportedError,
     )
-    from ogive.functions import ecdf, quantiles, roc
+    from ogive.functions import ecdf, hosmer_lemeshow, quantiles, roc
     from ogive.grids import Grid
     from ogive.planning import Plan, PlanRow, plan, required_privacy
     from ogive.pointwise import PointwiseCurve
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from ogive.provenance import Provenance
     from ogive.releasing import release
     from ogive.statistics.bands import Band
+    from ogive.statistics.calibration import HosmerLemeshow
+    from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
     from ogive.statistics.ecdf import Ecdf
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
@@ -45,6 +47,7 @@ _HOME = {
     "ApproxDP": "privacy",
     "Band": "statistics.bands",
     "BudgetError": "errors",
+    "Calibration": "statistics.calibration_estimate",
     "Central": "trust",
     "Clear": "trust",
     "CopyError": "errors",
@@ -52,6 +55,7 @@ _HOME = {
     "DataError": "errors",
     "Ecdf": "statistics.ecdf",
     "Grid": "grids",
+    "HosmerLemeshow": "statistics.calibration",
     "LedgerError": "errors",
     "OgiveError": "errors",
     "ParameterError": "errors",
@@ -77,6 +81,7 @@ _HOME = {
     "design_square_root": "strategies",
     "design_tree": "strategies",
     "ecdf": "functions",
+    "hosmer_lemeshow": "functions",
     "plan": "planning",
     "quantiles": "functions",
     "release": "releasing",
@@ -89,6 +94,7 @@ __all__ = [
     "ApproxDP",
     "Band",
     "BudgetError",
+    "Calibration",
     "Central",
     "Clear",
     "CopyError",
@@ -96,6 +102,7 @@ __all__ = [
     "DataError",
     "Ecdf",
     "Grid",
+    "HosmerLemeshow",
     "LedgerError",
     "OgiveError",
     "ParameterError",
@@ -121,6 +128,7 @@ __all__ = [
     "design_square_root",
     "design_tree",
     "ecdf",
+    "hosmer_lemeshow",
     "plan",
     "quantiles",
     "release",

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.grids import Bound, Grid
 from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency, Privacy
+from ogive.privacy import Adjacency, Privacy, Rational
 from ogive.queries import LabelValue
 from ogive.releasing import release
+from ogive.statistics.calibration import DEFAULT_GROUPS, HosmerLemeshow
 from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
 from ogive.statistics.quantiles import DECILES, Quantiles
 from ogive.statistics.roc import Roc
 from ogive.trust import Central
 
 if TYPE_CHECKING:
+    from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
     from ogive.statistics.quantiles import QuantileEstimates
     from ogive.statistics.roc_estimate import RocEstimate
@@ -112,6 +114,82 @@ def quantiles(
     """
     statistic = Quantiles(COLUMN, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing)
     return release(statistic, trust=Central({COLUMN: values}), privacy=privacy, adjacency=adjacency, source=source)
+
+
+def hosmer_lemeshow(
+    probabilities: Any,
+    labels: Any,
+    *,
+    groups: int = DEFAULT_GROUPS,
+    privacy: Privacy,
+    positive: Any = 1,
+    negative: Any = 0,
+    bins: int = DEFAULT_BINS,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    method: str = "auto",
+    split: Rational | None = None,
+    form: str = "difference",
+    constants: str = "exact",
+    floor: float = 1.0,
+    df: int | str | None = None,
+    missing: str = "refuse",
+    confidence_level: float = 0.95,
+    source: RandomSource | None = None,
+) -> Calibration:
+    """Release Hosmer and Lemeshow's test of predicted probabilities against labels, with its groups.
+
+    Args:
+        probabilities: Predicted probabilities of the positive class, in [0, 1], shape (n,); one row per person. The
+            model that made them must be fixed before these records are seen.
+        labels: Numbers, truth values or texts of two classes, shape (n,).
+        groups: Wanted number of groups of about equally many records, from 2.
+        privacy: The guarantee for everything that is published.
+        positive: Value of the positive class, or a tuple of values.
+        negative: The same of the negative class; None takes the other value.
+        bins: Thresholds in [0, 1] among which the groups' ends are chosen.
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        method: How the probabilities' distribution is measured, as for `ecdf`.
+        split: Share of the privacy for the groups' ends; None chooses it by predicted error.
+        form: "difference" or "counts"; see `HosmerLemeshow`.
+        constants: "exact", or "paper" for reproduction.
+        floor: Smallest expected count to divide by.
+        df: Degrees of freedom of the chi-square reference; None for one a group, "fitted" for two fewer.
+        missing: "refuse", "low" or "high": what a missing probability means.
+        confidence_level: Of the groups' intervals, all together.
+        source: Where the noise key comes from; the operating system by default.
+
+    Raises:
+        ParameterError, DataError: as `release`.
+
+    Privacy:
+        `privacy` for the stated adjacency, under a trusted curator.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> rng = np.random.default_rng(1)
+        >>> predicted = rng.beta(1, 6, size=20_000)
+        >>> fit = ogive.hosmer_lemeshow(predicted, rng.random(20_000) < predicted**2, privacy=ogive.PureDP(1))
+        >>> fit.p_value < 0.01, len(fit.groups)
+        (True, 10)
+    """
+    statistic = HosmerLemeshow(
+        "probability",
+        "label",
+        groups=groups,
+        positive=positive,
+        negative=negative,
+        bins=bins,
+        method=method,
+        split=split,
+        form=form,
+        constants=constants,
+        floor=floor,
+        df=df,
+        missing=missing,
+        confidence_level=confidence_level,
+    )
+    trust = Central({"probability": probabilities, "label": labels})
+    return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, source=source)
 
 
 def roc(

@@ -10,7 +10,8 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer
 from ogive.releasing import release
-from ogive.statistics import STATISTICS, Ecdf, Quantiles, Roc
+from ogive.statistics import STATISTICS, Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.roc_estimate import RocEstimate
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import TRUST_MODELS, Clear
@@ -21,6 +22,7 @@ GRANTS = (PureDP(1), ZeroConcentratedDP("0.5"), ApproxDP(1, "1e-6"))
 # one well-formed example of every statistic; the test below fails when a statistic has none
 EXAMPLES = {
     "ecdf": [Ecdf("x", (0, 100), bins=64), Ecdf("x", (0, 100), bins=50, method="path")],
+    "calibration": [HosmerLemeshow("p", "y", bins=64), HosmerLemeshow("p", "y", bins=50, form="counts", groups=5)],
     "quantiles": [
         Quantiles("x", (0.25, 0.5, 0.75), bounds=(0, 100), bins=64),
         Quantiles("x", (0.1, 0.9), bounds=(0, 100), bins=64, method="bisection"),
@@ -41,11 +43,14 @@ CASES = [
 @pytest.fixture(scope="module")
 def table():
     rng = np.random.default_rng(3)
-    return {"x": rng.gamma(4.0, 8.0, size=20_000), "y": rng.integers(0, 2, size=20_000)}
+    values = {"x": rng.gamma(4.0, 8.0, size=20_000), "p": rng.beta(1, 5, size=20_000)}
+    return {**values, "y": (rng.random(20_000) < values["p"]).astype(int)}
 
 
 def numbers(estimate):
     """What an estimate says before it is smoothed, as one array to compare."""
+    if isinstance(estimate, Calibration):
+        return estimate.sums.observed.sum(axis=1) / estimate.sums.observed.sum()
     if isinstance(estimate, RocEstimate):
         return np.concatenate([estimate.negatives.raw, estimate.positives.raw]) / 20_000
     return np.array(estimate.numbers) if hasattr(estimate, "numbers") else estimate.raw / estimate.raw[-1]

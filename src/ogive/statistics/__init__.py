@@ -3,10 +3,11 @@
 from typing import Any
 
 from ogive.statistics.base import Estimate, Statistic, Terms
+from ogive.statistics.calibration import HosmerLemeshow
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.roc import Roc
 
-STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles, Roc)
+STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles, Roc, HosmerLemeshow)
 
-__all__ = ["STATISTICS", "Ecdf", "Estimate", "Quantiles", "Roc", "Statistic", "Terms"]
+__all__ = ["STATISTICS", "Ecdf", "Estimate", "HosmerLemeshow", "Quantiles", "Roc", "Statistic", "Terms"]

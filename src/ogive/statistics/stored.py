@@ -7,6 +7,7 @@ from typing import Any
 
 from ogive.errors import DataError
 from ogive.statistics.base import Estimate
+from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.curve import Curve
 from ogive.statistics.quantiles import QuantileEstimates
 from ogive.statistics.roc_estimate import RocEstimate
@@ -15,6 +16,7 @@ READERS: dict[str, Callable[[Any], Estimate]] = {
     Curve.schema: Curve.from_dict,
     QuantileEstimates.schema: QuantileEstimates.from_dict,
     RocEstimate.schema: RocEstimate.from_dict,
+    Calibration.schema: Calibration.from_dict,
 }
 """For each schema, what rebuilds its estimate."""
 

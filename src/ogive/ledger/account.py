@@ -1,0 +1,217 @@
+"""A data set's account: what was spent on it, and what may still be."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Any
+
+from sqlalchemy import Connection, Row
+
+from ogive.errors import LedgerError, ParameterError
+from ogive.ledger.books import Booked, Books, Spot
+from ogive.ledger.entries import WHOLE, Entry, plain_text, read_entry, read_privacy, read_text
+from ogive.ledger.keys import context_mark
+from ogive.privacy import Privacy, PrivacyUnit, check_privacy
+
+
+class Account:
+    """The spends on one data set, or on one declared part of it, kept within a limit.
+
+    Comes from `Ledger.account`. Every process that opens it sees the same spends at once.
+    """
+
+    def __init__(self, books: Books, spot: Spot, unit: PrivacyUnit) -> None:
+        self._books = books
+        self._spot = spot
+        self.name = spot.name
+        self.unit = unit
+
+    @property
+    def part_name(self) -> str | None:
+        """Name of the part that this account pays for; None for the whole data set."""
+        return self._spot.part or None
+
+    @property
+    def limit(self) -> Privacy | None:
+        """What all releases together must keep; None if nothing was set."""
+        with self._books.database.read() as connection:
+            return _limit(self._books.data_set(connection, self._spot.number))
+
+    def set_limit(self, limit: Privacy | None) -> None:
+        """Set, change or (None) lift the limit of the whole data set.
+
+        Raises:
+            BudgetError: more than that is spent already.
+        """
+        self._books.set_limit(self._spot, None if limit is None else check_privacy(limit))
+
+    @property
+    def spent(self) -> Privacy | None:
+        """What the charges so far add up to, as a guarantee of the limit's type; None before any.
+
+        Of an account with parts: for the person who lost most.
+        """
+        with self._books.database.read() as connection:
+            limit = _limit(self._books.data_set(connection, self._spot.number))
+            return self._books.charges(connection, self._spot.number).spent(limit, self._spot.part)
+
+    @property
+    def remaining(self) -> Privacy | None:
+        """The largest guarantee that one more release can be granted; None without a limit, or if nothing is left.
+
+        Under an ApproxDP limit it is an ApproxDP that may be spent by Laplace or by Gaussian noise, or a
+        PureDP where only that fits any more.
+        """
+        with self._books.database.read() as connection:
+            limit = _limit(self._books.data_set(connection, self._spot.number))
+            if limit is None:
+                return None
+            return self._books.charges(connection, self._spot.number).remaining(limit, self._spot.part)
+
+    @property
+    def history(self) -> tuple[Entry, ...]:
+        """The spends, oldest first: of the whole and of all parts, or those that concern this part."""
+        return tuple(read_entry(row) for row in self._books.spends(self._spot.number, self._parts))
+
+    def answers(self) -> tuple[dict[str, Any], ...]:
+        """The recorded estimates as plain data, oldest first; what `history` lists, where it was finished."""
+        rows = self._books.spends(self._spot.number, self._parts)
+        return tuple(read_text(row.estimate) for row in rows if row.estimate is not None)
+
+    def part(self, name: str, *, fingerprint: str | None = None, updated: bool = False) -> Account:
+        """The account of a declared part of the records.
+
+        A person's records all lie in one part, which never changes; which part it is must not depend on
+        anything that is to be protected. Spends on different parts then cost no more than the largest.
+
+        Args:
+            name: Of the part, for example "north".
+            fingerprint: Tells whether the part holds the records it held before, from
+                `Ledger.fingerprint`; None if that is not to be checked.
+            updated: Take the new fingerprint and keep the spends.
+
+        Raises:
+            ParameterError: the name is empty, or this is a part already.
+            LedgerError: the part held other records before.
+        """
+        if self._spot.part:
+            raise ParameterError(f"{self._spot.words} is a part already; parts have no parts")
+        if not isinstance(name, str) or not name:
+            raise ParameterError(f"a part's name must be a text, got {name!r}")
+        spot = Spot(self._spot.number, self._spot.name, name, None)
+        with self._books.database.write() as connection:
+            row = self._books.data_set(connection, spot.number, lock=True)
+            check_fingerprint(self._books, connection, row, spot, fingerprint, updated=updated)
+        return Account(self._books, Spot(spot.number, spot.name, name, fingerprint), self.unit)
+
+    def check_unit(self, unit: PrivacyUnit) -> None:
+        """Refuse releases whose guarantee hides something else than this account counts.
+
+        Raises:
+            LedgerError: it does.
+        """
+        if unit != self.unit:
+            raise LedgerError(
+                f"the account {self.name!r} counts {self.unit.words}, "
+                f"and this release would hide {unit.words}; use one unit, or another account"
+            )
+
+    def find(self, question: dict[str, Any]) -> dict[str, Any] | None:
+        """The estimate that was recorded for this very question, as plain data; None if there is none."""
+        return self._books.find(self._spot, question)
+
+    def reserve(self, question: dict[str, Any], *, statistic: str, charge: Privacy, secret: bytes) -> Reservation:
+        """Make a spend durable before noise is drawn.
+
+        The same question is charged once, however often and by however many processes it is reserved: all
+        get the first one's secret, and so the same noise.
+
+        Args:
+            question: All that fixes what is asked, plain data.
+            statistic: Name of what is asked.
+            charge: What it costs, or costs so far.
+            secret: All that is needed to draw the release's noise again; kept sealed until the estimate is
+                recorded.
+
+        Raises:
+            BudgetError: the charge does not fit into what is left.
+            LedgerError: the ledger cannot be written.
+        """
+        booked = self._books.reserve(
+            self._spot, question, statistic=statistic, charge=check_privacy(charge), secret=secret
+        )
+        return Reservation(self._books, self._spot, booked)
+
+    @property
+    def _parts(self) -> tuple[str, ...] | None:
+        return (WHOLE, self._spot.part) if self._spot.part else None
+
+    def __repr__(self) -> str:
+        where = f", part {self._spot.part!r}" if self._spot.part else ""
+        return f"Account({self.name!r}{where}, limit {self.limit}, remaining {self.remaining})"
+
+
+class Reservation:
+    """A spend in progress. Comes from `Account.reserve`."""
+
+    def __init__(self, books: Books, spot: Spot, booked: Booked) -> None:
+        self._books = books
+        self._spot = spot
+        self._number = booked.number
+        self.release_id = booked.release_id
+        self.secret = booked.secret
+        self.resumed = booked.resumed
+
+    def bind(self, number: int, context: bytes) -> None:
+        """Note what a measurement depends on, before its noise is drawn.
+
+        Args:
+            number: Of the measurement within the release, from 0.
+            context: Digest of all that fixes its noise; the ledger keeps a keyed digest of it.
+
+        Raises:
+            ReleaseMismatchError: the measurement had another context before: the records changed.
+        """
+        self._books.bind(self._spot, self._number, number, context_mark(self.secret, number, context))
+
+    def charge(self, charge: Privacy) -> None:
+        """Raise the charge to what the release costs now; lower ones change nothing.
+
+        Raises:
+            BudgetError: it does not fit; the spend stays as it was.
+        """
+        self._books.raise_charge(self._spot, self._number, check_privacy(charge))
+
+    def record(self, estimate: dict[str, Any]) -> dict[str, Any]:
+        """Keep the estimate and wipe the secret.
+
+        Returns:
+            The estimate that was recorded first, which is this one unless another process was faster.
+        """
+        return self._books.record(self._spot, self._number, estimate)
+
+
+def _limit(row: Row[Any]) -> Privacy | None:
+    return None if row.spend_limit is None else read_privacy(row.spend_limit)
+
+
+def check_fingerprint(
+    books: Books, connection: Connection, row: Row[Any], spot: Spot, fingerprint: str | None, *, updated: bool
+) -> None:
+    """Compare a fingerprint with the one that is kept; keep it where there is none, or where data were updated.
+
+    Raises:
+        LedgerError: it is another.
+    """
+    kept = read_text(row.fingerprints)
+    if updated and fingerprint is None:
+        # the data are others, and nobody says how to tell: any new text will do
+        fingerprint = secrets.token_hex(32)
+    if fingerprint is None or kept.get(spot.part) == fingerprint:
+        return
+    if spot.part in kept and not updated:
+        raise LedgerError(
+            f"{spot.words} was opened for other data before; if these are the same people's newer data say "
+            "updated=True, which keeps the spends, else use another name"
+        )
+    books.change(connection, spot.number, fingerprints=plain_text({**kept, spot.part: fingerprint}))

@@ -1,0 +1,285 @@
+"""Everything that is read from and written to the ledger's tables, one transaction a function."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, insert, select, update
+
+from ogive.accounting import at_least, mismatch
+from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError
+from ogive.ledger.database import Database
+from ogive.ledger.entries import (
+    RELEASED,
+    RESERVED,
+    WHOLE,
+    Charges,
+    now,
+    plain_text,
+    question_digest,
+    read_privacy,
+    read_text,
+)
+from ogive.ledger.keys import Keys
+from ogive.ledger.schema import DATA_SETS, SPENDS
+from ogive.privacy import Privacy, PrivacyUnit
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a spend belongs: a part of a data set, as it was when the account was opened."""
+
+    number: int
+    name: str
+    part: str
+    # what the opener said the data are; None if nothing
+    fingerprint: str | None
+
+    @property
+    def words(self) -> str:
+        """For messages."""
+        return f"the account {self.name!r}" + (f", part {self.part!r}," if self.part else "")
+
+
+@dataclass(frozen=True)
+class Booked:
+    """What a reservation came to.
+
+    Fields:
+        number: Of the spend.
+        release_id: Of the release; the first attempt's when it is resumed.
+        secret: Of the release; the first attempt's when it is resumed.
+        resumed: Whether it was reserved before, and not charged now.
+    """
+
+    number: int
+    release_id: str
+    secret: bytes
+    resumed: bool
+
+
+class Books:
+    """The tables of one ledger.
+
+    Args:
+        database: Where they are.
+        keys: Make fingerprints, and seal secrets.
+    """
+
+    def __init__(self, database: Database, keys: Keys) -> None:
+        self.database = database
+        self.keys = keys
+
+    # --- reading
+
+    def data_set(self, connection: Connection, number: int, *, lock: bool = False) -> Row[Any]:
+        """The row of a data set; locked until the transaction ends, if it will be spent from."""
+        query: Select[Any] = select(DATA_SETS).where(DATA_SETS.c.id == number)
+        # SQLite has no row locks and needs none: its write transactions exclude each other
+        row = connection.execute(query.with_for_update() if lock else query).one_or_none()
+        if row is None:
+            raise LedgerError(f"the ledger {self.database.words} lost an account; was it replaced by another file?")
+        return row
+
+    def charges(self, connection: Connection, number: int, *, without: int | None = None) -> Charges:
+        """What was charged to a data set so far, in order; one spend may be left out."""
+        query = select(SPENDS.c.id, SPENDS.c.part, SPENDS.c.charge).where(SPENDS.c.data_set == number)
+        rows = connection.execute(query.order_by(SPENDS.c.id))
+        return Charges((row.part, read_privacy(row.charge)) for row in rows if row.id != without)
+
+    def find(self, spot: Spot, question: dict[str, Any]) -> dict[str, Any] | None:
+        """The estimate that was recorded for this very question about these very data, or None."""
+        with self.database.read() as connection:
+            data_set = self.data_set(connection, spot.number)
+            row = self._same(connection, spot, self._fingerprint(data_set, spot), question)
+            return read_text(row.estimate) if row is not None and row.estimate is not None else None
+
+    def spends(self, number: int, parts: tuple[str, ...] | None) -> list[Row[Any]]:
+        """The spends of a data set, oldest first; of all parts or of some."""
+        query = select(SPENDS).where(SPENDS.c.data_set == number).order_by(SPENDS.c.id)
+        if parts is not None:
+            query = query.where(SPENDS.c.part.in_(parts))
+        with self.database.read() as connection:
+            return list(connection.execute(query))
+
+    # --- spending
+
+    def reserve(
+        self, spot: Spot, question: dict[str, Any], *, statistic: str, charge: Privacy, secret: bytes
+    ) -> Booked:
+        """Make a spend durable, or find the one that was made for the same question before."""
+        with self.database.write() as connection:
+            data_set = self.data_set(connection, spot.number, lock=True)
+            fingerprint = self._fingerprint(data_set, spot)
+            row = self._same(connection, spot, fingerprint, question)
+            if row is not None:
+                self._raise_charge(connection, data_set, spot, row, charge)
+                if row.secret is None:
+                    # released a moment ago by another process; the caller's own noise will not be published
+                    return Booked(row.id, row.release_id, secret, resumed=True)
+                return Booked(row.id, row.release_id, self.keys.unseal(row.secret, row.release_id), resumed=True)
+            self._check(connection, data_set, spot, charge)
+            release_id = secrets.token_hex(16)
+            text = plain_text(question)
+            done = connection.execute(
+                insert(SPENDS).values(
+                    data_set=spot.number,
+                    part=spot.part,
+                    fingerprint=fingerprint,
+                    digest=question_digest(text),
+                    statistic=statistic,
+                    question=text,
+                    charge=plain_text(charge.to_dict()),
+                    state=RESERVED,
+                    release_id=release_id,
+                    secret=self.keys.seal(secret, release_id),
+                    bound=plain_text({}),
+                    started=now(),
+                )
+            )
+            assert done.inserted_primary_key is not None
+            return Booked(done.inserted_primary_key[0], release_id, secret, resumed=False)
+
+    def raise_charge(self, spot: Spot, number: int, charge: Privacy) -> None:
+        """Charge more for a spend in progress; never less."""
+        with self.database.write() as connection:
+            data_set = self.data_set(connection, spot.number, lock=True)
+            self._raise_charge(connection, data_set, spot, self._spend(connection, number), charge)
+
+    def bind(self, spot: Spot, number: int, measurement: int, mark: str) -> None:
+        """Note what a measurement of a spend in progress depends on, once and for all."""
+        with self.database.write() as connection:
+            self.data_set(connection, spot.number, lock=True)
+            row = self._spend(connection, number)
+            if row.state == RELEASED:
+                return  # another process finished it; what this one measures will not be published
+            bound = read_text(row.bound)
+            if bound.setdefault(str(measurement), mark) != mark:
+                raise ReleaseMismatchError(
+                    "the records changed since this release was cut off, and its noise must not meet other records; "
+                    "open the account with updated=True, and the release is made and paid anew"
+                )
+            connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(bound=plain_text(bound)))
+
+    def record(self, spot: Spot, number: int, estimate: dict[str, Any]) -> dict[str, Any]:
+        """Keep the estimate of a spend and wipe its secret; the first one wins and is returned."""
+        text = plain_text(estimate)
+        with self.database.write() as connection:
+            self.data_set(connection, spot.number, lock=True)
+            row = self._spend(connection, number)
+            if row.state == RELEASED:
+                return read_text(row.estimate)  # type: ignore[no-any-return]
+            values = {"estimate": text, "state": RELEASED, "finished": now(), "secret": None, "bound": None}
+            connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(**values))
+        self.database.forget()
+        return estimate
+
+    # --- settings
+
+    def set_limit(self, spot: Spot, limit: Privacy | None) -> None:
+        """Change a data set's limit, not below what is spent."""
+        with self.database.write() as connection:
+            self.data_set(connection, spot.number, lock=True)
+            charges = self.charges(connection, spot.number)
+            if not charges.keep(limit, WHOLE):
+                raise BudgetError(
+                    f"the account {spot.name!r} has spent {charges.spent(None, WHOLE)}; its limit cannot be {limit}"
+                )
+            self.change(connection, spot.number, spend_limit=None if limit is None else plain_text(limit.to_dict()))
+
+    def change(self, connection: Connection, number: int, **values: str | None) -> None:
+        """Change fields of a data set's row."""
+        connection.execute(update(DATA_SETS).where(DATA_SETS.c.id == number).values(**values))
+
+    def open_data_set(
+        self,
+        name: str,
+        *,
+        unit: PrivacyUnit | None,
+        limit: Privacy | None,
+        check: Callable[[Connection, Row[Any]], None],
+    ) -> Row[Any]:
+        """The row of a named data set, made where there is none and a unit is given."""
+        query = select(DATA_SETS).where(DATA_SETS.c.name == name)
+        with self.database.write() as connection:
+            self.database.lock_making(connection)
+            row = connection.execute(query.with_for_update()).one_or_none()
+            if row is None:
+                if unit is None:
+                    raise LedgerError(
+                        f"the ledger {self.database.words} has no account {name!r}; "
+                        "the first use says whose data it counts, for example unit=PrivacyUnit(Adjacency.REPLACE)"
+                    )
+                connection.execute(
+                    insert(DATA_SETS).values(
+                        name=name,
+                        unit=plain_text(unit.to_dict()),
+                        spend_limit=None if limit is None else plain_text(limit.to_dict()),
+                        fingerprints=plain_text({}),
+                        created=now(),
+                    )
+                )
+                row = connection.execute(query).one()
+            check(connection, row)
+            return connection.execute(query).one()
+
+    # --- inside a transaction
+
+    def _fingerprint(self, data_set: Row[Any], spot: Spot) -> str:
+        kept = read_text(data_set.fingerprints)
+        current: str = kept.get(spot.part) or kept.get(WHOLE) or ""
+        if spot.fingerprint is not None and spot.fingerprint != current:
+            raise LedgerError(
+                f"{spot.words} was opened for other data meanwhile; open it again, with updated=True if these are newer"
+            )
+        return current
+
+    def _same(self, connection: Connection, spot: Spot, fingerprint: str, question: dict[str, Any]) -> Row[Any] | None:
+        return connection.execute(
+            select(SPENDS).where(
+                SPENDS.c.data_set == spot.number,
+                SPENDS.c.part == spot.part,
+                SPENDS.c.fingerprint == fingerprint,
+                SPENDS.c.digest == question_digest(plain_text(question)),
+            )
+        ).one_or_none()
+
+    def _spend(self, connection: Connection, number: int) -> Row[Any]:
+        row = connection.execute(select(SPENDS).where(SPENDS.c.id == number)).one_or_none()
+        if row is None:
+            raise LedgerError(f"the ledger {self.database.words} lost an entry; was it replaced by another file?")
+        return row
+
+    def _raise_charge(
+        self, connection: Connection, data_set: Row[Any], spot: Spot, row: Row[Any], charge: Privacy
+    ) -> None:
+        charged = read_privacy(row.charge)
+        if at_least(charged, charge):
+            return
+        if row.state == RELEASED or not at_least(charge, charged):
+            raise LedgerError(
+                f"the entry {row.release_id} was charged {charged} and cannot be charged {charge} instead"
+            )
+        self._check(connection, data_set, spot, charge, instead=row.id)
+        connection.execute(update(SPENDS).where(SPENDS.c.id == row.id).values(charge=plain_text(charge.to_dict())))
+
+    def _check(
+        self, connection: Connection, data_set: Row[Any], spot: Spot, charge: Privacy, *, instead: int | None = None
+    ) -> None:
+        """Refuse a charge that does not fit beside all others."""
+        if data_set.spend_limit is None:
+            return
+        limit = read_privacy(data_set.spend_limit)
+        reason = mismatch(limit, charge)
+        if reason is not None:
+            raise BudgetError(f"{spot.words} cannot pay {charge}: {reason}")
+        others = self.charges(connection, spot.number, without=instead)
+        if not others.plus(spot.part, charge).keep(limit, spot.part):
+            left = others.remaining(limit, spot.part)
+            raise BudgetError(
+                f"{spot.words} has {left if left is not None else 'nothing'} left of {limit}, "
+                f"and this release would cost {charge}"
+            )

@@ -1,0 +1,198 @@
+"""Connections to the ledger's database, and transactions that keep two processes from spending the same rest."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, create_engine, event, make_url, text
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+from sqlalchemy.pool import NullPool, StaticPool
+
+from ogive.errors import LedgerError, ParameterError
+from ogive.ledger.keys import config_folder
+from ogive.ledger.problems import in_words
+
+BUSY_SECONDS = 30.0
+"""How long a transaction waits for another to end."""
+
+_MAKING = 0x0617E  # PostgreSQL's advisory lock while tables are made
+
+
+class Database:
+    """One place where a ledger is kept: memory, an SQLite file or a PostgreSQL database.
+
+    Every transaction has a connection of its own, so that threads and forked processes do not share any.
+    A database in memory has one connection and belongs to the process that made it.
+
+    Args:
+        place: None for memory, a path, `sqlite:///path`, or `postgresql://user@host/name`.
+
+    Raises:
+        ParameterError: place is of no such form.
+        LedgerError: the driver is missing.
+    """
+
+    def __init__(self, place: str | Path | None) -> None:
+        url = _url(place)
+        self.postgres = url.get_backend_name() == "postgresql"
+        self.path = Path(url.database) if not self.postgres and url.database else None
+        self.in_memory = not self.postgres and self.path is None
+        self.words = "in memory" if self.in_memory else str(self.path or url.render_as_string(hide_password=True))
+        self._process = os.getpid()
+        self._lock = threading.RLock() if self.in_memory else None
+        arguments: dict[str, Any] = {"timeout": BUSY_SECONDS}
+        if self.postgres:
+            arguments = {"connect_timeout": 10, "application_name": "ogive"}
+        elif self.in_memory:
+            arguments["check_same_thread"] = False
+        try:
+            self._engine = create_engine(
+                url, poolclass=StaticPool if self.in_memory else NullPool, connect_args=arguments
+            )
+        except ModuleNotFoundError:
+            raise LedgerError(
+                f"the ledger {self.words} needs the PostgreSQL driver; run pip install 'ogive[postgres]'"
+            ) from None
+        if not self.postgres:
+            event.listen(self._engine, "connect", _prepare_sqlite)
+            event.listen(self._engine, "begin", _begin_sqlite)
+        host = f"{url.host or ''}:{url.port or 5432}/{url.database or ''}"
+        self._digest = hashlib.sha256(host.encode()).hexdigest()[:16]
+
+    @property
+    def default_key(self) -> Path:
+        """Where the key file is unless the environment names another."""
+        if self.path is not None:
+            return self.path.with_name(self.path.name + ".key")
+        return config_folder() / f"ledger-{self._digest}.key"
+
+    def make_file(self) -> None:
+        """Make an SQLite file that only its user can read, where there is none.
+
+        Raises:
+            LedgerError: it cannot be made or is a folder.
+        """
+        if self.path is None:
+            return
+        if self.path.is_dir():
+            raise LedgerError(f"the ledger {self.path} cannot be opened: it is a folder")
+        try:
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        except OSError as problem:
+            raise LedgerError(f"the ledger {self.path} cannot be opened: {problem.strerror}") from None
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A transaction that sees one state and changes nothing."""
+        with self._connect(write=False) as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction that is durable when it ends, or undone.
+
+        On SQLite no other transaction writes meanwhile. On PostgreSQL whoever reserves locks the data set's row.
+        """
+        with self._connect(write=True) as connection:
+            if self.postgres:
+                connection.execute(text(f"SET LOCAL lock_timeout = '{BUSY_SECONDS:.0f}s'"))
+                connection.execute(text("SET LOCAL synchronous_commit = on"))
+            yield connection
+
+    def lock_making(self, connection: Connection) -> None:
+        """Let one process at a time make tables; SQLite's write transactions do that anyway."""
+        if self.postgres:
+            connection.execute(text(f"SELECT pg_advisory_xact_lock({_MAKING})"))
+
+    def log_ahead(self) -> None:
+        """Make SQLite write ahead, so that readers do not wait for writers; the choice stays with the file."""
+        if self.path is None:
+            return
+        until = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                with self._connect(write=False, begin=False) as connection:
+                    if connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() != "wal":
+                        connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                return
+            except LedgerError as problem:
+                # the change does not wait its turn as transactions do
+                if "locked" not in str(problem) or time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
+
+    def forget(self) -> None:
+        """Overwrite what earlier versions of changed rows held, as far as the database lets us.
+
+        SQLite zeroes deleted content, but copies wait in the log until it is truncated. What cannot be
+        truncated now, because another process reads, is truncated later.
+        """
+        if self.path is not None:
+            with self._connect(write=False, begin=False) as connection:
+                connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    @contextmanager
+    def _connect(self, *, write: bool, begin: bool = True) -> Iterator[Connection]:
+        if self.in_memory and os.getpid() != self._process:
+            raise LedgerError("a ledger in memory belongs to the process that made it; keep it in a file to share it")
+        if self._lock is not None:
+            self._lock.acquire()
+        try:
+            with in_words(self.words), self._engine.connect() as plain:
+                connection = plain.execution_options(ogive_begin=begin, ogive_write=write)
+                with connection.begin():
+                    yield connection
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    def close(self) -> None:
+        """Close what is open; a ledger in memory is gone."""
+        self._engine.dispose()
+
+
+def _url(place: str | Path | None) -> URL:
+    if place is None:
+        return URL.create("sqlite")
+    if isinstance(place, Path):
+        return URL.create("sqlite", database=str(place.expanduser()))
+    if not isinstance(place, str) or not place:
+        raise ParameterError(f"a ledger's place must be a path or a URL, got {place!r}")
+    if "://" not in place:
+        return URL.create("sqlite", database=str(Path(place).expanduser()))
+    try:
+        url = make_url(place)
+        backend = url.get_backend_name()
+    except (ArgumentError, NoSuchModuleError, ValueError):
+        backend = ""
+    if backend == "sqlite":
+        name = url.database
+        return URL.create("sqlite", database=None if name in (None, "", ":memory:") else str(Path(name).expanduser()))
+    if backend in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    raise ParameterError(
+        "a ledger's place must be a path, sqlite:///budget.db or postgresql://user@host/name, "
+        f"got {place.split('://')[0]}://..."
+    )
+
+
+def _prepare_sqlite(connection: Any, _: object) -> None:
+    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says, not where the driver guesses
+    cursor = connection.cursor()
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA secure_delete = ON")
+    cursor.execute("PRAGMA foreign_keys = ON")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    options = connection.get_execution_options()
+    if options.get("ogive_begin", True):
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("ogive_write") else "BEGIN")

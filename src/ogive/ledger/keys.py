@@ -1,0 +1,125 @@
+"""The ledger's key file: what makes its fingerprints meaningless and seals the noise of unfinished releases."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+from pathlib import Path
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+from ogive.errors import LedgerError, ParameterError
+from ogive.files import write_atomically
+
+KEY_BYTES = 32
+KEY_VARIABLE = "OGIVE_LEDGER_KEY"
+_NONCE_BYTES = 12
+
+
+class Keys:
+    """What one key file is used for; the uses share no key.
+
+    Args:
+        master: Content of the key file, 32 bytes.
+    """
+
+    def __init__(self, master: bytes) -> None:
+        self._fingerprints = _derive(master, b"fingerprints")
+        self._seal = AESGCM(_derive(master, b"seal"))
+        self.check = _derive(master, b"check").hex()
+        """Tells whether a ledger was made with this key; reveals nothing about it."""
+
+    def fingerprint(self, digest: bytes) -> str:
+        """A text that is random to whoever lacks the key file."""
+        return hmac.new(self._fingerprints, digest, hashlib.sha256).hexdigest()
+
+    def seal(self, secret: bytes, release_id: str) -> bytes:
+        """Encrypt the secret of a release."""
+        nonce = secrets.token_bytes(_NONCE_BYTES)
+        return nonce + self._seal.encrypt(nonce, secret, release_id.encode())
+
+    def unseal(self, sealed: bytes, release_id: str) -> bytes:
+        """Decrypt the secret of a release.
+
+        Raises:
+            LedgerError: it was sealed for another release, with another key, or is damaged.
+        """
+        try:
+            return self._seal.decrypt(sealed[:_NONCE_BYTES], sealed[_NONCE_BYTES:], release_id.encode())
+        except (InvalidTag, ValueError):
+            raise LedgerError(f"the ledger's entry {release_id} is damaged: its sealed secret cannot be read") from None
+
+
+def _derive(master: bytes, use: bytes) -> bytes:
+    return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=b"ogive ledger 1\n" + use).derive(master)
+
+
+def context_mark(secret: bytes, number: int, context: bytes) -> str:
+    """What a ledger keeps of a measurement's context: random to whoever lacks the release's secret."""
+    text = b"ogive bound context 1\n" + number.to_bytes(8, "big") + context
+    return hmac.new(secret, text, hashlib.sha256).hexdigest()
+
+
+def key_path(default: Path) -> Path:
+    """Where the key file is: what the environment says, or the default."""
+    named = os.environ.get(KEY_VARIABLE)
+    return Path(named).expanduser() if named else default
+
+
+def config_folder() -> Path:
+    """The user's folder for ledger keys that have no file to lie beside."""
+    base = os.environ.get("XDG_CONFIG_HOME")
+    return (Path(base) if base else Path.home() / ".config") / "ogive"
+
+
+def make_key(path: Path) -> Keys:
+    """Read a key file, or make one for a new ledger; of several processes one makes it and all read it.
+
+    Raises:
+        LedgerError: it can be neither read nor made.
+    """
+    if not path.exists():
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(path, secrets.token_bytes(KEY_BYTES), mode=0o600, replace=False)
+            _sync_folder(path.parent)
+        except ParameterError as problem:
+            if not path.exists():
+                raise LedgerError(f"cannot make the ledger's key file: {problem}") from None
+        except OSError as problem:
+            raise LedgerError(f"cannot make the ledger's key file {path}: {problem.strerror}") from None
+    return read_key(path)
+
+
+def read_key(path: Path) -> Keys:
+    """Read a key file.
+
+    Raises:
+        LedgerError: it is missing, unreadable or no key file.
+    """
+    try:
+        with path.open("rb") as file:
+            master = file.read(KEY_BYTES + 1)
+    except FileNotFoundError:
+        raise LedgerError(
+            f"the ledger's key file {path} is missing; copy it from where the ledger was made, "
+            f"or name it in {KEY_VARIABLE}"
+        ) from None
+    except OSError as problem:
+        raise LedgerError(f"cannot read the ledger's key file {path}: {problem.strerror}") from None
+    if len(master) != KEY_BYTES:
+        raise LedgerError(f"{path} is not a ledger's key file: it must hold {KEY_BYTES} bytes")
+    return Keys(master)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,52 @@
+"""What went wrong with a database, in one line."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+
+from ogive.errors import LedgerError
+
+# parts of SQLite's and PostgreSQL's messages, and what their user can do
+_LOCKED = "is locked by another process; try again when that has ended"
+_READ_ONLY = "is read-only for this user; ask for the right to write to it"
+_FULL = "cannot be written: the disk is full or broken"
+_CLOSED = "cannot be opened; check that its folder exists and that this user may write there"
+_WORDS = {
+    "database is locked": _LOCKED,
+    "database table is locked": _LOCKED,
+    "lock timeout": _LOCKED,
+    "readonly database": _READ_ONLY,
+    "read-only": _READ_ONLY,
+    "permission denied": _READ_ONLY,
+    "is not a database": "is not a ledger: it is a file of another kind",
+    "disk is full": _FULL,
+    "disk i/o error": _FULL,
+    "no space left": _FULL,
+    "could not extend file": _FULL,
+    "could not write": _FULL,
+    "malformed": "is damaged; restore it from a backup",
+    "unable to open database file": _CLOSED,
+}
+
+
+@contextmanager
+def in_words(place: str) -> Iterator[None]:
+    """Turn a database's errors into a `LedgerError` of one line that names the ledger."""
+    try:
+        yield
+    except DBAPIError as problem:
+        raise LedgerError(f"the ledger {place} {_describe(str(problem.orig))}") from None
+    except (SQLAlchemyError, sqlite3.Error) as problem:
+        raise LedgerError(f"the ledger {place} {_describe(str(problem))}") from None
+
+
+def _describe(message: str) -> str:
+    for needle, words in _WORDS.items():
+        if needle in message.lower():
+            return words
+    first = " ".join(message.split("\n")[0].split())
+    return f"cannot be used: {first[:300]}"

@@ -1,0 +1,53 @@
+"""The ledger's tables. Exact numbers and structured values are text, so that every database keeps them as they are."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
+
+VERSION = 1
+"""Raised whenever an older library could misread the tables."""
+
+TABLES = MetaData()
+
+META = Table(
+    "ogive_meta",
+    TABLES,
+    Column("name", String(64), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
+DATA_SETS = Table(
+    "ogive_data_sets",
+    TABLES,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False, unique=True),
+    Column("unit", Text, nullable=False),
+    # JSON of a guarantee; null is no limit
+    Column("spend_limit", Text),
+    # JSON: part -> keyed fingerprint, "" for the whole
+    Column("fingerprints", Text, nullable=False),
+    Column("created", Text, nullable=False),
+)
+
+SPENDS = Table(
+    "ogive_spends",
+    TABLES,
+    Column("id", Integer, primary_key=True),
+    Column("data_set", Integer, ForeignKey(DATA_SETS.c.id), nullable=False),
+    # "" for the whole data set
+    Column("part", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("statistic", Text, nullable=False),
+    Column("question", Text, nullable=False),
+    Column("charge", Text, nullable=False),
+    Column("state", String(16), nullable=False),
+    Column("release_id", String(64), nullable=False, unique=True),
+    # both are wiped when the estimate is recorded
+    Column("secret", LargeBinary),
+    Column("bound", Text),
+    Column("estimate", Text),
+    Column("started", Text, nullable=False),
+    Column("finished", Text),
+    UniqueConstraint("data_set", "part", "fingerprint", "digest"),
+)
