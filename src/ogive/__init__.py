@@ -22,11 +22,13 @@ if TYPE_CHECKING:
     )
     from ogive.functions import ecdf, hosmer_lemeshow, quantiles, roc
     from ogive.grids import Grid
+    from ogive.ledger import Account, Ledger
     from ogive.planning import Plan, PlanRow, plan, required_privacy
     from ogive.pointwise import PointwiseCurve
     from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
     from ogive.provenance import Provenance
     from ogive.releasing import release
+    from ogive.session import Session
     from ogive.statistics.bands import Band
     from ogive.statistics.calibration import HosmerLemeshow
     from ogive.statistics.calibration_estimate import Calibration
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "Account": "ledger",
     "Adjacency": "privacy",
     "ApproxDP": "privacy",
     "Band": "statistics.bands",
@@ -56,6 +59,7 @@ _HOME = {
     "Ecdf": "statistics.ecdf",
     "Grid": "grids",
     "HosmerLemeshow": "statistics.calibration",
+    "Ledger": "ledger",
     "LedgerError": "errors",
     "OgiveError": "errors",
     "ParameterError": "errors",
@@ -74,6 +78,7 @@ _HOME = {
     "RocEstimate": "statistics.roc_estimate",
     "RunningTotal": "streams",
     "ScaleError": "errors",
+    "Session": "session",
     "UnsupportedError": "errors",
     "ZeroConcentratedDP": "privacy",
     "design_hats": "strategies",
@@ -90,6 +95,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Account",
     "Adjacency",
     "ApproxDP",
     "Band",
@@ -103,6 +109,7 @@ __all__ = [
     "Ecdf",
     "Grid",
     "HosmerLemeshow",
+    "Ledger",
     "LedgerError",
     "OgiveError",
     "ParameterError",
@@ -121,6 +128,7 @@ __all__ = [
     "RocEstimate",
     "RunningTotal",
     "ScaleError",
+    "Session",
     "UnsupportedError",
     "ZeroConcentratedDP",
     "design_hats",
