@@ -1,0 +1,6 @@
+"""One data set, one budget: the friendly face of releases that are paid from an account."""
+
+from ogive.session.session import Session
+from ogive.session.statement import left, statement
+
+__all__ = ["Session", "left", "statement"]

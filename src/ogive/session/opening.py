@@ -1,0 +1,114 @@
+"""What a session works out before it can spend: the data set's name, its unit, and the account that pays."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from ogive.errors import ParameterError
+from ogive.ledger import Account, Ledger
+from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency, check_privacy
+from ogive.records import Records
+from ogive.trust import TrustModel
+
+IN_MEMORY = "data"
+"""Name of data that have none, in a ledger that lasts as long as the session."""
+
+SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
+
+
+def name_of(data: Any, name: str | None, *, lasting: bool) -> str:
+    """What the data are called in the ledger: a file's name without its suffix unless their user says otherwise.
+
+    Raises:
+        ParameterError: the name is no text, or a lasting ledger would not know the data again.
+    """
+    if name is not None:
+        return check_name(name)
+    if isinstance(data, str | os.PathLike):
+        path = Path(data)
+        while path.suffix.lower() in SUFFIXES:
+            path = path.with_suffix("")
+        return check_name(path.name)
+    if lasting:
+        raise ParameterError("say what these data are called in the ledger, for example name='patients'")
+    return IN_MEMORY
+
+
+def check_name(name: object) -> str:
+    """Return a data set's name as it is.
+
+    Raises:
+        ParameterError: it is no text, or empty.
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise ParameterError(f"name must be what the data set is called in the ledger, got {name!r}")
+    return name
+
+
+def default_adjacency(account: Account | None, max_rows_per_person: int) -> Adjacency:
+    """The account's own where there is one; else REPLACE, unless a person may have several rows."""
+    if account is not None:
+        return account.unit.adjacency
+    return Adjacency.REPLACE if max_rows_per_person == 1 else Adjacency.ADD_OR_REMOVE
+
+
+def open_account(
+    ledger: Ledger,
+    name: str,
+    records: Records,
+    trust: TrustModel,
+    *,
+    adjacency: Adjacency | str | None,
+    max_rows_per_person: int,
+    limit: Privacy | None,
+    part: str | None,
+    updated: bool,
+) -> Account:
+    """The account of the data set, or of a part of it: the ledger's own, or a new one.
+
+    Raises:
+        ParameterError: a new account has no limit.
+        LedgerError: the account is for other records, another unit or another limit.
+    """
+    if limit is not None:
+        check_privacy(limit)
+    known = next((account for account in ledger.accounts() if account.name == name), None)
+    if known is None and limit is None:
+        raise ParameterError("say how much may be spent in all, for example limit=PureDP(3)")
+    chosen = default_adjacency(known, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
+    unit = trust.unit(chosen)
+    fingerprint = ledger.fingerprint(records.digest())
+    if part is None:
+        return ledger.account(name, unit=unit, limit=limit, fingerprint=fingerprint, updated=updated)
+    # the records are the part's, so they say nothing about what the whole holds
+    return ledger.account(name, unit=unit, limit=limit).part(part, fingerprint=fingerprint, updated=updated)
+
+
+def check_statistic(statistic: object) -> None:
+    """Refuse what is no statistic.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    if isinstance(statistic, type) or not hasattr(statistic, "questions"):
+        raise ParameterError(
+            f"statistic must be one such as Ecdf('age', bounds=(0, 120)), got {type(statistic).__name__}"
+        )
+
+
+def public_size(records: Records, unit: PrivacyUnit, given: int | None) -> int:
+    """How many records to plan for: what was said, or the number of rows where that is public.
+
+    Raises:
+        ParameterError: it is private, and nobody said about how many there are.
+    """
+    if given is not None:
+        return given
+    if unit.person is None and unit.adjacency is Adjacency.REPLACE:
+        return records.size
+    what = (
+        "the number of records is private" if unit.person is None else "how many records are kept is not known before"
+    )
+    raise ParameterError(f"{what}; say about how many there are, for example records=10000")

@@ -1,0 +1,321 @@
+"""A session: data, a limit and a ledger, with the same verbs as the one-call functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from ogive.errors import LedgerError, ParameterError
+from ogive.grids import Bound, Grid
+from ogive.ledger import Account, Ledger
+from ogive.noise.base import RandomSource
+from ogive.planning import plan
+from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency
+from ogive.records import Records
+from ogive.releasing import release
+from ogive.session.opening import check_statistic, default_adjacency, name_of, open_account, public_size
+from ogive.session.statement import left, statement
+from ogive.statistics import Ecdf, Quantiles
+from ogive.statistics.base import Estimate, EstimateT, Statistic
+from ogive.statistics.ecdf import DEFAULT_BINS
+from ogive.statistics.quantiles import DECILES
+from ogive.statistics.stored import read_estimate
+from ogive.trust import TRUST_MODELS, Central, TrustModel
+
+if TYPE_CHECKING:
+    from ogive.ledger import Entry
+    from ogive.planning import Plan
+    from ogive.statistics.curve import Curve
+    from ogive.statistics.quantiles import QuantileEstimates
+    from ogive.strategies import Strategy
+
+
+class Session:
+    """One data set with one budget, which every release is paid from.
+
+    The spend is durable before noise is drawn. A question that was answered before gets the stored
+    answer and costs nothing; a release that was cut off, by an interrupt or a crash, is finished by
+    asking again, at no further cost. With a ledger file or database all this outlives the session, and
+    colleagues share the budget.
+
+    Args:
+        data: Anything `Records.of` reads: a file, a data frame, a dict of columns.
+        limit: How much may be spent in all. Needed once, when the data set's account is new; later the
+            account's own limit holds, and another one is refused.
+        ledger: Where spends are kept: a path or URL such as "sqlite:///budget.db" or
+            "postgresql://user@host/db", or an open `Ledger`. None keeps them as long as the session lasts.
+        name: What the data set is called in the ledger; a file's own name without its suffix by default.
+        person: Column that says whose record it is, where a person may have several.
+        max_rows_per_person: How many of a person's records are kept, chosen at random.
+        adjacency: Which data sets are adjacent. By default the account's own; for a new one REPLACE, or
+            ADD_OR_REMOVE where a person may have several records.
+        trust: `Central`, or `Clear` to look at exact values, which spends and records nothing.
+        part: Name of the part of the data set that these records are, where it was declared to consist
+            of parts and no person is in two of them.
+        updated: Whether the records may be others than when the account was last used. What was spent
+            stays spent.
+
+    Raises:
+        ParameterError: an argument is wrong, a new account has no limit, or a frame in a lasting ledger has
+            no name.
+        DataError: the records cannot be read.
+        LedgerError: the ledger cannot be used, or the account is for other records, another privacy unit
+            or another limit.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> people = {"age": np.random.default_rng(1).integers(18, 90, size=20_000)}
+        >>> session = ogive.Session(people, limit=ogive.PureDP(3))
+        >>> curve = session.ecdf("age", bounds=(0, 120), bins=120, privacy=ogive.PureDP("0.5"))
+        >>> print(session.remaining)
+        epsilon = 2.5
+        >>> again = session.ecdf("age", bounds=(0, 120), bins=120, privacy=ogive.PureDP("0.5"))
+        >>> print(session.remaining)
+        epsilon = 2.5
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        limit: Privacy | None = None,
+        ledger: Ledger | str | Path | None = None,
+        name: str | None = None,
+        person: str | None = None,
+        max_rows_per_person: int = 1,
+        adjacency: Adjacency | str | None = None,
+        trust: type[TrustModel] = Central,
+        part: str | None = None,
+        updated: bool = False,
+    ) -> None:
+        if trust not in TRUST_MODELS:
+            names = " or ".join(model.__name__ for model in TRUST_MODELS)
+            raise ParameterError(f"trust must be {names} itself, to be made of the session's data, got {trust!r}")
+        self.name = name_of(data, name, lasting=ledger is not None and trust.private)
+        self._asked: Counter[str] = Counter()
+        self._closed = False
+        self._account: Account | None = None
+        self._ledger: Ledger | None = None
+        self._ledger_is_own = trust.private and not isinstance(ledger, Ledger)
+        self._records = Records.of(data)
+        model: Any = trust
+        self._trust: TrustModel = model(self._records, person=person, max_rows_per_person=max_rows_per_person)
+        if not trust.private:
+            plain = default_adjacency(None, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
+            self.unit: PrivacyUnit = self._trust.unit(plain)
+            return
+        self._ledger = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+        try:
+            self._account = open_account(
+                self._ledger,
+                self.name,
+                self._records,
+                self._trust,
+                adjacency=adjacency,
+                max_rows_per_person=max_rows_per_person,
+                limit=limit,
+                part=part,
+                updated=updated,
+            )
+        except BaseException:
+            self.close()
+            raise
+        self.unit = self._account.unit
+
+    def part(self, name: str, data: Any, *, updated: bool = False) -> Session:
+        """A session on a declared part of the data set, paid from the same limit.
+
+        A person's records all lie in one part, which never changes, and which part it is must not depend on
+        anything that is to be protected: hospitals, say, but not diagnoses. Releases of different parts then
+        cost together no more than the dearest part.
+
+        Args:
+            name: Of the part, for example "north".
+            data: The records of the part.
+            updated: Whether they may be others than when the part was last used.
+
+        Raises:
+            ParameterError: this session is of a part already, or has no budget.
+            DataError, LedgerError: as for a session.
+        """
+        account = self._open_account()
+        if account.part_name is not None:
+            raise ParameterError(f"this session is of the part {account.part_name!r} already; parts have no parts")
+        return Session(
+            data,
+            ledger=self._ledger,
+            name=self.name,
+            person=self.unit.person,
+            max_rows_per_person=self.unit.max_rows_per_person,
+            adjacency=self.unit.adjacency,
+            trust=type(self._trust),
+            part=name,
+            updated=updated,
+        )
+
+    def release(
+        self, statistic: Statistic[EstimateT], *, privacy: Privacy | None = None, source: RandomSource | None = None
+    ) -> EstimateT:
+        """Release any statistic of the session's data, paid from its budget.
+
+        Args:
+            statistic: For example `Ecdf("age", bounds=(0, 120))`.
+            privacy: The guarantee for everything that is published; left out only under `Clear`.
+            source: Where the noise key comes from; the operating system by default.
+
+        Raises:
+            BudgetError: it does not fit into what remains; nothing was spent.
+            ParameterError, DataError, LedgerError, UnsupportedError: as `ogive.release`.
+
+        Privacy:
+            `privacy` for `unit`; all releases of the account together stay within `limit`.
+        """
+        check_statistic(statistic)
+        if self._closed:
+            raise LedgerError("this session is closed; open another")
+        estimate = release(
+            statistic,
+            trust=self._trust,
+            privacy=privacy,
+            adjacency=self.unit.adjacency,
+            ledger=self._account,
+            source=source,
+        )
+        if estimate.provenance is not None:
+            self._asked[estimate.provenance.release_id] += 1
+        return estimate
+
+    def ecdf(
+        self,
+        column: str,
+        *,
+        privacy: Privacy | None = None,
+        bounds: tuple[Bound, Bound] | None = None,
+        bins: int = DEFAULT_BINS,
+        grid: Grid | str = "linear",
+        method: str | Strategy = "auto",
+        smooth: str = "auto",
+        missing: str = "refuse",
+        source: RandomSource | None = None,
+    ) -> Curve:
+        """Release the whole distribution function of a column; arguments as for `ogive.ecdf`.
+
+        Privacy:
+            `privacy`, from the session's budget.
+        """
+        statistic = Ecdf(column, bounds, bins=bins, grid=grid, method=method, smooth=smooth, missing=missing)
+        return self.release(statistic, privacy=privacy, source=source)
+
+    def quantiles(
+        self,
+        column: str,
+        probabilities: Sequence[float] = DECILES,
+        *,
+        privacy: Privacy | None = None,
+        bounds: tuple[Bound, Bound] | None = None,
+        bins: int = DEFAULT_BINS,
+        grid: Grid | str = "linear",
+        method: str | Strategy = "auto",
+        missing: str = "refuse",
+        source: RandomSource | None = None,
+    ) -> QuantileEstimates:
+        """Release quantiles of a column with simultaneous intervals; arguments as for `ogive.quantiles`.
+
+        Privacy:
+            `privacy` for all of them together, from the session's budget.
+        """
+        statistic = Quantiles(
+            column, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing
+        )
+        return self.release(statistic, privacy=privacy, source=source)
+
+    def plan(
+        self,
+        statistic: Statistic[Any],
+        *,
+        privacy: Privacy | Sequence[Privacy] | None = None,
+        records: int | None = None,
+        like: Any = None,
+    ) -> Plan:
+        """Predict what every method would cost and how far off it would be; spends nothing.
+
+        Args:
+            statistic: What would be released.
+            privacy: A guarantee, or several to compare; pure epsilons from 0.1 to 5 by default.
+            records: About how many records there are; by default their number where that is public.
+            like: Public or synthetic records of the same columns, to simulate on.
+
+        Raises:
+            ParameterError: the number of records is private and was not said, or as `ogive.plan`.
+        """
+        check_statistic(statistic)
+        return plan(
+            statistic,
+            privacy=privacy,
+            records=public_size(self._records, self.unit, records),
+            adjacency=self.unit.adjacency,
+            trust=self._trust,
+            like=like,
+        )
+
+    @property
+    def answers(self) -> tuple[Estimate, ...]:
+        """What was released so far, from the ledger and at no cost, oldest first."""
+        return () if self._account is None else tuple(read_estimate(plain) for plain in self._account.answers())
+
+    @property
+    def account(self) -> Account | None:
+        """The account that pays; None under `Clear`."""
+        return self._account
+
+    @property
+    def limit(self) -> Privacy | None:
+        """How much may be spent in all."""
+        return None if self._account is None else self._account.limit
+
+    @property
+    def spent(self) -> Privacy | None:
+        """What all releases of the account cost together, colleagues' included; None before the first."""
+        return None if self._account is None else self._account.spent
+
+    @property
+    def remaining(self) -> Privacy | None:
+        """What may still be spent, of the limit's type; None where nothing is left or there is no limit."""
+        return None if self._account is None else self._account.remaining
+
+    @property
+    def history(self) -> tuple[Entry, ...]:
+        """Every spend of the account, oldest first; a repeated question adds none."""
+        return () if self._account is None else self._account.history
+
+    def close(self) -> None:
+        """Close the ledger, where the session opened it; the session releases nothing more."""
+        self._closed = True
+        if self._ledger is not None and self._ledger_is_own:
+            self._ledger.close()
+
+    def _open_account(self) -> Account:
+        if self._account is None:
+            raise ParameterError("a session without privacy has no budget, so it has no parts")
+        return self._account
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __str__(self) -> str:
+        if self._account is None:
+            return f"{self.name}: {self._trust.assumption}"
+        return statement(self._account, asked=self._asked)
+
+    def __repr__(self) -> str:
+        if self._account is None:
+            return f"<Session {self.name!r}, trust={type(self._trust).__name__}>"
+        return f"<Session {self.name!r}, remaining: {left(self._account)}>"

@@ -1,0 +1,60 @@
+"""An account as its owner reads it: what was bought, when, at what price, and what is left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ogive.ledger import Account, Entry
+
+_NAMING_COLUMNS = ("column", "score", "probability", "label")
+
+
+def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> str:
+    """The account like a bank statement: its unit, a line for each spend, the limit and what is left.
+
+    Args:
+        account: Whose.
+        asked: How often each release was asked for, by its id, where that is known.
+    """
+    rows = [_row(entry, (asked or {}).get(entry.release_id, 1)) for entry in account.history]
+    widths = [max((len(row[k]) for row in rows), default=0) for k in range(3)]
+    lines = [f"{account.name}: {account.unit.words}"]
+    for number, subject, price, note in rows:
+        padded = f"  {number:>{widths[0]}}  {subject:<{widths[1]}}  {price:<{widths[2]}}  {note}"
+        lines.append(padded.rstrip())
+    if not rows:
+        lines.append("  nothing was released yet")
+    spent = account.spent
+    lines.append(f"  limit      {'none' if account.limit is None else account.limit}")
+    lines.append(f"  spent      {'nothing' if spent is None else spent}")
+    if account.limit is not None:
+        lines.append(f"  remaining  {left(account)}")
+    return "\n".join(lines)
+
+
+def left(account: Account) -> str:
+    """What may still be spent, in words."""
+    if account.limit is None:
+        return "any amount, as there is no limit"
+    remaining = account.remaining
+    return "nothing" if remaining is None else str(remaining)
+
+
+def subject(question: Mapping[str, Any]) -> str:
+    """What a question asks for, in short: the statistic and its columns."""
+    statistic = question.get("statistic")
+    fields = statistic if isinstance(statistic, Mapping) else {}
+    columns = [fields[name] for name in _NAMING_COLUMNS if isinstance(fields.get(name), str)]
+    return " ".join([str(fields.get("name", "release")), *columns])
+
+
+def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:
+    notes = [] if entry.part is None else [f"part {entry.part}"]
+    if entry.state == "reserved":
+        notes.append("not finished: ask again, which costs no more")
+    elif asked > 1:
+        notes.append(f"asked {asked} times, paid once")
+    when = f"{entry.started:%Y-%m-%d %H:%M}"
+    return f"{entry.number}  {when}", subject(entry.question), str(entry.charge), "; ".join(notes)
