@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -16,7 +17,7 @@ from ogive.queries import Answer, Binning, ClassBinning, ClassCurvesQuery, Label
 from ogive.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
-from ogive.statistics.ecdf import DEFAULT_BINS, make_grid
+from ogive.statistics.ecdf import DEFAULT_BINS, by_hand, make_grid
 from ogive.statistics.methods import METHODS
 from ogive.statistics.roc_designs import BUDGETS, choose_for_classes
 from ogive.statistics.roc_estimate import RocEstimate
@@ -103,6 +104,16 @@ class Roc:
         assert isinstance(self.positive, tuple)
         assert self.negative is None or isinstance(self.negative, tuple)
         return ClassBinning(binning, Label(self.label, self.positive, self.negative))
+
+    def alternatives(self) -> dict[str, Roc]:
+        """One for each method and division of the budget, and one for a strategy designed by hand."""
+        joint = {name: dataclasses.replace(self, method=name, budget="joint") for name in METHODS}
+        split = {f"{name}, split": dataclasses.replace(self, method=name, budget="split") for name in METHODS}
+        return joint | split | by_hand(self)
+
+    def alternatives(self) -> dict[str, Roc]:
+        """One for each method, and one for a strategy designed by hand."""
+        return {name: dataclasses.replace(self, method=name) for name in METHODS} | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, RocEstimate]:
         """Ask once for the noisy measurements of both classes and turn them into a curve.
