@@ -8,11 +8,14 @@ depends on nobody else's.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numba
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from ogive.records.hashing import PUBLIC_KEY, siphash, text_word
+from ogive.records.hashing import PUBLIC_KEY, siphash, text_words
 from ogive.records.labels import Codes, LabelCodes
 from ogive.records.persons import Persons
 
@@ -38,22 +41,24 @@ def kept_rows(persons: Persons, values: Float64, codes: Codes, labels: LabelCode
     Privacy:
         See docs/proofs/contribution_bounding.md. What is dropped must not be shown.
     """
-    counts = np.bincount(persons.codes, minlength=len(persons.words))
+    counts = np.bincount(persons.codes, minlength=persons.number)
     if counts.max() <= limit:
         return np.ones(len(values), dtype=np.bool_)
-    words = np.array([_label_word(value) for value in labels.values], dtype=np.uint64)
+    names = persons.words(counts > limit)
+    tags = pa.array([_tag(value) for value in labels.values], pa.large_string())
+    words = text_words(tags, np.ones(len(tags), dtype=np.bool_))
     keep = np.zeros(len(values), dtype=np.bool_)
-    _choose(persons.codes.astype(np.int64, copy=False), counts, persons.words, values, codes, words, limit, keep)
+    _choose(persons.codes.astype(np.int64, copy=False), counts, names, values, codes, words, limit, keep)
     return keep
 
 
-def _label_word(value: object) -> int:
-    if value is None:
-        return 0
-    if isinstance(value, str):
-        return text_word("text " + value)
-    whole = int(value) if value == value // 1 else None  # type: ignore[operator]
-    return text_word(f"number {float(value) if whole is None else whole}")  # type: ignore[arg-type]
+def _tag(label: Any) -> str:
+    """A label as text; numbers that are equal are written alike."""
+    if label is None:
+        return "missing"
+    if isinstance(label, str):
+        return "text " + label
+    return f"number {int(label) if label == int(label) else float(label)}"
 
 
 @numba.njit(cache=True, nogil=True)

@@ -1,14 +1,16 @@
-"""SipHash-2-4 of whole 64-bit words under a fixed public key: pseudo-random and the same everywhere.
+"""SipHash-2-4 of words and of texts under a fixed public key: pseudo-random and the same everywhere.
 
 Source: Aumasson and Bernstein, SipHash: a fast short-input PRF, INDOCRYPT 2012.
 """
 
 from __future__ import annotations
 
-import hashlib
+from typing import Any
 
 import numba
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 Word = np.uint64
@@ -40,22 +42,55 @@ def _rounds(a: Word, b: Word, c: Word, d: Word, count: int) -> tuple[Word, Word,
 
 
 @numba.njit(cache=True, nogil=True)
+def _start(key: tuple[int, int]) -> tuple[Word, Word, Word, Word]:
+    first, second = np.uint64(key[0]), np.uint64(key[1])
+    return (
+        np.uint64(first ^ np.uint64(0x736F6D6570736575)),
+        np.uint64(second ^ np.uint64(0x646F72616E646F6D)),
+        np.uint64(first ^ np.uint64(0x6C7967656E657261)),
+        np.uint64(second ^ np.uint64(0x7465646279746573)),
+    )
+
+
+@numba.njit(cache=True, nogil=True)
 def siphash(words: Uint64, key: tuple[int, int]) -> Word:
     """The 64-bit hash of some words, shape (n,), taken as 8 n little-endian bytes."""
-    first, second = np.uint64(key[0]), np.uint64(key[1])
-    a = np.uint64(first ^ np.uint64(0x736F6D6570736575))
-    b = np.uint64(second ^ np.uint64(0x646F72616E646F6D))
-    c = np.uint64(first ^ np.uint64(0x6C7967656E657261))
-    d = np.uint64(second ^ np.uint64(0x7465646279746573))
+    a, b, c, d = _start(key)
     for i in range(len(words) + 1):
         word = words[i] if i < len(words) else np.uint64(8 * len(words) % 256) << np.uint64(56)
-        d = np.uint64(d ^ word)
-        a, b, c, d = _rounds(a, b, c, d, 2)
+        a, b, c, d = _rounds(a, b, c, np.uint64(d ^ word), 2)
         a = np.uint64(a ^ word)
     a, b, c, d = _rounds(a, b, np.uint64(c ^ np.uint64(0xFF)), d, 4)
     return np.uint64(a ^ b ^ c ^ d)
 
 
-def text_word(text: str) -> int:
-    """64 bits of a text's BLAKE2b hash, as a word to be hashed with others."""
-    return int.from_bytes(hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=8).digest(), "little")
+@numba.njit(cache=True, nogil=True)
+def _siphash_bytes(content: NDArray[np.uint8], key: tuple[int, int]) -> Word:
+    a, b, c, d = _start(key)
+    size = len(content)
+    for first in range(0, size - size % 8 + 8, 8):
+        word = np.uint64(0) if first + 8 <= size else np.uint64(size % 256) << np.uint64(56)
+        for i in range(min(8, size - first)):
+            word = np.uint64(word | (np.uint64(content[first + i]) << np.uint64(8 * i)))
+        a, b, c, d = _rounds(a, b, c, np.uint64(d ^ word), 2)
+        a = np.uint64(a ^ word)
+    a, b, c, d = _rounds(a, b, np.uint64(c ^ np.uint64(0xFF)), d, 4)
+    return np.uint64(a ^ b ^ c ^ d)
+
+
+@numba.njit(cache=True, nogil=True)
+def _hash_each(content: NDArray[np.uint8], offsets: NDArray[np.int64], wanted: NDArray[np.bool_], out: Uint64) -> None:
+    for i in range(len(out)):
+        if wanted[i]:
+            out[i] = _siphash_bytes(content[offsets[i] : offsets[i + 1]], PUBLIC_KEY)
+
+
+def text_words(texts: Any, wanted: NDArray[np.bool_]) -> Uint64:
+    """The hash of each wanted text of an Arrow array without nulls, else 0; shape (texts,)."""
+    texts = pc.cast(texts, pa.large_string())
+    _, offsets, content = texts.buffers()
+    words = np.zeros(len(texts), dtype=np.uint64)
+    if content is not None:
+        ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        _hash_each(np.frombuffer(content, dtype=np.uint8), ends, wanted, words)
+    return words

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ogive.errors import DataError
 from ogive.records.binning import kind_of, type_words
-from ogive.records.hashing import text_word
+from ogive.records.hashing import text_words
 
 Int64 = NDArray[np.int64]
 Uint64 = NDArray[np.uint64]
@@ -36,11 +36,27 @@ class Persons(NamedTuple):
 
     Fields:
         codes: For each row the number of its person, shape (rows,).
-        words: For each person two words that name them, shape (persons, 2): what kind of name, and the name.
+        numbers: Names of the first persons, whole numbers, shape (m,).
+        texts: Names of all other persons, an Arrow array of text.
     """
 
     codes: Int64
-    words: Uint64
+    numbers: Int64
+    texts: Any
+
+    @property
+    def number(self) -> int:
+        """How many persons there are."""
+        return len(self.numbers) + len(self.texts)
+
+    def words(self, wanted: Bools) -> Uint64:
+        """Two words that name each wanted person, shape (persons, 2): what kind of name, and the name."""
+        words = np.zeros((self.number, 2), dtype=np.uint64)
+        numbered = len(self.numbers)
+        words[:numbered, 1] = self.numbers.view(np.uint64)
+        words[numbered:, 0] = 1
+        words[numbered:, 1] = text_words(self.texts, wanted[numbered:])
+        return words
 
 
 def check_person_type(column: str, arrow_type: Any) -> None:
@@ -90,7 +106,8 @@ class PersonCodes:
         else:
             self._add_text(pc.cast(array, pa.large_string()))
             return
-        self._add(np.where(small, numbers, 0).astype(np.int64), ~small, list(map(_name, numbers[~small].tolist())))
+        texts = pa.array(map(_name, numbers[~small].tolist()), pa.large_string())
+        self._add(np.where(small, numbers, 0).astype(np.int64), ~small, texts)
 
     def _add_text(self, array: Any) -> None:
         blank = pc.equal(array, "")
@@ -101,46 +118,42 @@ class PersonCodes:
         whole = pc.match_substring_regex(array, _WHOLE)
         numbers = pc.cast(pc.if_else(whole, array, "0"), pa.int64()).to_numpy(zero_copy_only=False).copy()
         is_text = ~whole.to_numpy(zero_copy_only=False)
-        if not is_text.any():
-            self._add(numbers, is_text, [])
+        decimals = (
+            pc.match_substring_regex(array, rf"^(?:{_DECIMAL.pattern})$").to_numpy(zero_copy_only=False) & is_text
+        )
+        if not decimals.any():
+            self._add(numbers, is_text, array.filter(pa.array(is_text)))
             return
-        decimals = pc.match_substring_regex(array, rf"^{_DECIMAL.pattern}$")
-        for row in np.flatnonzero(decimals.to_numpy(zero_copy_only=False) & is_text):
-            name = _canonical(array[int(row)].as_py())
+        names = {int(row): _canonical(array[int(row)].as_py()) for row in np.flatnonzero(decimals)}
+        for row, name in names.items():
             if isinstance(name, int):
                 numbers[row], is_text[row] = name, False
-        texts = [_canonical(text) for text in array.filter(pa.array(is_text)).to_pylist()]
-        self._add(numbers, is_text, texts)
+        texts = [names.get(int(row), array[int(row)].as_py()) for row in np.flatnonzero(is_text)]
+        self._add(numbers, is_text, pa.array(texts, pa.large_string()))
 
-    def _add(self, numbers: Int64, is_text: Bools, texts: list[Any]) -> None:
+    def _add(self, numbers: Int64, is_text: Bools, texts: Any) -> None:
         self._numbers.append(numbers)
         self._is_text.append(is_text)
-        self._texts.append(pa.array(texts, pa.large_string()))
+        self._texts.append(texts)
 
     def finish(self) -> Persons:
         """The persons of all rows."""
         numbers, is_text = np.concatenate(self._numbers), np.concatenate(self._is_text)
         texts = pa.chunked_array(self._texts, pa.large_string()).combine_chunks()
         self._numbers, self._is_text, self._texts = [], [], []
-        if not is_text.any():
+        if not len(texts):
             codes, distinct = _encoded(pa.array(numbers))
-            return Persons(codes, _number_words(distinct))
+            return Persons(codes, distinct.to_numpy(zero_copy_only=False), texts)
         codes = np.empty(len(numbers), dtype=np.int64)
         codes[~is_text], distinct = _encoded(pa.array(numbers[~is_text]))
         own, names = _encoded(texts)
         codes[is_text] = own + len(distinct)
-        words = np.array([(1, text_word(name)) for name in names.to_pylist()], dtype=np.uint64)
-        return Persons(codes, np.concatenate([_number_words(distinct), words]))
+        return Persons(codes, distinct.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), names)
 
 
 def _encoded(array: Any) -> tuple[Int64, Any]:
     encoded = pc.dictionary_encode(array)
     return encoded.indices.to_numpy(zero_copy_only=False), encoded.dictionary
-
-
-def _number_words(distinct: Any) -> Uint64:
-    names = distinct.to_numpy(zero_copy_only=False).astype(np.int64)
-    return np.stack([np.zeros(len(names), dtype=np.uint64), names.view(np.uint64)], axis=1)
 
 
 def _name(number: float) -> str:
