@@ -9,7 +9,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from ogive.errors import LedgerError, ParameterError
-from ogive.grids import Bound, Grid
 from ogive.ledger import Account, Ledger
 from ogive.noise.base import RandomSource
 from ogive.planning import plan
@@ -18,22 +17,17 @@ from ogive.records import Records
 from ogive.releasing import release
 from ogive.session.opening import check_statistic, default_adjacency, name_of, open_account, public_size
 from ogive.session.statement import left, statement
-from ogive.statistics import Ecdf, Quantiles
+from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic
-from ogive.statistics.ecdf import DEFAULT_BINS
-from ogive.statistics.quantiles import DECILES
 from ogive.statistics.stored import read_estimate
 from ogive.trust import TRUST_MODELS, Central, TrustModel
 
 if TYPE_CHECKING:
     from ogive.ledger import Entry
     from ogive.planning import Plan
-    from ogive.statistics.curve import Curve
-    from ogive.statistics.quantiles import QuantileEstimates
-    from ogive.strategies import Strategy
 
 
-class Session:
+class Session(Verbs):
     """One data set with one budget, which every release is paid from.
 
     The spend is durable before noise is drawn. A question that was answered before gets the stored
@@ -187,50 +181,6 @@ class Session:
         if estimate.provenance is not None:
             self._asked[estimate.provenance.release_id] += 1
         return estimate
-
-    def ecdf(
-        self,
-        column: str,
-        *,
-        privacy: Privacy | None = None,
-        bounds: tuple[Bound, Bound] | None = None,
-        bins: int = DEFAULT_BINS,
-        grid: Grid | str = "linear",
-        method: str | Strategy = "auto",
-        smooth: str = "auto",
-        missing: str = "refuse",
-        source: RandomSource | None = None,
-    ) -> Curve:
-        """Release the whole distribution function of a column; arguments as for `ogive.ecdf`.
-
-        Privacy:
-            `privacy`, from the session's budget.
-        """
-        statistic = Ecdf(column, bounds, bins=bins, grid=grid, method=method, smooth=smooth, missing=missing)
-        return self.release(statistic, privacy=privacy, source=source)
-
-    def quantiles(
-        self,
-        column: str,
-        probabilities: Sequence[float] = DECILES,
-        *,
-        privacy: Privacy | None = None,
-        bounds: tuple[Bound, Bound] | None = None,
-        bins: int = DEFAULT_BINS,
-        grid: Grid | str = "linear",
-        method: str | Strategy = "auto",
-        missing: str = "refuse",
-        source: RandomSource | None = None,
-    ) -> QuantileEstimates:
-        """Release quantiles of a column with simultaneous intervals; arguments as for `ogive.quantiles`.
-
-        Privacy:
-            `privacy` for all of them together, from the session's budget.
-        """
-        statistic = Quantiles(
-            column, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing
-        )
-        return self.release(statistic, privacy=privacy, source=source)
 
     def plan(
         self,

@@ -1,0 +1,166 @@
+"""The verbs of the one-call functions, with columns in place of arrays."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ogive.grids import Bound, Grid
+from ogive.noise.base import RandomSource
+from ogive.privacy import Privacy, Rational
+from ogive.queries import LabelValue
+from ogive.statistics import Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics.base import EstimateT, Statistic
+from ogive.statistics.calibration import DEFAULT_GROUPS
+from ogive.statistics.ecdf import DEFAULT_BINS
+from ogive.statistics.quantiles import DECILES
+
+if TYPE_CHECKING:
+    from ogive.statistics.calibration_estimate import Calibration
+    from ogive.statistics.curve import Curve
+    from ogive.statistics.quantiles import QuantileEstimates
+    from ogive.statistics.roc_estimate import RocEstimate
+    from ogive.strategies import Strategy
+
+
+class Verbs(ABC):
+    """One method for each statistic; all of them release it by `release`."""
+
+    @abstractmethod
+    def release(
+        self, statistic: Statistic[EstimateT], *, privacy: Privacy | None = None, source: RandomSource | None = None
+    ) -> EstimateT:
+        """Release a statistic."""
+
+    def ecdf(
+        self,
+        column: str,
+        *,
+        privacy: Privacy | None = None,
+        bounds: tuple[Bound, Bound] | None = None,
+        bins: int = DEFAULT_BINS,
+        grid: Grid | str = "linear",
+        method: str | Strategy = "auto",
+        smooth: str = "auto",
+        missing: str = "refuse",
+        source: RandomSource | None = None,
+    ) -> Curve:
+        """Release the whole distribution function of a column; arguments as for `ogive.ecdf`.
+
+        Privacy:
+            `privacy`, from the session's budget.
+        """
+        statistic = Ecdf(column, bounds, bins=bins, grid=grid, method=method, smooth=smooth, missing=missing)
+        return self.release(statistic, privacy=privacy, source=source)
+
+    def quantiles(
+        self,
+        column: str,
+        probabilities: Sequence[float] = DECILES,
+        *,
+        privacy: Privacy | None = None,
+        bounds: tuple[Bound, Bound] | None = None,
+        bins: int = DEFAULT_BINS,
+        grid: Grid | str = "linear",
+        method: str | Strategy = "auto",
+        missing: str = "refuse",
+        source: RandomSource | None = None,
+    ) -> QuantileEstimates:
+        """Release quantiles of a column with simultaneous intervals; arguments as for `ogive.quantiles`.
+
+        Privacy:
+            `privacy` for all of them together, from the session's budget.
+        """
+        statistic = Quantiles(
+            column, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing
+        )
+        return self.release(statistic, privacy=privacy, source=source)
+
+    def roc(
+        self,
+        score: str,
+        label: str,
+        *,
+        privacy: Privacy | None = None,
+        bounds: tuple[Bound, Bound] | None = None,
+        bins: int = DEFAULT_BINS,
+        grid: Grid | str = "linear",
+        positive: LabelValue | tuple[LabelValue, ...] = 1,
+        negative: LabelValue | tuple[LabelValue, ...] | None = None,
+        positive_when: str = "high",
+        public_labels: bool = False,
+        budget: str = "joint",
+        method: str | Strategy = "auto",
+        smooth: str = "auto",
+        missing: str = "refuse",
+        outside: str = "refuse",
+        confidence_level: float = 0.95,
+        source: RandomSource | None = None,
+    ) -> RocEstimate:
+        """Release the ROC curve of a score column, with its AUC; arguments as for `ogive.roc`.
+
+        Privacy:
+            `privacy` for both classes together, from the session's budget.
+        """
+        statistic = Roc(
+            score,
+            label,
+            bounds,
+            bins=bins,
+            grid=grid,
+            positive=positive,
+            negative=negative,
+            positive_when=positive_when,
+            public_labels=public_labels,
+            budget=budget,
+            method=method,
+            smooth=smooth,
+            missing=missing,
+            outside=outside,
+            confidence_level=confidence_level,
+        )
+        return self.release(statistic, privacy=privacy, source=source)
+
+    def hosmer_lemeshow(
+        self,
+        probability: str,
+        label: str,
+        *,
+        groups: int = DEFAULT_GROUPS,
+        privacy: Privacy | None = None,
+        positive: Any = 1,
+        negative: Any = 0,
+        bins: int = DEFAULT_BINS,
+        method: str = "auto",
+        split: Rational | None = None,
+        form: str = "difference",
+        constants: str = "exact",
+        floor: float = 1.0,
+        df: int | str | None = None,
+        missing: str = "refuse",
+        confidence_level: float = 0.95,
+        source: RandomSource | None = None,
+    ) -> Calibration:
+        """Test a column of predicted probabilities against labels; arguments as for `ogive.hosmer_lemeshow`.
+
+        Privacy:
+            `privacy` for groups and test together, from the session's budget.
+        """
+        statistic = HosmerLemeshow(
+            probability,
+            label,
+            groups=groups,
+            positive=positive,
+            negative=negative,
+            bins=bins,
+            method=method,
+            split=split,
+            form=form,
+            constants=constants,
+            floor=floor,
+            df=df,
+            missing=missing,
+            confidence_level=confidence_level,
+        )
+        return self.release(statistic, privacy=privacy, source=source)
