@@ -283,7 +283,7 @@ def _public_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str
         low, high = _whole_counts(raw, upper_quantile(maxima.either, tail))
         return np.clip(low / n, 0, 1), np.clip(high / n, 0, 1)
     sums = maxima.above / n + one_sided_distances(n, len(maxima.above))
-    return _tidy(raw / n, upper_quantile(sums, tail / 2))
+    return tidy(raw / n, upper_quantile(sums, tail / 2))
 
 
 def private_total_ends(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str) -> tuple[Float64, Float64]:
@@ -299,7 +299,7 @@ def private_total_ends(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target
     strays = 0.0
     if target == "population":
         strays = math.sqrt(math.log(2 / (tail - noise_tail)) / (2 * max(1.0, records - margin)))
-    return _tidy(raw / records, margin / records + strays)
+    return tidy(raw / records, margin / records + strays)
 
 
 def _without_noise(raw: Float64, tail: Fraction, target: str) -> tuple[Float64, Float64]:
@@ -308,10 +308,10 @@ def _without_noise(raw: Float64, tail: Fraction, target: str) -> tuple[Float64, 
     if n < 1:
         return np.zeros(len(raw)), np.ones(len(raw))
     strays = 0.0 if target == "sample" else float(scipy.stats.kstwo.ppf(float(1 - tail), round(n)))
-    return _tidy(raw / n, strays)
+    return tidy(raw / n, strays)
 
 
-def _tidy(raw: Float64, margin: float) -> tuple[Float64, Float64]:
+def tidy(raw: Float64, margin: float) -> tuple[Float64, Float64]:
     """Ends at a margin from a raw curve, made monotone; from the curve as it is where they would cross."""
     low = np.maximum.accumulate(raw) - margin
     high = np.minimum.accumulate(raw[::-1])[::-1] + margin

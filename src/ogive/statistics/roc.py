@@ -111,10 +111,6 @@ class Roc:
         split = {f"{name}, split": dataclasses.replace(self, method=name, budget="split") for name in METHODS}
         return joint | split | by_hand(self)
 
-    def alternatives(self) -> dict[str, Roc]:
-        """One for each method, and one for a strategy designed by hand."""
-        return {name: dataclasses.replace(self, method=name) for name in METHODS} | by_hand(self)
-
     def questions(self, terms: Terms) -> Generator[Query, Answer, RocEstimate]:
         """Ask once for the noisy measurements of both classes and turn them into a curve.
 

@@ -6,22 +6,53 @@ monotonicity carries over to the curve: whatever the curve does between threshol
 
     R(u) >= y_j-  for every j with x_j+ <= u,        R(u) <= y_j+  for every j with x_j- > u,
 
-where R(u) is the largest share of true positives at a share of false positives of at most u. The
+where R(u) is the largest share of true positives at a share of false positives of at most u.
+
+A class whose size is private has F_i = C_i / C_N, and its linear estimates R obey R_i - F_i R_N = e_i - F_i e_N, at
+most max(e_i, e_i - e_N) above 0. For the population the sampling error of the class is added, so each side of
+the band gets half of its error probability, and as width the quantile of the sum of two independent one-sided maxima
+
+    max over i of max(e_i, e_i - e_N) / R_N  +  max over t of F(t) - F0(t)   for as few records as noise allows.
+
+The
 bands of the classes count noise, sampling (for the population) and the noise in the class sizes. Union bounds
 and worst cases at every threshold make the band conservative.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import ParameterError
+from ogive.statistics.bands import one_sided_distances, private_total_ends, tidy, upper_quantile
+from ogive.statistics.roc_noise import SimulatedNoise
 
 Float64 = NDArray[np.float64]
+
+
+def class_ends(raw: Float64, noise: SimulatedNoise, tail: Fraction, target: str) -> tuple[Float64, Float64]:
+    """Ends for the distribution function of one class of private size, at all thresholds at once, shape (N,) each.
+
+    Args:
+        raw: Linear estimates of the cumulative counts, shape (N,).
+        noise: Simulated for them.
+        tail: Error probability; for the population, one over the number of simulations more.
+        target: "population" or "sample".
+    """
+    low, high = private_total_ends(raw, noise.maxima, tail, "sample")
+    records = float(raw[-1])
+    if target == "population" and records > upper_quantile(noise.maxima.ratio, tail):
+        fewest = max(1, math.floor(records - float(np.abs(noise.last).max())))
+        sums = noise.ratio_above / records + one_sided_distances(fewest, len(noise.ratio_above))
+        low, high = tidy(raw / records, upper_quantile(sums, tail / 2))
+    low[-1] = high[-1] = 1.0
+    return low, high
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,9 +20,9 @@ from ogive.privacy import Adjacency, exact
 from ogive.provenance import Provenance
 from ogive.queries import Label
 from ogive.statistics import roc_json, roc_points, roc_text
-from ogive.statistics.bands import TARGETS, private_total_ends, simultaneous_band
+from ogive.statistics.bands import TARGETS, simultaneous_band
 from ogive.statistics.curve import Curve
-from ogive.statistics.roc_band import RocBand, band_of_rates, whole_square
+from ogive.statistics.roc_band import RocBand, band_of_rates, class_ends, whole_square
 from ogive.statistics.roc_designs import BUDGETS
 from ogive.statistics.roc_interval import auc_interval
 from ogive.statistics.roc_noise import (
@@ -311,11 +311,10 @@ class RocEstimate:
         curve = (self.negatives, self.positives)[k]
         # a quarter of the tail is the smallest quantile asked of the simulation
         simulations = self._simulations(tail)
-        if self.strategy is not None and self._known == KNOWN_SUM:
+        if self.strategy is not None and self._known != KNOWN_SIZES:
             noise = self._noise(simulations)
             assert noise is not None
-            low, high = private_total_ends(self._linear[k], noise.maxima, tail, target)
-            low[-1] = high[-1] = 1.0
+            low, high = class_ends(self._linear[k], noise, tail, target)
         else:
             band = simultaneous_band(
                 self.grid,

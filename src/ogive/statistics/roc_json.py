@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ogive.errors import DataError
 from ogive.files import write_atomically
 from ogive.provenance import Provenance
-from ogive.queries import Label, LabelValue
+from ogive.queries import Label
 from ogive.statistics import curve_json
 from ogive.statistics.curve import Curve
 
@@ -123,4 +123,4 @@ def _label(data: Any) -> Label:
 def _is_value(value: Any) -> bool:
     if isinstance(value, str):
         return len(value) <= _LONGEST_TEXT
-    return isinstance(value, LabelValue) and value == value and abs(value) < _LARGEST_WHOLE
+    return isinstance(value, bool | int | float) and abs(value) < _LARGEST_WHOLE  # NaN is not below it

@@ -76,11 +76,16 @@ class SimulatedNoise:
 
     Fields:
         maxima: Largest errors of the curve of one class, in records; both classes have the same law.
+        ratio_above: Largest error of that curve when the error of its size may be taken away, sign kept,
+            max over i of max(e_i, e_i - e_N).
+        last: Error of the size of that class.
         pairs: Error of the number of pairs in order.
         products: Error of the product of the class sizes.
     """
 
     maxima: NoiseMaxima
+    ratio_above: Float64
+    last: Float64
     pairs: Float64
     products: Float64
 
@@ -98,7 +103,7 @@ def simulate_noise(
         simulations: Number of releases to simulate.
     """
     source = KeyedSource.from_seed(_SEED)
-    above, either, ratio, pairs, products = (np.empty(simulations) for _ in range(5))
+    above, either, ratio, ratio_above, last, pairs, products = (np.empty(simulations) for _ in range(7))
     nodes = sum(level.nodes for level in strategy.levels)
     batch = max(1, _BATCH_VALUES // nodes)
     pull = pull_of_total(strategy) if known == KNOWN_SUM else None
@@ -116,11 +121,13 @@ def simulate_noise(
             errors[k] = strategy.estimate(strategy.spread(noise), 0 if known == KNOWN_SIZES else None)
         if pull is not None:
             errors = share_excess(errors, pull, 0.0)
-        highest, lowest, last = errors[0].max(axis=-1), errors[0].min(axis=-1), errors[0, :, -1]
+        highest, lowest = errors[0].max(axis=-1), errors[0].min(axis=-1)
+        last[here] = size = errors[0, :, -1].copy()
         above[here] = np.maximum(highest, 0)
         either[here] = np.maximum(highest, -lowest)
-        ratio[here] = np.maximum(either[here], np.maximum(highest - last, last - lowest))
+        ratio[here] = np.maximum(either[here], np.maximum(highest - size, size - lowest))
+        ratio_above[here] = np.maximum(highest, highest - size)
         errors += curves[:, None, :]
         pairs[here] = pairs_in_order(errors[0], errors[1], positive_when) - true_pairs
         products[here] = errors[0, :, -1] * errors[1, :, -1] - true_product
-    return SimulatedNoise(NoiseMaxima(above, either, ratio), pairs, products)
+    return SimulatedNoise(NoiseMaxima(above, either, ratio), ratio_above, last, pairs, products)
