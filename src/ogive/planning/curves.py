@@ -21,6 +21,7 @@ CONFIDENCE = Fraction(95, 100)
 # simulated noise values for one prediction, and how many whole curves that makes at least and at most
 _VALUES = 5_000_000
 FEWEST, MOST = 199, 499
+_DISTANCES = 4999  # of samples from their population
 
 
 def simulations_for(strategy: Strategy) -> int:
@@ -56,7 +57,7 @@ def _half_width(maxima: NoiseMaxima, adjacency: Adjacency, records: int, *, whol
     tail = 1 - CONFIDENCE
     if adjacency is Adjacency.REPLACE:
         # noise and sampling are independent, so every pair of draws counts
-        sums = np.add.outer(maxima.above / records, one_sided_distances(records, len(maxima.above)))
+        sums = np.add.outer(maxima.above / records, one_sided_distances(records, _DISTANCES))
         return min(1.0, upper_quantile(sums.ravel(), tail / 2))
     if whole:
         margin = upper_quantile(maxima.ratio, tail / 2)

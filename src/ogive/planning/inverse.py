@@ -18,6 +18,7 @@ from ogive.trust import Central, TrustModel
 
 KINDS = ("pure", "zcdp", "approx")
 LOWEST, HIGHEST = -12, 4  # powers of ten between which a loss is sought
+_START = 0  # a loss of 1
 _PER_DECADE = 900  # decimals of three digits
 
 
@@ -90,40 +91,64 @@ def required_privacy(
 
 
 def _smallest(value: Callable[[Fraction], float], wanted: float, name: str) -> Fraction:
-    """The smallest loss of three digits at which a falling error is at most the wanted one."""
-    steps: dict[int, float] = {}
+    """The smallest loss of three digits at which a falling error is at most the wanted one.
+
+    Errors fall about like a power of the loss, so the search goes along a straight line in the
+    logarithms, and halves the interval where that does not help.
+    """
+    tried: dict[int, float] = {}
 
     def met(step: int) -> bool:
-        if step not in steps:
-            steps[step] = value(_loss(step))
-        return steps[step] <= wanted
+        if step not in tried:
+            tried[step] = value(_loss(step))
+        return tried[step] <= wanted
 
-    low, high = _step(LOWEST), _step(HIGHEST)
-    start = _step(0)
-    if met(start):
-        high, reach = start, 32
-        while high - reach > low and met(high - reach):
-            high, reach = high - reach, 2 * reach
-        low = max(low, high - reach)
-    else:
-        low, reach = start, 32
-        while low + reach < high and not met(low + reach):
-            low, reach = low + reach, 2 * reach
-        high = min(high, low + reach)
-    if not met(high):
-        raise ParameterError(
-            f"no guarantee up to {float(_loss(high)):g} brings {name} to {wanted:g}: with almost no noise it would "
-            f"still be {steps[high]:.3g}; ask for a larger error or plan for more records"
-        )
+    lowest, highest = LOWEST * _PER_DECADE, HIGHEST * _PER_DECADE
+    low = high = _START
+    reach = 32
+    while met(low) and low > lowest:
+        high, low, reach = low, max(lowest, min(low - reach, _along_line(tried, low, wanted))), 2 * reach
+    while not met(high):
+        if high == highest:
+            raise ParameterError(
+                f"no guarantee up to {float(_loss(high)):g} brings {name} to {wanted:g}: with almost no noise it would "
+                f"still be {tried[high]:.3g}; ask for a larger error or plan for more records"
+            )
+        low, high, reach = high, min(highest, max(high + reach, _along_line(tried, high, wanted))), 2 * reach
+    if met(low):
+        return _loss(low)
+    halve = False
     while high - low > 1:
-        middle = (low + high) // 2
+        middle = (low + high) // 2 if halve else _between(low, high, tried, wanted)
+        before = high - low
         low, high = (low, middle) if met(middle) else (middle, high)
+        halve = high - low > before / 2
     return _loss(high)
 
 
-def _step(power: int) -> int:
-    """Number of a power of ten among all decimals of three digits."""
-    return power * _PER_DECADE
+def _along_line(tried: Mapping[int, float], step: int, wanted: float) -> int:
+    """Where the error would be as wanted if it fell like 1 / loss."""
+    error = tried[step]
+    if not 0 < error < math.inf:
+        return step
+    return _nearest(float(_loss(step)) * min(1e3, max(1e-3, error / wanted)))
+
+
+def _between(low: int, high: int, tried: Mapping[int, float], wanted: float) -> int:
+    """Where a line through both ends meets the wanted error, strictly between them."""
+    above, below = tried[low], tried[high]
+    middle = (low + high) // 2
+    if 0 < below < above < math.inf:
+        share = math.log(above / wanted) / math.log(above / below)
+        ends = math.log(_loss(low)), math.log(_loss(high))
+        middle = _nearest(math.exp(ends[0] + share * (ends[1] - ends[0])))
+    return min(max(middle, low + 1), high - 1)
+
+
+def _nearest(loss: float) -> int:
+    """Number of the decimal of three digits at or above a loss."""
+    power = math.floor(math.log10(loss))
+    return power * _PER_DECADE + math.ceil(round(loss / 10.0**power * 100, 6)) - 100
 
 
 def _loss(step: int) -> Fraction:

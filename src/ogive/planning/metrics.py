@@ -27,6 +27,12 @@ METRICS: dict[str, Metric] = {
     "ks_smoothed": Metric("ks smoothed", "largest error of the published curve, on average, simulated"),
     "rank": Metric("rank", "largest distance of a quantile from its wanted share, on average, simulated"),
     "auc": Metric("AUC", "root mean squared difference of private and exact AUC, simulated"),
+    "difference": Metric(
+        "D", "standard deviation of the noise on a group's observed minus expected labels, in records"
+    ),
+    "visible": Metric("visible", "miscalibration of one group that stands out of the noise at 95 %, as a share of it"),
+    "observed": Metric("observed", "largest error of a group's observed share, simulated"),
+    "statistic": Metric("statistic", "relative error of the debiased statistic, simulated"),
     "l1": Metric("area", "area between private and exact ROC curve, on average, simulated"),
 }
 """What each error is, in the order of a table's columns."""
@@ -34,7 +40,7 @@ METRICS: dict[str, Metric] = {
 ROOT_MEAN_SQUARED = frozenset({"rmse", "auc", "statistic", "observed"})
 """Errors of single estimates that are summed up as a root mean square; others as a mean."""
 
-DECIDING = ("auc", "ks", "statistic", "rmse")
+DECIDING = ("auc", "ks", "visible", "rmse")
 """What a picture shows, the first that a plan has."""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ import numpy as np
 from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError
 from ogive.noise import DiscreteLaplace
 from ogive.planning.curves import curve_errors
+from ogive.planning.labeled import class_errors, group_errors
 from ogive.planning.metrics import ROOT_MEAN_SQUARED
-from ogive.planning.rehearsal import Rehearsal, Sums, first_query, noise_of_run, rehearse
+from ogive.planning.rehearsal import Rehearsal, Sums, noise_of_run, rehearse
 from ogive.planning.rows import LeftOut, Plan, PlanRow
 from ogive.planning.shapes import BinormalShape, Repeated, Shape
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_privacy
-from ogive.queries import Aggregate, CurveQuery, Int64, Query
+from ogive.queries import Aggregate, ClassCurvesQuery, CurveQuery, GroupSumsQuery, Int64, Query
 from ogive.statistics.base import Estimate, Statistic, Terms, describe
 from ogive.trust import Central, TrustModel
 
@@ -118,6 +119,7 @@ class Planner:
     given: bool
     runs: int
     simulated: bool = False
+    taken: dict[Privacy, tuple[Query, ...]] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -166,20 +168,38 @@ class Planner:
         terms = Terms(privacy, self.unit, self.refusal)
         done = rehearse(way, terms, self.shape.sums, nodes=noise_of_run(0))
         errors = self.errors(way, terms, done)
-        chosen = first_query(self.statistic, terms) == done.queries[0] if way != self.statistic else True
-        return PlanRow(name, privacy, done.price, _noise(done, errors, self.records), errors, chosen)
+        noise = _noise(done, errors, self.records)
+        return PlanRow(name, privacy, done.price, noise, errors, done.queries == self._taken(privacy))
+
+    def _taken(self, privacy: Privacy) -> tuple[Query, ...]:
+        """What the statistic as it was written asks; nothing where it does not fit."""
+        if privacy not in self.taken:
+            terms = Terms(privacy, self.unit, self.refusal)
+            try:
+                self.taken[privacy] = rehearse(self.statistic, terms, self.shape.sums, nodes=noise_of_run(0)).queries
+            except (ParameterError, UnsupportedError, BudgetError):
+                self.taken[privacy] = ()
+        return self.taken[privacy]
 
     def errors(self, way: Statistic[Any], terms: Terms, done: Rehearsal) -> dict[str, float]:
-        """All errors that can be predicted, by name."""
-        errors: dict[str, float] = {}
-        queries = done.queries
-        if len(queries) == 1 and isinstance(queries[0], CurveQuery):
-            errors = curve_errors(queries[0], self.unit.adjacency, self.records)
-            if not self.given:
-                return errors
+        """All errors that can be predicted, by name: those that hold for all data, then simulated ones."""
+        errors, whole = self._for_all_data(way, done)
+        if whole and not self.given:
+            return errors
         for name, value in self._simulate(way, terms).items():
             errors[f"{name}_smoothed" if name in errors else name] = value
         return errors
+
+    def _for_all_data(self, way: Statistic[Any], done: Rehearsal) -> tuple[dict[str, float], bool]:
+        """Errors that do not depend on the data, and whether they are what one decides by."""
+        last = done.queries[-1]
+        if isinstance(last, GroupSumsQuery):
+            return group_errors(way, last, self.records), True
+        if isinstance(last, ClassCurvesQuery):
+            return class_errors(way, last, self.unit, self.records), False
+        if isinstance(last, CurveQuery) and len(done.queries) == 1:
+            return curve_errors(last, self.unit.adjacency, self.records), True
+        return {}, False
 
     def _simulate(self, way: Statistic[Any], terms: Terms) -> dict[str, float]:
         """Whole releases of imagined records, against the exact answer for them."""
