@@ -11,7 +11,8 @@ from ogive.cli.wording import in_options
 
 PYTHON = re.compile(r"\b[a-z_]+=['(A-Z]|ADD_OR_REMOVE|(?<!['\w])(Pure|Approx|ZeroConcentrated)DP\b")
 # what a command reaches; strategies and noise get arguments that commands made
-REACHED = ("queries.py", "releasing.py", "grids.py", "statistics/*.py", "trust/*.py", "records/*.py", "accounting/*.py")
+PACKAGES = ("queries", "statistics", "trust", "records", "accounting", "session", "ledger")
+REACHED = ("releasing.py", "grids.py", "privacy.py", *(f"{package}/*.py" for package in PACKAGES))
 
 
 def raised_texts():
@@ -25,6 +26,21 @@ def raised_texts():
                 yield "".join(part.value if isinstance(part, ast.Constant) else "7" for part in parts)
 
 
+@pytest.mark.parametrize(
+    ("message", "words"),
+    [
+        ("say how much may be spent in all, for example limit=PureDP(3)", "for example --limit-epsilon 3"),
+        ("leave the limit out, or change it with Account.set_limit", "change it with ogive ledger limit"),
+        ("say updated=True, which keeps the spends", "say --updated, which"),
+        ("name all values of each class with positive= and negative=", "with --positive and --negative"),
+        ("write them as text, for example positive='1', negative='0'", "for example --positive 1, --negative 0"),
+        ("adjacency ADD_OR_REMOVE, or max_rows_per_person=1", "--adjacency add_or_remove, or --max-rows-per-person 1"),
+    ],
+)
+def test_advice_names_options(message, words):
+    assert words in in_options(message)
+
+
 def test_no_message_that_a_command_reaches_speaks_python():
     texts = list(raised_texts())
     assert len(texts) > 50
@@ -34,7 +50,12 @@ def test_no_message_that_a_command_reaches_speaks_python():
 
 @pytest.mark.parametrize(
     "message",
-    ["t.csv has no column 'PureDP'; it has age", "epsilon must be above 0, got 0", "bounds must be of one kind"],
+    [
+        "t.csv has no column 'PureDP'; it has age",
+        "t.csv has no column 'max_rows_per_person'; it has age",
+        "epsilon must be above 0, got 0",
+        "bounds must be of one kind",
+    ],
 )
 def test_other_messages_stay_as_they_are(message):
     assert in_options(message) == message

@@ -28,6 +28,7 @@ COMMANDS = {
     "quantiles": ("ogive.cli.quantiles:quantiles", "Release quantiles with simultaneous intervals."),
     "roc": ("ogive.cli.roc:roc", "Release the ROC curve of a score, with its AUC."),
     "calibration": ("ogive.cli.calibration:calibration", "Test whether predicted probabilities agree with labels."),
+    "ledger": ("ogive.cli.ledger:app", "Show, limit and export what was spent on which data."),
     "completion": ("ogive.cli.completion:completion", "Print what makes a shell complete commands and options."),
     "demo": ("ogive.cli.demo:demo", "Show the whole story on this machine; ends in a report."),
     "reproduce": ("ogive.cli.reproduce:app", "Redo the figures and tables of the papers, with a verdict for each."),

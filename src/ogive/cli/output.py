@@ -16,18 +16,18 @@ from ogive.files import check_writable, write_atomically
 PICTURES = (".png", ".svg")
 
 
-def check_outputs(data: Path, *outputs: Path | None, keep: Sequence[Path] = ()) -> None:
+def check_outputs(data: Path | None, *outputs: Path | None, keep: Sequence[Path] = ()) -> None:
     """Refuse, before anything is spent, outputs that could not be written or would destroy a file of this run.
 
     Args:
-        data: The file that holds the records.
+        data: The file that holds the records, if there is one.
         outputs: What will be written.
         keep: Other files of this run, such as its ledger.
 
     Raises:
         ParameterError: a folder is missing or not writable, or two of the files are one.
     """
-    taken = {path.resolve() for path in (data, *keep)}
+    taken = {path.resolve() for path in (data, *keep) if path is not None}
     for path in outputs:
         if path is None:
             continue

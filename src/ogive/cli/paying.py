@@ -49,7 +49,7 @@ def release_and_publish(
     limit = budget.limit()
     if plot is not None:
         check_picture(plot)
-    check_outputs(data, output.output, plot, keep=_files_of(budget.ledger))
+    check_outputs(data, output.output, plot, keep=files_of(budget.ledger))
     if budget.ledger is None or not model.private:
         with busy(f"reading {data}"):
             estimate = _release(statistic, model, data, privacy, granted, budget)
@@ -108,13 +108,19 @@ def _note(session: Session, estimate: Any, paid: set[str]) -> str:
     from ogive.session import left
 
     assert session.account is not None
-    again = estimate.provenance.release_id in paid
-    what = "asked before, so this is the stored answer and costs nothing" if again else "paid"
+    if estimate.provenance.release_id in paid:
+        what = "asked before, so this is the stored answer and costs nothing"
+    else:
+        charge = next(e.charge for e in session.history if e.release_id == estimate.provenance.release_id)
+        what = f"paid {charge}"
     return f"{session.name}: {what}; {left(session.account)} remaining"
 
 
-def _files_of(ledger: str | None) -> list[Path]:
-    """The file of a ledger that is one."""
-    if ledger is None or (":" in ledger and not ledger.startswith("sqlite:")):
+def files_of(ledger: str | None) -> list[Path]:
+    """The file of a ledger that is kept in one, and its key, which no output may overwrite."""
+    if ledger is None:
         return []
-    return [Path(ledger.removeprefix("sqlite:").removeprefix("///"))]
+    from ogive.session import ledger_file
+
+    file = ledger_file(ledger)
+    return [] if file is None else [file, file.with_name(f"{file.name}.key")]

@@ -1,6 +1,7 @@
 """One data set, one budget: the friendly face of releases that are paid from an account."""
 
+from ogive.session.opening import default_adjacency, ledger_file
 from ogive.session.session import Session
 from ogive.session.statement import left, statement
 
-__all__ = ["Session", "left", "statement"]
+__all__ = ["Session", "default_adjacency", "ledger_file", "left", "statement"]

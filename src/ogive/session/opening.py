@@ -8,9 +8,12 @@ from typing import Any
 
 from ogive.errors import ParameterError
 from ogive.ledger import Account, Ledger
+from ogive.ledger.database import Database
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency, check_privacy
 from ogive.records import Records
 from ogive.trust import TrustModel
+
+_HOW_MUCH = "how much may be spent in all, for example limit=PureDP(3)"
 
 IN_MEMORY = "data"
 """Name of data that have none, in a ledger that lasts as long as the session."""
@@ -47,6 +50,32 @@ def check_name(name: object) -> str:
     return name
 
 
+def ledger_file(place: str | Path) -> Path | None:
+    """The file of a ledger that is kept in one.
+
+    Raises:
+        ParameterError: place is no path or URL of a ledger.
+        LedgerError: the database's driver is missing.
+    """
+    return Database(place).path
+
+
+def open_ledger(place: str | Path | None, *, limit: Privacy | None) -> Ledger:
+    """Open a ledger; without a limit only one that exists, so that a slip of the pen makes no new books.
+
+    Raises:
+        ParameterError: there is no such ledger and no limit for a new one.
+        LedgerError: it cannot be used.
+    """
+    if limit is None and place is None:
+        raise ParameterError(f"say {_HOW_MUCH}")
+    if limit is None and place is not None:
+        file = ledger_file(place)
+        if file is not None and not file.exists():
+            raise ParameterError(f"there is no ledger {file}; to begin one say {_HOW_MUCH}")
+    return Ledger.open(place)
+
+
 def default_adjacency(account: Account | None, max_rows_per_person: int) -> Adjacency:
     """The account's own where there is one; else REPLACE, unless a person may have several rows."""
     if account is not None:
@@ -76,7 +105,7 @@ def open_account(
         check_privacy(limit)
     known = next((account for account in ledger.accounts() if account.name == name), None)
     if known is None and limit is None:
-        raise ParameterError("say how much may be spent in all, for example limit=PureDP(3)")
+        raise ParameterError(f"{name!r} is new in the ledger; say {_HOW_MUCH}")
     chosen = default_adjacency(known, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
     unit = trust.unit(chosen)
     fingerprint = ledger.fingerprint(records.digest())

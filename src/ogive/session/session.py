@@ -15,7 +15,7 @@ from ogive.planning import plan
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency
 from ogive.records import Records
 from ogive.releasing import release
-from ogive.session.opening import check_statistic, default_adjacency, name_of, open_account, public_size
+from ogive.session.opening import check_statistic, default_adjacency, name_of, open_account, open_ledger, public_size
 from ogive.session.statement import left, statement
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic
@@ -101,7 +101,7 @@ class Session(Verbs):
             plain = default_adjacency(None, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
             self.unit: PrivacyUnit = self._trust.unit(plain)
             return
-        self._ledger = ledger if isinstance(ledger, Ledger) else Ledger.open(ledger)
+        self._ledger = ledger if isinstance(ledger, Ledger) else open_ledger(ledger, limit=limit)
         try:
             self._account = open_account(
                 self._ledger,

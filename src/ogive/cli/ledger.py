@@ -1,0 +1,150 @@
+"""`ogive ledger`: what was spent on which data, how much may be, and everything that was released."""
+
+from __future__ import annotations
+
+import json as json_format
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Parameter
+
+from ogive.cli.options import TABLE, OutputOptions, guarantee, whole
+from ogive.cli.output import check_outputs, publish
+from ogive.cli.paying import files_of
+from ogive.errors import LedgerError, ParameterError
+
+if TYPE_CHECKING:
+    from ogive.ledger import Account, Ledger
+
+SCHEMA = "ogive.statement/1"
+
+app = App(name="ledger", help="Show, limit and export what was spent on which data.")
+
+Place = Annotated[str | None, Parameter(help="A file, sqlite:///FILE or postgresql://USER@HOST/DB.")]
+DataSet = Annotated[str | None, Parameter(help="Only this data set.")]
+
+
+@app.command
+def show(ledger: Place = None, *, data_set: DataSet = None, output: OutputOptions = TABLE) -> None:
+    """Show what was released at what price, and what remains, like a bank statement.
+
+    Args:
+        ledger: Where the books are.
+        data_set: Only this data set; all of them by default.
+        output: Where the statement goes.
+    """
+    from ogive.session import statement
+
+    check_outputs(None, output.output, keep=files_of(ledger))
+    with _opened(ledger) as books:
+        texts = [statement(account) for account in _accounts(books, data_set)]
+        plain = _exported(books, data_set)
+    for account in plain:
+        for entry in account["entries"]:
+            del entry["estimate"]
+    content = json_format.dumps({"schema": SCHEMA, "accounts": plain}, indent=1)
+    publish(lambda: content, lambda: "\n\n".join(texts) or "the ledger has no data sets yet", output)
+
+
+@app.command
+def limit(
+    ledger: Place = None,
+    *,
+    data_set: str,
+    epsilon: str | None = None,
+    delta: str | None = None,
+    rho: str | None = None,
+    no_limit: bool = False,
+    new: bool = False,
+    person: str | None = None,
+    max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1,
+    adjacency: Literal["replace", "add_or_remove"] | None = None,
+) -> None:
+    """Set how much may be spent on a data set in all; never below what is spent already.
+
+    Args:
+        ledger: Where the books are.
+        data_set: Whose limit.
+        epsilon: The limit; with --delta it is approximate.
+        delta: Slack in probability.
+        rho: The limit in zero-concentrated privacy, instead of epsilon and delta.
+        no_limit: Lift the limit.
+        new: Open the account of a data set that was not used before.
+        person: For a new account: column that says whose record it is.
+        max_rows_per_person: For a new account: how many of a person's records are kept.
+        adjacency: For a new account: replace or add_or_remove.
+    """
+    granted = guarantee(epsilon, delta, rho)
+    if (granted is None) != no_limit:
+        raise ParameterError("say the limit, for example --epsilon 3, or --no-limit to lift it, and not both")
+    if not new and (person is not None or max_rows_per_person != 1 or adjacency is not None):
+        raise ParameterError("the privacy unit is set once, with --new; an account keeps it")
+    from ogive.privacy import Adjacency, PrivacyUnit
+    from ogive.session import default_adjacency, statement
+
+    with _opened(ledger, make=new) as books:
+        if new:
+            if any(account.name == data_set for account in books.accounts()):
+                raise LedgerError(
+                    f"the ledger has an account {data_set!r} already; leave --new out to change its limit"
+                )
+            if granted is None:
+                raise ParameterError("say how much may be spent in all, for example --epsilon 3")
+            chosen = default_adjacency(None, max_rows_per_person) if adjacency is None else Adjacency(adjacency)
+            account = books.account(data_set, unit=PrivacyUnit(chosen, person, max_rows_per_person), limit=granted)
+        else:
+            (account,) = _accounts(books, data_set)
+            account.set_limit(granted)
+        print(statement(account))
+
+
+@app.command
+def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOptions = TABLE) -> None:
+    """Write all that a ledger holds but its secrets, the released estimates included, as JSON.
+
+    Args:
+        ledger: Where the books are.
+        data_set: Only this data set; all of them by default.
+        output: Where it goes.
+    """
+    check_outputs(None, output.output, keep=files_of(ledger))
+    with _opened(ledger) as books:
+        plain = {**books.export(), "accounts": _exported(books, data_set)}
+    content = json_format.dumps(plain, indent=1)
+    publish(lambda: content, lambda: content, output)
+
+
+def _opened(place: str | None, *, make: bool = False) -> Ledger:
+    """The ledger at a place.
+
+    Raises:
+        ParameterError: no place was named.
+        LedgerError: there is none, or it cannot be read.
+    """
+    from ogive.ledger import Ledger
+    from ogive.session import ledger_file
+
+    if place is None:
+        raise ParameterError("name the ledger, for example: ogive ledger show budget.db")
+    file = ledger_file(place)
+    if file is not None and not file.exists() and not make:
+        raise LedgerError(f"there is no ledger {file}")
+    return Ledger.open(place)
+
+
+def _accounts(books: Ledger, name: str | None) -> list[Account]:
+    """All accounts, or the one of a name.
+
+    Raises:
+        LedgerError: there is none of that name.
+    """
+    accounts = books.accounts()
+    found = [account for account in accounts if name in (None, account.name)]
+    if not found and name is not None:
+        known = ", ".join(account.name for account in accounts) or "none"
+        raise LedgerError(f"the ledger has no account {name!r}; it has {known}")
+    return found
+
+
+def _exported(books: Ledger, name: str | None) -> list[dict[str, Any]]:
+    _accounts(books, name)
+    return [account for account in books.export()["accounts"] if name in (None, account["name"])]
