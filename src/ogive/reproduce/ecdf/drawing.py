@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PAPER_BLUE, PAPER_RED, OURS = "#2b6cb0", "#c05621", "#2f855a"
+TRUTH, NOISE = "#1f2933", "#a3adb8"
 
 
 def logarithmic(axes: Axes) -> None:
@@ -25,7 +26,7 @@ def plot(axes: Axes, summary: Summary, axis: str, quantity: str, *, color: str, 
     up = [2 * cell.error if math.isfinite(cell.error) else 0.0 for cell in cells]
     down = up
     if axes.get_yscale() == "log":
-        down = [cell.mean - cell.mean**2 / (cell.mean + length) for cell, length in zip(cells, up, strict=True)]
+        down = [cell.mean * length / (cell.mean + length) for cell, length in zip(cells, up, strict=True)]
     axes.errorbar(
         places,
         [cell.mean for cell in cells],

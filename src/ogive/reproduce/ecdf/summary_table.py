@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ogive.reproduce.ecdf.data_sets import DATA_SETS, SIMULATED, DataSet, inputs_of, read_table
+from ogive.reproduce.ecdf.stand_ins import absence
 from ogive.reproduce.items import TABLE, Item, Numbers, Places, Setting
 from ogive.reproduce.summaries import Row, Summary
 from ogive.reproduce.verdicts import Check, Outcome
@@ -60,11 +61,6 @@ def _row_checks(row: Row) -> tuple[Check, ...]:
 def absent(row: Row, data_set: DataSet) -> bool:
     """Whether the file of a data set was not found."""
     return row.setting[f"{data_set.name} data"] == SIMULATED
-
-
-def absence(data_set: DataSet) -> str:
-    """What to say where the real data are needed and not there."""
-    return f"no file {data_set.files[0]} was found; name a copy or its folder with --data"
 
 
 def draw(summary: Summary, figure: Figure) -> None:

@@ -1,0 +1,239 @@
+"""What the processes do that the ledger's tests start, race and kill. Run as a program it forks them on request.
+
+One JSON line in: {"task": name, "out": file, ...}. One line out when the child runs, {"pid": n}, and one
+when it is over, {"status": wait status}; with "background" the second comes for all at {"task": "wait"}. Forking from a process
+that has imported everything costs milliseconds where starting Python costs a second.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+
+CHARGE = "1/10"
+ACCOUNT = "trials"
+VALUES = [float(value % 97) for value in range(300)]
+
+
+def die() -> None:
+    """End this process here and now, as `kill -9` does; nothing is cleaned up."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+class Notes:
+    """What a child saw, written so that it outlives it."""
+
+    def __init__(self, path: str) -> None:
+        self._handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+
+    def add(self, kind: str, text: str) -> None:
+        os.write(self._handle, f"{kind} {text}\n".encode())
+
+
+WRITES = ("reserve", "bind", "record")
+STEPS = (
+    *(f"{when} {write}" for write in WRITES for when in ("before", "inside", "after")),
+    "before noise",
+    "after noise",
+)
+"""Where a release can die: around and inside every transaction, and around the noise."""
+
+
+def watch(step: str | None, notes: Notes) -> None:
+    """Let this process die at a step, and note every noise that is drawn."""
+    from ogive.ledger.books import Books
+    from ogive.ledger.database import Database
+    from ogive.trust.central import _CentralOpening
+
+    current: list[str] = []
+    write = Database.write
+
+    @contextlib.contextmanager
+    def dying_write(self):
+        with write(self) as connection:
+            yield connection
+            if current and step == f"inside {current[-1]}":
+                die()
+
+    Database.write = dying_write
+    for name in WRITES:
+
+        def dying(self, *arguments, _name=name, _plain=getattr(Books, name), **named):
+            if step == f"before {_name}":
+                die()
+            current.append(_name)
+            result = _plain(self, *arguments, **named)
+            current.pop()
+            if step == f"after {_name}":
+                die()
+            return result
+
+        setattr(Books, name, dying)
+    answer = _CentralOpening.answer
+
+    def noted_answer(self, query):
+        if step == "before noise":
+            die()
+        result = answer(self, query)
+        notes.add("noise", result.values.tobytes().hex())
+        if step == "after noise":
+            die()
+        return result
+
+    _CentralOpening.answer = noted_answer
+
+
+def spoil(how: str | None) -> None:
+    """Break the ledger in a named way: controls that the tests must see."""
+    from ogive.ledger.books import Booked, Books
+    from ogive.ledger.database import Database
+
+    if how == "forgets the secret":
+        reserve = Books.reserve
+
+        def forgetful(self, spot, question, *, statistic, charge, secret):
+            found = reserve(self, spot, question, statistic=statistic, charge=charge, secret=secret)
+            return Booked(found.number, found.release_id, secret, found.resumed)
+
+        Books.reserve, Books.bind = forgetful, lambda *_: None  # bind would notice
+    if how == "charges every attempt":
+        same = Books._same
+        Books._same = lambda self, *arguments: same(self, *arguments) if len(arguments) < 4 else None
+    if how == "commits late":
+        # the spend is written when the estimate is: whoever dies between has drawn noise for nothing
+        reserve, record = Books.reserve, Books.record
+        kept: list = []
+
+        def later(self, spot, question, *, statistic, charge, secret):
+            kept.append((spot, question, {"statistic": statistic, "charge": charge, "secret": secret}))
+            return Booked(0, "0" * 32, secret, False)
+
+        def now(self, spot, number, estimate):
+            spot, question, named = kept.pop()
+            return record(self, spot, reserve(self, spot, question, **named).number, estimate)
+
+        Books.reserve, Books.record, Books.bind = later, now, lambda *_: None
+    if how == "does not lock":
+        data_set = Books.data_set
+        Books.data_set = lambda self, connection, number, lock=False: data_set(self, connection, number)
+        connect = Database._connect
+
+        @contextlib.contextmanager
+        def unlocked(self, *, write, begin=True):
+            if self.postgres:
+                with connect(self, write=write, begin=begin) as connection:
+                    yield connection
+                return
+            with connect(self, write=False, begin=False) as connection:
+                yield connection
+
+        Database._connect = unlocked
+
+
+def do_release(request: dict, notes: Notes) -> None:
+    """One whole release of a question; the same number is the same question."""
+    import ogive
+
+    watch(request.get("step"), notes)
+    spoil(request.get("spoiled"))
+    with ogive.Ledger.open(request["place"]) as ledger:
+        curve = ogive.release(
+            ogive.Ecdf("value", bounds=(0, 100 + request["number"]), bins=16),
+            trust=ogive.Central({"value": VALUES}),
+            privacy=ogive.PureDP(CHARGE),
+            ledger=ledger.account(ACCOUNT),
+        )
+    notes.add("answer", json.dumps(curve.to_dict(), sort_keys=True))
+
+
+def do_spend(request: dict, notes: Notes) -> None:
+    """Reserve different questions until the account refuses; note how many were granted."""
+    import ogive
+    from ogive.ledger.books import Books
+
+    spoil(request.get("spoiled"))
+    charges = Books.charges
+
+    def slow_charges(self, *arguments, **named):
+        found = charges(self, *arguments, **named)
+        time.sleep(0.002)  # the time in which a careless ledger would let another process in
+        return found
+
+    Books.charges = slow_charges
+    granted = 0
+    with ogive.Ledger.open(request["place"]) as ledger:
+        account = ledger.account(ACCOUNT)
+        time.sleep(max(0.0, request["start"] - time.time()))
+        with contextlib.suppress(ogive.BudgetError):
+            while True:
+                question = {"who": request["number"], "what": granted}
+                account.reserve(question, statistic="test", charge=ogive.PureDP(CHARGE), secret=b"0" * 32)
+                granted += 1
+    notes.add("granted", str(granted))
+
+
+def do_open(request: dict, notes: Notes) -> None:
+    """Open a ledger that may not exist yet, as others do at the same moment, and name its key."""
+    import ogive
+
+    time.sleep(max(0.0, request["start"] - time.time()))
+    with ogive.Ledger.open(request["place"]) as ledger:
+        unit = ogive.PrivacyUnit(ogive.Adjacency.REPLACE)
+        ledger.account(ACCOUNT, unit=unit)
+        notes.add("opened", ledger.fingerprint(b"same"))
+
+
+TASKS = {"release": do_release, "spend": do_spend, "open": do_open}
+
+
+def _child(request: dict) -> None:
+    notes = Notes(request["out"])
+    try:
+        TASKS[request["task"]](request, notes)
+    except BaseException as problem:
+        notes.add("problem", f"{type(problem).__name__}: {problem} {traceback.format_exc()!r}")
+        os._exit(1)
+    os._exit(0)
+
+
+def main() -> None:
+    import ogive
+
+    # everything that a release imports or compiles, once
+    with ogive.Ledger.open() as ledger:
+        account = ledger.account("warm", unit=ogive.PrivacyUnit(ogive.Adjacency.REPLACE), limit=ogive.PureDP(1))
+        statistic = ogive.Ecdf("value", bounds=(0, 100), bins=16)
+        trust = ogive.Central({"value": VALUES})
+        ogive.release(statistic, trust=trust, privacy=ogive.PureDP(1), ledger=account)
+    with contextlib.suppress(ImportError):
+        importlib.import_module("psycopg")
+        importlib.import_module("sqlalchemy.dialects.postgresql.psycopg")
+    print("ready", flush=True)
+    gc.freeze()  # so that children do not copy every page when they collect
+    background: list[int] = []
+    for line in sys.stdin:
+        request = json.loads(line)
+        if request["task"] == "wait":
+            print(json.dumps({"statuses": [os.waitpid(pid, 0)[1] for pid in background]}), flush=True)
+            background.clear()
+            continue
+        pid = os.fork()
+        if pid == 0:
+            _child(request)
+        print(json.dumps({"pid": pid}), flush=True)
+        if request.get("background"):
+            background.append(pid)
+            continue
+        print(json.dumps({"status": os.waitpid(pid, 0)[1]}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,200 @@
+"""Starting, racing and killing processes that use one ledger."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from pathlib import Path
+
+import ogive
+from helpers import trial_children
+from helpers.trial_children import ACCOUNT, CHARGE, STEPS
+
+KILLED = signal.SIGKILL
+CHARGED = Fraction(CHARGE)
+
+
+class Forks:
+    """A program that forks children on request."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._notes = 0
+        self._program = subprocess.Popen(
+            [sys.executable, trial_children.__file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self._read_line().strip() == "ready"
+
+    def _read_line(self) -> str:
+        assert self._program.stdout is not None
+        return self._program.stdout.readline()
+
+    def _ask(self, request: dict) -> dict:
+        assert self._program.stdin is not None
+        self._program.stdin.write(json.dumps(request) + "\n")
+        self._program.stdin.flush()
+        return json.loads(self._read_line())
+
+    def _new_notes(self) -> Path:
+        self._notes += 1
+        return self.folder / f"notes-{self._notes}"
+
+    def run(self, request: dict, *, kill_after: float | None = None) -> tuple[int, list[tuple[str, str]]]:
+        """Run one child, or kill it after a while; its wait status and what it noted."""
+        path = self._new_notes()
+        pid = self._ask({**request, "out": str(path)})["pid"]
+        if kill_after is not None:
+            time.sleep(kill_after)
+            os.kill(pid, signal.SIGKILL)  # not reaped before the next line is read, so still the same process
+        return json.loads(self._read_line())["status"], read_notes(path)
+
+    def race(self, requests: list[dict]) -> list[tuple[int, list[tuple[str, str]]]]:
+        """Run children at once; all wait for the same moment to start."""
+        start = time.time() + 0.3
+        paths = [self._new_notes() for _ in requests]
+        for request, path in zip(requests, paths, strict=True):
+            self._ask({**request, "out": str(path), "start": start, "background": True})
+        statuses = self._ask({"task": "wait"})["statuses"]
+        return [(status, read_notes(path)) for status, path in zip(statuses, paths, strict=True)]
+
+    def close(self) -> None:
+        """End the program; its children are over."""
+        assert self._program.stdin is not None
+        assert self._program.stdout is not None
+        self._program.stdin.close()
+        self._program.wait(30)
+        self._program.stdout.close()
+
+
+def read_notes(path: Path) -> list[tuple[str, str]]:
+    """(kind, text) of every line that a child wrote."""
+    if not path.exists():
+        return []
+    return [tuple(line.split(" ", 1)) for line in path.read_text().splitlines()]  # type: ignore[misc]
+
+
+@contextlib.contextmanager
+def forks(folder: Path) -> Iterator[Forks]:
+    """A `Forks` that is closed at the end."""
+    program = Forks(folder)
+    try:
+        yield program
+    finally:
+        program.close()
+
+
+@dataclass
+class Findings:
+    """What a series of kill trials came to.
+
+    Fields:
+        trials: Questions that were asked, killed at least once and at last answered.
+        kills: Processes that were really killed.
+        resumed: Trials in which noise was drawn before a kill and again after it.
+        steps: Kills by step; "at random" for those at a random time.
+        faults: What was wrong, in words; empty if nothing.
+    """
+
+    trials: int = 0
+    kills: int = 0
+    resumed: int = 0
+    steps: dict[str, int] = field(default_factory=dict)
+    faults: list[str] = field(default_factory=list)
+
+
+def kill_trials(
+    program: Forks, place: str, *, trials: int, seed: int, spoiled: str | None = None, seconds: float = 0.06
+) -> Findings:
+    """Ask new questions, kill whoever answers at named steps and at random times, ask again until it is answered.
+
+    Args:
+        program: Forks the children.
+        place: Of the ledger; it is made here.
+        trials: How many questions.
+        seed: Of steps and times.
+        spoiled: Break the children's ledger in a named way, as a control.
+        seconds: About how long a release takes; random kills come within.
+    """
+    chance = random.Random(seed)
+    found = Findings()
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account(ACCOUNT, unit=ogive.PrivacyUnit(ogive.Adjacency.REPLACE))
+        for number in range(trials):
+            _trial(program, place, account, number, chance, found, spoiled, seconds)
+            if spoiled and found.faults:
+                return found
+        if _spent(account) != trials * CHARGED:
+            found.faults.append(f"{trials} questions cost {_spent(account)}, not {trials * CHARGED}")
+        if _secrets(account):
+            found.faults.append("secrets of finished releases are kept")
+    return found
+
+
+def _trial(
+    program: Forks,
+    place: str,
+    account: ogive.Account,
+    number: int,
+    chance: random.Random,
+    found: Findings,
+    spoiled: str | None,
+    seconds: float,
+) -> None:
+    drawn: list[str] = []
+    answers: list[str] = []
+    before = _spent(account)
+    high = before
+    plain = {"task": "release", "place": place, "number": number, "spoiled": spoiled}
+    # every step gets its turn; some releases are killed again and again
+    attempts = [STEPS[number % len(STEPS)] if chance.random() < 0.6 else None]
+    while chance.random() < 0.4:
+        attempts.append(chance.choice([*STEPS, None]))
+    for step in [*attempts, "never"]:
+        if step is None:
+            status, notes = program.run(plain, kill_after=chance.uniform(0, seconds))
+        else:
+            status, notes = program.run({**plain, "step": step})
+        if os.WIFSIGNALED(status):
+            found.kills += 1
+            where = step or "at random"
+            found.steps[where] = found.steps.get(where, 0) + 1
+        found.faults += [f"trial {number}: {text}" for kind, text in notes if kind == "problem"]
+        noise = [text for kind, text in notes if kind == "noise"]
+        found.resumed += bool(drawn and noise)
+        drawn += noise
+        answers += [text for kind, text in notes if kind == "answer"]
+        spent = _spent(account)
+        if spent < high:
+            found.faults.append(f"trial {number}: the spend fell from {high} to {spent}")
+        if drawn and spent < before + CHARGED:
+            found.faults.append(f"trial {number}: noise was drawn and nothing is charged")
+        if spent > before + CHARGED:
+            found.faults.append(f"trial {number}: charged more than once")
+        high = max(high, spent)
+    if len(set(drawn)) > 1:
+        found.faults.append(f"trial {number}: two attempts drew different noise")
+    if not answers or len(set(answers)) > 1:
+        found.faults.append(f"trial {number}: {len(set(answers))} different answers")
+    found.trials += 1
+
+
+def _spent(account: ogive.Account) -> Fraction:
+    spent = account.spent
+    if spent is None:
+        return Fraction(0)
+    assert isinstance(spent, ogive.PureDP)
+    return spent.epsilon
+
+
+def _secrets(account: ogive.Account) -> int:
+    rows = account._books.spends(account._spot.number, None)
+    return sum(row.secret is not None or row.bound is not None for row in rows)

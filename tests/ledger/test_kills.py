@@ -1,0 +1,40 @@
+"""Releases are killed for real, at every step and at random times, and the budget is neither lost nor refilled.
+
+One trial asks a new question, kills the process that answers it at least once (most of the time more often)
+and asks again until it is answered. It fails if the spend ever falls, is charged twice or is missing after
+noise was drawn, if two attempts draw different noise, or if a secret outlives its release.
+OGIVE_KILL_TRIALS=1000 makes the series longer.
+"""
+
+import os
+
+import pytest
+
+from helpers.trial_children import STEPS
+from helpers.trials import kill_trials
+
+TRIALS = int(os.environ.get("OGIVE_KILL_TRIALS", "200"))
+
+
+@pytest.mark.slow
+def test_kills_neither_refill_nor_leak(place, program):
+    found = kill_trials(program, place, trials=TRIALS, seed=1)
+    print(f"{found.trials} trials, {found.kills} kills, {found.resumed} resumed with noise: {found.steps}")
+    assert not found.faults, found.faults[:5]
+    assert found.trials == TRIALS
+    assert found.kills >= TRIALS * 3 // 4
+    assert set(STEPS) <= set(found.steps)
+    assert found.resumed >= TRIALS // 10
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "fault"),
+    [
+        ("forgets the secret", "different noise"),
+        ("charges every attempt", "charged more than once"),
+        ("commits late", "nothing is charged"),
+    ],
+)
+def test_a_broken_ledger_does_not_pass(place, program, spoiled, fault):
+    found = kill_trials(program, place, trials=40, seed=2, spoiled=spoiled)
+    assert any(fault in text for text in found.faults)
