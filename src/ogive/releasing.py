@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, cast
 
 from ogive.accounting import covers, total_loss
-from ogive.errors import BudgetError, ParameterError, UnsupportedError
+from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import (
@@ -172,7 +172,7 @@ class _Books:
         """
         if self._account is None:
             return opening
-        context = opening.context(query)  # reads the records: what is wrong with them is found before the spend
+        context = self._context(opening, query)
         charge = self._charge(loss)
         if self._reservation is None:
             self._reservation = self._account.reserve(
@@ -186,6 +186,18 @@ class _Books:
         self._reservation.bind(self._bound, context)
         self._bound += 1
         return opening
+
+    def _context(self, opening: Opening, query: Query) -> bytes:
+        """Read the records: what is wrong with them is found before the spend, or undoes it in a later round.
+
+        What cannot be read does not depend on noise, so nothing is learned from a spend that is undone.
+        """
+        try:
+            return opening.context(query)
+        except DataError:
+            if self._reservation is not None:
+                self._reservation.cancel()
+            raise
 
     def publish(self, estimate: Estimate) -> Estimate:
         """Record the answer; where another process was first, take its answer, which has the same noise."""

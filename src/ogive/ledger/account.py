@@ -182,6 +182,13 @@ class Reservation:
         """
         self._books.raise_charge(self._spot, self._number, check_privacy(charge))
 
+    def cancel(self) -> None:
+        """Take the spend back, where the records turned out to be unusable before anything was published.
+
+        Nothing of the release can be published afterwards, by any process: `record` fails.
+        """
+        self._books.cancel(self._spot, self._number)
+
     def record(self, estimate: dict[str, Any]) -> dict[str, Any]:
         """Keep the estimate and wipe the secret.
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, insert, select, update
+from sqlalchemy import Connection, Row, Select, delete, insert, select, update
 
 from ogive.accounting import at_least, mismatch
 from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError
@@ -176,6 +176,13 @@ class Books:
             connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(**values))
         self.database.forget()
         return estimate
+
+    def cancel(self, spot: Spot, number: int) -> None:
+        """Take back a spend of which nothing was published; one that was recorded stays."""
+        with self.database.write() as connection:
+            self.data_set(connection, spot.number, lock=True)
+            connection.execute(delete(SPENDS).where(SPENDS.c.id == number, SPENDS.c.state == RESERVED))
+        self.database.forget()
 
     # --- settings
 

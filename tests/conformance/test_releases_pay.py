@@ -1,0 +1,63 @@
+"""Releases pay their account: before noise, once, and not at all where nothing could be released."""
+
+import numpy as np
+import pytest
+
+from ogive.errors import BudgetError, DataError
+from ogive.ledger import Ledger
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP
+from ogive.releasing import release
+from ogive.statistics import Ecdf, HosmerLemeshow, Roc
+from ogive.trust import Central, Clear
+
+ONE = PureDP(1)
+SCORES = np.random.default_rng(2).random(2_000)
+
+
+def table(labels=None):
+    drawn = (np.random.default_rng(3).random(2_000) < SCORES).astype(int)
+    return {"p": SCORES, "y": drawn if labels is None else labels}
+
+
+@pytest.fixture
+def account():
+    with Ledger.open() as ledger:
+        yield ledger.account("people", unit=PrivacyUnit(Adjacency.REPLACE), limit=PureDP(3))
+
+
+CASES = [Ecdf("p", (0, 1), bins=16), Roc("p", "y", bounds=(0, 1), bins=16), HosmerLemeshow("p", "y", bins=16, groups=4)]
+
+
+@pytest.mark.parametrize("statistic", CASES, ids=lambda statistic: statistic.name)
+def test_a_release_is_paid_once_however_often_it_is_asked(account, statistic):
+    first = release(statistic, trust=Central(table()), privacy=ONE, ledger=account)
+    assert account.remaining == PureDP(2)
+    again = release(statistic, trust=Central(table()), privacy=ONE, ledger=account)
+    assert again.to_dict() == first.to_dict()
+    assert account.remaining == PureDP(2)
+    assert [entry.statistic for entry in account.history] == [statistic.name]
+
+
+@pytest.mark.parametrize(
+    "labels", [np.arange(2_000) % 3, np.where(SCORES > 0.5, np.nan, 1.0)], ids=["three", "missing"]
+)
+@pytest.mark.parametrize("statistic", CASES[1:], ids=lambda statistic: statistic.name)
+def test_unusable_labels_cost_nothing_though_they_are_read_in_a_later_round(account, statistic, labels):
+    with pytest.raises(DataError, match="label column 'y'"):
+        release(statistic, trust=Central(table(labels)), privacy=ONE, ledger=account)
+    assert account.remaining == PureDP(3)
+    assert account.history == ()
+    release(statistic, trust=Central(table()), privacy=ONE, ledger=account)
+    assert account.remaining == PureDP(2)
+
+
+def test_what_does_not_fit_is_refused_and_leaves_no_trace(account):
+    release(CASES[0], trust=Central(table()), privacy=PureDP("2.5"), ledger=account)
+    with pytest.raises(BudgetError, match=r"epsilon = 0\.5 left of epsilon = 3"):
+        release(CASES[1], trust=Central(table()), privacy=ONE, ledger=account)
+    assert len(account.history) == 1
+
+
+def test_exact_answers_are_not_written_down(account):
+    release(CASES[0], trust=Clear(table()), ledger=account)
+    assert account.history == ()
