@@ -34,9 +34,10 @@ def budget(account: Account, shown: Collection[str]) -> Html:
         shown: Release ids on this page; the section says how many of them another budget paid.
     """
     limit, spent, remaining, history = account.limit, account.spent, account.remaining, account.history
+    name = account.name if account.part_name is None else f"{account.name}, part {account.part_name}"
     return tag(
         "section",
-        tag("h2", f"Budget of {account.name}", id="budget"),
+        tag("h2", f"Budget of {name}", id="budget"),
         tag(
             "div",
             card("Limit", figure("none" if limit is None else words.amount(limit))),
@@ -75,9 +76,9 @@ def _bar(limit: Privacy | None, spent: Privacy | None) -> Html | None:
     share = 0.0 if spent is None else min(1.0, size(spent) / size(limit))
     chart = BarChart(
         title="How much of the budget is spent",
-        summary=f"{words.percent(round(share, 3))} of the budget is spent.",
+        summary=f"{words.percent(round(share, 2))} of the budget is spent.",
         parts=(("spent", share), ("left", 1 - share)),
-        legend=(("spent", f"Spent: {words.percent(round(share, 3))}"), ("left", "Left")),
+        legend=(("spent", f"Spent: {words.percent(round(share, 2))}"), ("left", "Left")),
     )
     drawing = draw(chart, chart.sizes[0], identity="budget-bar")
     return tag("figure", drawing, tag("figcaption", key(*chart.legend)), class_="bar")
@@ -93,8 +94,11 @@ def _meaning(account: Account) -> str:
         if account.limit is not None
         else "No limit is set, so this may grow. For what is spent so far: "
     )
-    promise = words.promise(promised, account.unit).replace("published here", "published from this budget, together,")
-    return f"{how}{promise[0].lower()}{promise[1:]} Protected: {account.unit.words}."
+    promise = words.promise(promised, account.unit, what="everything published from this budget together")
+    return (
+        f"{how}{promise[0].lower()}{promise[1:]} {words.certainty(promised, account.unit)} "
+        f"Protected: {account.unit.words}."
+    )
 
 
 def _elsewhere(others: Collection[str]) -> Html | None:
@@ -120,7 +124,7 @@ def _history(history: tuple[Entry, ...]) -> Html | None:
         "Prices compose: together they may cost less than their sum, never more. Asking an answered question again "
         "is free. What is reserved counts as spent, because its noise may have been drawn."
     )
-    return tag("div", table("History", head, rows, about), class_="history")
+    return table("History", head, rows, about, texts=range(1, len(head)))
 
 
 def _what(entry: Entry) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ogive.privacy import PureDP
 from ogive.provenance import Provenance
 from ogive.report import words
-from ogive.report.chart import Chart, draw, key
+from ogive.report.chart import WIDE, Chart, draw, key
 from ogive.report.markup import Html, join, tag
 from ogive.report.parts import card, figure, fine, not_private, say
 
@@ -40,7 +40,7 @@ class Chapter:
         released: What was released, in paragraphs.
         pictures: Charts, the most important first; a single one is as wide as the page.
         tables: Tables below the charts.
-        reading: How a reader who has never seen such a chart reads it, in paragraphs.
+        beside: What stands to the right of a single chart that is not as wide as the page.
         details: Technical facts as pairs of a name and a value, beside those that every release has.
         warning: Set where noise made the release useless: why, and what would help.
         exact: True where exact values are shown beside the released ones.
@@ -54,7 +54,7 @@ class Chapter:
     released: tuple[Html, ...]
     pictures: tuple[Picture, ...] = ()
     tables: tuple[Html | None, ...] = ()
-    reading: tuple[Html, ...] = ()
+    beside: tuple[Html, ...] = ()
     details: tuple[tuple[str, str], ...] = ()
     warning: str | None = None
     exact: bool = False
@@ -75,8 +75,7 @@ def write(chapter: Chapter, *, number: int) -> Html:
         _useless(chapter),
         tag("p", chapter.headline, class_="lead"),
         _pictures(chapter, f"chart-{number}"),
-        tag("div", *chapter.reading, class_="reading") if chapter.reading else None,
-        tag("div", *shown, class_="tables" if len(shown) > 1 else "table-alone") if shown else None,
+        tag("div", *shown, class_="tables") if shown else None,
         tag(
             "div",
             card("What it cost", *_price(chapter.provenance)),
@@ -100,7 +99,9 @@ def _pictures(chapter: Chapter, identity: str) -> Html | None:
     if not chapter.pictures:
         return None
     found = [_picture(picture, f"{identity}-{i + 1}") for i, picture in enumerate(chapter.pictures)]
-    return found[0] if len(found) == 1 else tag("div", *found, class_="pictures")
+    if len(found) > 1:
+        return tag("div", *found, class_="pictures")
+    return tag("div", *found, tag("div", *chapter.beside), class_="pictures even") if chapter.beside else found[0]
 
 
 def _picture(picture: Picture, identity: str) -> Html:
@@ -110,8 +111,14 @@ def _picture(picture: Picture, identity: str) -> Html:
         None if picture.name is None else tag("h3", picture.name),
         *drawings,
         tag("figcaption", key(*picture.chart.legend), None if picture.note is None else fine(picture.note)),
-        class_="single" if len(drawings) == 1 else None,
+        class_=_figure_class(picture.chart),
     )
+
+
+def _figure_class(chart: Chart) -> str | None:
+    if len(chart.sizes) == 1:
+        return "single"
+    return "squared" if chart.sizes[0].width < WIDE.width else None
 
 
 def _price(provenance: Provenance) -> list[Html]:
@@ -120,6 +127,7 @@ def _price(provenance: Provenance) -> list[Html]:
     return [
         figure(words.amount(provenance.privacy)),
         say(words.promise(provenance.privacy, provenance.unit)),
+        say(words.certainty(provenance.privacy, provenance.unit)),
         fine(f"Hidden: {provenance.unit.words}. Kind: {words.kind_words(provenance.privacy)}."),
     ]
 

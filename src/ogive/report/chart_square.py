@@ -8,18 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.report.axis import nice_step, plain_number
-from ogive.report.chart import LETTER, RIGHT, Float64, Size, shortened
+from ogive.report.chart import LETTER, Float64, Size, shortened
 from ogive.report.markup import Html, tag
 
-LARGE = (Size("wide", 470, 480, 5), Size("narrow", 350, 362, 5))
+LARGE = (Size("wide", 470, 472, 5), Size("narrow", 350, 352, 5))
 SMALL = (Size("every", 350, 296, 5),)
 
-_TOP, _BOTTOM, _LEFT = 32, 46, 50
+_TOP, _RIGHT, _BOTTOM, _LEFT = 32, 26, 46, 50
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line through points, in the look of its class (curve, truth, chance); points that are not finite are skipped."""
+    """A line through the finite ones of some points, in the look of its class: curve, truth or chance."""
 
     kind: str
     x: Float64
@@ -93,7 +93,7 @@ class _Frame:
 
     def __init__(self, chart: SquareChart, size: Size) -> None:
         self.size = size
-        self.left, self.right = float(_LEFT), float(size.width - RIGHT)
+        self.left, self.right = float(_LEFT), float(size.width - _RIGHT)
         self.top, self.bottom = float(_TOP), float(size.height - _BOTTOM)
         self.x_top, self.y_top = chart.x_top, chart.y_top
 

@@ -15,8 +15,15 @@ METHODS = {
     "tree_ls": "noisy counts on a tree of blocks, combined by least squares",
     "hat_ls": "noisy overlapping sums (hats), combined by least squares",
     "sqrt": "square-root factorization with correlated noise",
+    "group_sums": "noisy sums for each group of records",
     "bisection": "path noise, opened only where the search for the quantiles went",
 }
+ALMOST = Fraction(1, 2)
+"""Up to this epsilon, likelihoods are called almost the same."""
+IMPLIED_DELTA = Fraction(1, 10**6)
+"""The slack at which a concentrated guarantee is put into words."""
+WEAK = 0.99
+"""Above this certainty about one person a guarantee is called weak."""
 SMOOTHINGS = {
     "shrinkage": "shrinkage: noise taken out where nothing but noise is seen",
     "least_squares": "least squares: the closest valid curve to all measurements",
@@ -41,6 +48,12 @@ def percent(share: float, places: int | None = None) -> str:
     """A share in percent; without `places`, with as many as it needs."""
     value = 100 * share
     return f"{plain_number(round(value, 6)) if places is None else f'{value:.{places}f}'} %"
+
+
+def decimal(value: float, half_width: float) -> str:
+    """A number such as an area with the places that mean something beside this uncertainty: two to four."""
+    places = min(4, max(2, 1 - math.floor(math.log10(max(half_width, 1e-9)))))
+    return f"{value:.{places}f}"
 
 
 def digits(half_width: float) -> int:
@@ -72,23 +85,49 @@ def factor(epsilon: Fraction) -> str:
     return plain_number(float(f"{value * 1.005:.3g}"))
 
 
-def promise(privacy: Privacy, unit: PrivacyUnit) -> str:
-    """What the guarantee promises to one person, as one sentence."""
-    said = f"{_change(unit)}, everything published here would have been almost as likely: at most"
+def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything published here") -> str:
+    """What the guarantee promises to one person, as one sentence.
+
+    Args:
+        privacy: The guarantee.
+        unit: Whose data it hides.
+        what: What it is for.
+    """
+    epsilon, delta = _pair(privacy)
+    close = "almost as likely: at most" if epsilon <= ALMOST else "at most"
+    said = f"{_change(unit)}, {what} would have been {close} {factor(epsilon)} times more or less"
+    if epsilon > ALMOST:
+        said += " likely"
+    if delta:
+        said += f", except for an added chance of at most 1 in {math.floor(1 / delta):,}"
+    return f"{said} (implied by the concentrated guarantee)." if isinstance(privacy, ZeroConcentratedDP) else f"{said}."
+
+
+def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:
+    """How sure the guarantee lets anybody become of something about one person, as a sentence or two.
+
+    Odds grow by at most e to the epsilon, so even odds become that to one.
+    """
+    epsilon, delta = _pair(privacy)
+    who = "record" if unit.person is None else "person"
+    what = f"the values of one {who}" if unit.adjacency is Adjacency.REPLACE else f"whether one {who} is in the data"
+    most = 1 / (1 + math.exp(-min(700.0, float(epsilon))))
+    shown = math.ceil(100 * most - 1e-9) if most <= 0.99 else math.ceil(1e4 * most - 1e-9) / 100
+    sure = f"at most {shown:g} % sure" if shown < 100 else "practically certain"
+    slack = f", but for that chance of 1 in {math.floor(1 / delta):,}" if delta else ""
+    weak = " That is weak protection." if most > WEAK else ""
+    return f"Whoever holds a guess about {what} for as likely as not can become {sure} of it from this{slack}.{weak}"
+
+
+def _pair(privacy: Privacy) -> tuple[Fraction, Fraction]:
+    """Epsilon and delta that a guarantee implies."""
     match privacy:
         case PureDP(epsilon=epsilon):
-            return f"{said} {factor(epsilon)} times more or less."
+            return epsilon, Fraction(0)
         case ApproxDP(epsilon=epsilon, delta=delta):
-            return (
-                f"{said} {factor(epsilon)} times more or less, "
-                f"except for an added chance of at most 1 in {math.floor(1 / delta):,}."
-            )
+            return epsilon, delta
         case ZeroConcentratedDP():
-            slack = Fraction(1, 10**6)
-            return (
-                f"{said} {factor(epsilon_of(privacy, slack))} times more or less, except for an added chance of at "
-                "most 1 in 1,000,000 (implied by the concentrated guarantee)."
-            )
+            return epsilon_of(privacy, IMPLIED_DELTA), IMPLIED_DELTA
 
 
 def _change(unit: PrivacyUnit) -> str:

@@ -7,13 +7,19 @@ from typing import Any
 
 from ogive.errors import ParameterError
 from ogive.report.chapter import Chapter
+from ogive.report.kinds.calibration import calibration_chapter
+from ogive.report.kinds.discrimination import discrimination_chapter
 from ogive.report.kinds.distribution import distribution_chapter
+from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.curve import Curve
 from ogive.statistics.quantiles import QuantileEstimates
+from ogive.statistics.roc_estimate import RocEstimate
 
 KINDS: dict[type, Callable[[Any, Any], Chapter]] = {
     Curve: distribution_chapter,
     QuantileEstimates: distribution_chapter,
+    RocEstimate: discrimination_chapter,
+    Calibration: calibration_chapter,
 }
 """For each type of estimate the function that reads a chapter off one, and off the truth where that is shown."""
 

@@ -1,0 +1,164 @@
+"""A headless Chromium, spoken to over a pipe in the DevTools protocol; nothing beyond the standard library.
+
+The browser opens files of this machine only. What a page asks for is listed in `Page.requests`.
+"""
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import time
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+)
+PATIENCE = 30.0
+
+
+def find():
+    """The browser's program, or None."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Browser:
+    """One process with a profile of its own. A context manager."""
+
+    def __init__(self, program, profile):
+        to_read, self._out = os.pipe()
+        self._in, to_write = os.pipe()
+        # the protocol wants descriptors 3 and 4; the shell moves ours there and then is the browser
+        command = f'exec "$0" "$@" 3<&{to_read} 4>&{to_write}'
+        arguments = [*FLAGS, f"--user-data-dir={profile}", "about:blank"]
+        self._process = subprocess.Popen(
+            ["/bin/sh", "-c", command, program, *arguments],
+            pass_fds=(to_read, to_write),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(to_read)
+        os.close(to_write)
+        self._buffer, self._number = b"", 0
+        self.events = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *problem):
+        try:
+            self.call("Browser.close")
+            self._process.wait(PATIENCE)
+        except (TimeoutError, OSError, subprocess.TimeoutExpired):
+            self._process.kill()
+            self._process.wait()
+        finally:
+            os.close(self._out)
+            os.close(self._in)
+
+    def call(self, method, session=None, **parameters):
+        """Send one command and return its result."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if session is not None:
+            message["sessionId"] = session
+        os.write(self._out, json.dumps(message).encode() + b"\0")
+        wanted = self._number
+        while True:
+            answer = self._message()
+            if answer.get("id") == wanted:
+                assert "error" not in answer, (method, answer["error"])
+                return answer["result"]
+            self.events.append(answer)
+
+    def wait_for(self, method, session):
+        """Read until an event arrives."""
+        while not any(e.get("method") == method and e.get("sessionId") == session for e in self.events):
+            self.events.append(self._message())
+
+    def _message(self):
+        until = time.monotonic() + PATIENCE
+        while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._in], [], [], max(0.0, until - time.monotonic()))
+            if not ready:
+                raise TimeoutError("the browser does not answer")
+            piece = os.read(self._in, 1 << 20)
+            if not piece:
+                raise OSError("the browser went away")
+            self._buffer += piece
+        message, _, self._buffer = self._buffer.partition(b"\0")
+        return json.loads(message)
+
+
+class Page:
+    """One file, laid out for a screen of some width; light or dark, for the screen or for paper."""
+
+    def __init__(self, browser, path, *, width, height=900, dark=False, media="", density=1):
+        self._browser = browser
+        target = browser.call("Target.createTarget", url="about:blank")["targetId"]
+        self._target = target
+        self._session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self._call("Page.enable")
+        self._call("Network.enable")
+        self._call("Log.enable")
+        self._call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=density, mobile=width < 600
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self._call("Emulation.setEmulatedMedia", media=media, features=[scheme])
+        self._call("Page.navigate", url=path.resolve().as_uri())
+        browser.wait_for("Page.loadEventFired", self._session)
+
+    def _call(self, method, **parameters):
+        return self._browser.call(method, self._session, **parameters)
+
+    def ask(self, expression):
+        """The value of a script's expression, run by us and not by the page."""
+        answer = self._call("Runtime.evaluate", expression=expression, returnByValue=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def picture(self):
+        """The whole page as PNG."""
+        size = self._call("Page.getLayoutMetrics")["cssContentSize"]
+        clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
+        return base64.b64decode(
+            self._call("Page.captureScreenshot", format="png", clip=clip, captureBeyondViewport=True)["data"]
+        )
+
+    def paper(self):
+        """The page as PDF on A4."""
+        sheet = {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True}
+        return base64.b64decode(self._call("Page.printToPDF", printBackground=True, **sheet)["data"])
+
+    def _events(self, method):
+        return [
+            event["params"]
+            for event in self._browser.events
+            if event.get("method") == method and event.get("sessionId") == self._session
+        ]
+
+    @property
+    def requests(self):
+        """Addresses that the page asked for."""
+        return [event["request"]["url"] for event in self._events("Network.requestWillBeSent")]
+
+    @property
+    def complaints(self):
+        """What the browser wrote to its console."""
+        return [event["entry"]["text"] for event in self._events("Log.entryAdded")]
+
+    def close(self):
+        """Close the tab."""
+        self._browser.call("Target.closeTarget", targetId=self._target)
