@@ -85,7 +85,12 @@ class Server:
     def start(self) -> None:
         """Start the server and wait until it answers."""
         # clients are killed in the tests, the machine is not: nothing is lost without fsync
-        options = {"listen_addresses": "127.0.0.1", "unix_socket_directories": "", "fsync": "off", "max_connections": 60}
+        options = {
+            "listen_addresses": "127.0.0.1",
+            "unix_socket_directories": "",
+            "fsync": "off",
+            "max_connections": 60,
+        }
         with (self.folder / "log").open("ab") as log:
             self.process = subprocess.Popen(
                 [

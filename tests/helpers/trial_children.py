@@ -1,8 +1,8 @@
 """What the processes do that the ledger's tests start, race and kill. Run as a program it forks them on request.
 
-One JSON line in: {"task": name, "out": file, ...}. One line out when the child runs, {"pid": n}, and one
-when it is over, {"status": wait status}; with "background" the second comes for all at {"task": "wait"}. Forking from a process
-that has imported everything costs milliseconds where starting Python costs a second.
+One JSON line in: {"task": name, "out": file, ...}. One line out when the child runs, {"pid": n}, and one when
+it is over, {"status": wait status}; with "background" the second comes for all together, at {"task": "wait"}.
+Forking from a process that has imported everything costs milliseconds where starting Python costs a second.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
+from typing import Any
 
 CHARGE = "1/10"
 ACCOUNT = "trials"
@@ -47,6 +49,20 @@ STEPS = (
 """Where a release can die: around and inside every transaction, and around the noise."""
 
 
+def _dying(name: str, plain: Callable[..., Any], step: str | None, current: list[str]) -> Callable[..., Any]:
+    def dying(*arguments: Any, **named: Any) -> Any:
+        if step == f"before {name}":
+            die()
+        current.append(name)
+        result = plain(*arguments, **named)
+        current.pop()
+        if step == f"after {name}":
+            die()
+        return result
+
+    return dying
+
+
 def watch(step: str | None, notes: Notes) -> None:
     """Let this process die at a step, and note every noise that is drawn."""
     from ogive.ledger.books import Books
@@ -65,18 +81,7 @@ def watch(step: str | None, notes: Notes) -> None:
 
     Database.write = dying_write
     for name in WRITES:
-
-        def dying(self, *arguments, _name=name, _plain=getattr(Books, name), **named):
-            if step == f"before {_name}":
-                die()
-            current.append(_name)
-            result = _plain(self, *arguments, **named)
-            current.pop()
-            if step == f"after {_name}":
-                die()
-            return result
-
-        setattr(Books, name, dying)
+        setattr(Books, name, _dying(name, getattr(Books, name), step, current))
     answer = _CentralOpening.answer
 
     def noted_answer(self, query):
@@ -105,8 +110,12 @@ def spoil(how: str | None) -> None:
 
         Books.reserve, Books.bind = forgetful, lambda *_: None  # bind would notice
     if how == "charges every attempt":
-        same = Books._same
-        Books._same = lambda self, *arguments: same(self, *arguments) if len(arguments) < 4 else None
+        plain = Books.reserve
+
+        def greedy(self, spot, question, **named):
+            return plain(self, spot, {**question, "attempt": os.getpid()}, **named)
+
+        Books.reserve = greedy
     if how == "commits late":
         # the spend is written when the estimate is: whoever dies between has drawn noise for nothing
         reserve, record = Books.reserve, Books.record

@@ -15,9 +15,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
 
-import ogive
 from helpers import trial_children
 from helpers.trial_children import ACCOUNT, CHARGE, STEPS
+
+import ogive
 
 KILLED = signal.SIGKILL
 CHARGED = Fraction(CHARGE)

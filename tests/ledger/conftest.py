@@ -1,7 +1,6 @@
 """A place for a ledger on each database, and a program that forks the processes that use it."""
 
 import pytest
-
 from helpers.postgres import server
 from helpers.trials import forks
 

@@ -9,7 +9,6 @@ OGIVE_KILL_TRIALS=1000 makes the series longer.
 import os
 
 import pytest
-
 from helpers.trial_children import STEPS
 from helpers.trials import kill_trials
 
@@ -18,7 +17,8 @@ TRIALS = int(os.environ.get("OGIVE_KILL_TRIALS", "200"))
 
 @pytest.mark.slow
 def test_kills_neither_refill_nor_leak(place, program):
-    found = kill_trials(program, place, trials=TRIALS, seed=1)
+    seconds = 0.12 if place.startswith("postgresql") else 0.06
+    found = kill_trials(program, place, trials=TRIALS, seed=1, seconds=seconds)
     print(f"{found.trials} trials, {found.kills} kills, {found.resumed} resumed with noise: {found.steps}")
     assert not found.faults, found.faults[:5]
     assert found.trials == TRIALS

@@ -44,7 +44,8 @@ class Database:
         self.postgres = url.get_backend_name() == "postgresql"
         self.path = Path(url.database) if not self.postgres and url.database else None
         self.in_memory = not self.postgres and self.path is None
-        self.words = "in memory" if self.in_memory else str(self.path or url.render_as_string(hide_password=True))
+        shown = url.set(drivername="postgresql").render_as_string(hide_password=True)
+        self.words = "in memory" if self.in_memory else str(self.path or shown)
         self._process = os.getpid()
         self._lock = threading.RLock() if self.in_memory else None
         arguments: dict[str, Any] = {"timeout": BUSY_SECONDS}

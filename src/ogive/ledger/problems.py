@@ -30,6 +30,9 @@ _WORDS = {
     "could not write": _FULL,
     "malformed": "is damaged; restore it from a backup",
     "unable to open database file": _CLOSED,
+    "connection refused": "cannot be reached; check that its server runs, and its host and port",
+    "timeout expired": "cannot be reached; check that its server runs, and its host and port",
+    "password authentication failed": "refuses this user and password",
 }
 
 
@@ -48,5 +51,5 @@ def _describe(message: str) -> str:
     for needle, words in _WORDS.items():
         if needle in message.lower():
             return words
-    first = " ".join(message.split("\n")[0].split())
+    first = " ".join(message.split("\n")[0].split("FATAL:")[-1].split())
     return f"cannot be used: {first[:300]}"
