@@ -118,10 +118,11 @@ class HosmerLemeshow:
             raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {self.confidence_level}")
 
     def alternatives(self) -> dict[str, HosmerLemeshow]:
-        """One for each method of measuring the probabilities; the paper's fixes it."""
+        """One for each method of measuring the probabilities, and each form; the paper's constants fix both."""
         if self.constants == "paper":
             return {"path": self}
-        return {name: dataclasses.replace(self, method=name) for name in METHODS}
+        pairs = ((name, form) for form in reversed(FORMS) for name in METHODS)
+        return {f"{name}, {form}": dataclasses.replace(self, method=name, form=form) for name, form in pairs}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, Calibration]:
         """Ask for the distribution of the probabilities, then for the sums of the groups made from it.

@@ -20,8 +20,9 @@ from ogive.provenance import Provenance
 from ogive.queries import Label
 from ogive.statistics import calibration_json, calibration_text
 from ogive.statistics.calibration_intervals import share_intervals
-from ogive.statistics.calibration_null import bootstrap_p_value, predicted
+from ogive.statistics.calibration_null import bootstrap_p_value
 from ogive.statistics.calibration_sums import Measured, Sums, debiased, statistic
+from ogive.statistics.calibration_within import Within
 from ogive.statistics.curve import Curve
 
 Float64 = NDArray[np.float64]
@@ -130,16 +131,25 @@ class Calibration:
         """The same estimate with its p-value simulated."""
         if not self.defined:
             return dataclasses.replace(self, p_value=math.nan)
-        right = predicted(self.sums, self.measured, self.curve, self.bounds.thresholds)
-        found = bootstrap_p_value(self.statistic, self.sums, right, self.measured, total=self.total, floor=self.floor)
+        found = bootstrap_p_value(
+            self.statistic, self.sums, self._within, self.measured, total=self.total, floor=self.floor
+        )
         return dataclasses.replace(self, p_value=found)
 
     # The test
 
     @cached_property
-    def sums(self) -> Sums:
-        """Expected and observed counts of every group, made to agree."""
+    def _within(self) -> Within:
+        return Within.of(self.curve, self.bounds.thresholds)
+
+    @cached_property
+    def _measured_sums(self) -> Sums:
         return self.measured.consistent(self.values, self.total)
+
+    @cached_property
+    def sums(self) -> Sums:
+        """Expected and observed counts of every group, made to agree with each other and with the curve."""
+        return self._within.sharpened(self._measured_sums, self.measured)
 
     @property
     def probability(self) -> str:
@@ -160,7 +170,7 @@ class Calibration:
     def statistic(self) -> float:
         """Hosmer and Lemeshow's statistic of the published sums; NaN where not defined.
 
-        Noise adds to it, on average `debiased_statistic` does not; its p-value knows the noise.
+        Noise adds to it; `debiased_statistic` takes some of that away, and `p_value` knows the noise.
         """
         if not self.defined:
             return math.nan
@@ -168,7 +178,11 @@ class Calibration:
 
     @property
     def debiased_statistic(self) -> float:
-        """The statistic less what noise adds to it on average, group by group at least 0; NaN where not defined."""
+        """The statistic with each group's squared difference lowered by the noise's variance, at least to 0.
+
+        Closer to the statistic without noise, and still above it on average, since no group goes below 0.
+        NaN where not defined.
+        """
         if not self.defined:
             return math.nan
         variance = self.measured.difference_variance
@@ -217,12 +231,12 @@ class Calibration:
         records = self.sums.expected.sum(axis=0)
         seen = records > 0
         scale = np.where(seen, records, 1.0)
-        thresholds = self.bounds.thresholds
-        low = np.concatenate(([self.bounds.low], thresholds[:-1]))
-        mean = np.where(seen, np.clip(self.sums.expected[1] / scale, low, thresholds), np.nan)
+        mean = np.where(seen, np.clip(self.sums.expected[1] / scale, self._within.low, self._within.high), np.nan)
         share = np.where(seen, np.clip(self.sums.observed[1] / scale, 0.0, 1.0), np.nan)
-        ends = share_intervals(self.sums, self.measured, total=self.total, confidence_level=level)
-        return Reliability(mean, share, *ends, confidence_level=level)
+        low, high = share_intervals(
+            self._measured_sums, self._within, self.measured, total=self.total, confidence_level=level
+        )
+        return Reliability(mean, share, np.fmin(low, share), np.fmax(high, share), confidence_level=level)
 
     def errors(self, truth: Calibration) -> dict[str, float]:
         """Distances from the exact test, whose groups may have other ends.

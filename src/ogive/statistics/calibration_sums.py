@@ -81,17 +81,12 @@ class Measured:
         return (self.expected.variance * fine + self.observed.variance) / (2 if self.constants == "exact" else 1)
 
     @property
-    def total_variance(self) -> float:
-        """Variance of the noise on each group's number of records, before a public total is used."""
-        return 0.0 if self.expected is None else self._expected_variance() * 2
-
-    @property
     def expected_variance(self) -> float:
         """Variance of the noise on each expected count, before a public total is used."""
-        return self._expected_variance() if self.form == "difference" else 0.75 * self._expected_variance()
-
-    def _expected_variance(self) -> float:
-        return 0.0 if self.expected is None else self.expected.variance * 4.0**-self.bits
+        if self.expected is None:
+            return 0.0
+        agreed = self.form == "counts" and self.constants == "exact"
+        return self.expected.variance * 4.0**-self.bits * (0.75 if agreed else 1.0)
 
     def consistent(self, values: Int64, total: int | None) -> Sums:
         """Expected counts and differences from measurements of shape (..., 4 or 3, Q)."""
@@ -136,5 +131,5 @@ def statistic(difference: Float64, expected: Float64, floor: float) -> Float64:
 
 
 def debiased(difference: Float64, expected: Float64, floor: float, variance: float) -> float:
-    """The statistic less what noise of this variance on the differences adds on average, group by group at least 0."""
+    """The statistic with every squared difference lowered by the variance of its noise, at least to 0."""
     return float(np.sum(np.maximum(0.0, difference**2 - variance) / np.maximum(expected, floor)))

@@ -26,7 +26,12 @@ def _facts(calibration: Calibration) -> list[str]:
     if calibration.defined:
         rows.append(("statistic", f"{calibration.statistic:.4g} in {calibration.bounds.bins} groups"))
         if calibration.private:
-            rows.append(("debiased", f"{calibration.debiased_statistic:.4g}, without what noise adds on average"))
+            rows.append(
+                (
+                    "debiased",
+                    f"{calibration.debiased_statistic:.4g}, with squared differences lowered by the noise's variance",
+                )
+            )
         rows.append(("p-value", f"{calibration.p_value:.4g} if the model is right, by simulation that knows the noise"))
     else:
         rows.append(("warning", "too few records are seen through the noise: the statistic is not defined"))
