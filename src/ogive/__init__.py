@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ScaleError,
         UnsupportedError,
     )
-    from ogive.functions import ecdf, hosmer_lemeshow, quantiles, roc
+    from ogive.functions import ecdf, find_bounds, hosmer_lemeshow, quantiles, roc
     from ogive.grids import Grid
     from ogive.ledger import Account, Ledger
     from ogive.planning import Plan, PlanRow, plan, required_privacy
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ogive.releasing import release
     from ogive.session import Session
     from ogive.statistics.bands import Band
+    from ogive.statistics.bounds import Bounds
+    from ogive.statistics.bounds_estimate import BoundsEstimate
     from ogive.statistics.calibration import HosmerLemeshow
     from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
@@ -49,6 +51,8 @@ _HOME = {
     "Adjacency": "privacy",
     "ApproxDP": "privacy",
     "Band": "statistics.bands",
+    "Bounds": "statistics.bounds",
+    "BoundsEstimate": "statistics.bounds_estimate",
     "BudgetError": "errors",
     "Calibration": "statistics.calibration_estimate",
     "Central": "trust",
@@ -86,6 +90,7 @@ _HOME = {
     "design_square_root": "strategies",
     "design_tree": "strategies",
     "ecdf": "functions",
+    "find_bounds": "functions",
     "hosmer_lemeshow": "functions",
     "plan": "planning",
     "quantiles": "functions",
@@ -99,6 +104,8 @@ __all__ = [
     "Adjacency",
     "ApproxDP",
     "Band",
+    "Bounds",
+    "BoundsEstimate",
     "BudgetError",
     "Calibration",
     "Central",
@@ -136,6 +143,7 @@ __all__ = [
     "design_square_root",
     "design_tree",
     "ecdf",
+    "find_bounds",
     "hosmer_lemeshow",
     "plan",
     "quantiles",

@@ -10,6 +10,7 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy, Rational
 from ogive.queries import LabelValue
 from ogive.releasing import release
+from ogive.statistics.bounds import FALSE_ALARM, LARGEST, SMALLEST, Bounds
 from ogive.statistics.calibration import DEFAULT_GROUPS, HosmerLemeshow
 from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
 from ogive.statistics.quantiles import DECILES, Quantiles
@@ -17,6 +18,7 @@ from ogive.statistics.roc import Roc
 from ogive.trust import Central
 
 if TYPE_CHECKING:
+    from ogive.statistics.bounds_estimate import BoundsEstimate
     from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
     from ogive.statistics.quantiles import QuantileEstimates
@@ -113,6 +115,48 @@ def quantiles(
         True
     """
     statistic = Quantiles(COLUMN, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing)
+    return release(statistic, trust=Central({COLUMN: values}), privacy=privacy, adjacency=adjacency, source=source)
+
+
+def find_bounds(
+    values: Any,
+    *,
+    privacy: Privacy,
+    base: float = 2.0,
+    smallest: float = SMALLEST,
+    largest: float = LARGEST,
+    false_alarm: float = FALSE_ALARM,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    missing: str = "refuse",
+    source: RandomSource | None = None,
+) -> BoundsEstimate:
+    """Find bounds of an array whose range nobody knows, as a step that is paid for.
+
+    Args:
+        values: Numbers, shape (n,); one row per person.
+        privacy: The guarantee for the bounds; what is released within them later costs extra.
+        base: Ratio of neighboring magnitudes; 2 finds bounds within a factor of two.
+        smallest: Smallest magnitude that matters, public.
+        largest: Largest magnitude that matters, public; values beyond it count as it.
+        false_alarm: Largest probability that the bounds reach to an order of magnitude without records.
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
+        source: Where the noise key comes from; the operating system by default.
+
+    Raises:
+        ParameterError, DataError: as `release`.
+
+    Privacy:
+        `privacy` for the stated adjacency, under a trusted curator.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, size=50_000)
+        >>> found = ogive.find_bounds(incomes, privacy=ogive.PureDP("0.1"))
+        >>> bool(0 < found.low < np.quantile(incomes, 0.01) and np.quantile(incomes, 0.99) < found.high < 2**20)
+        True
+    """
+    statistic = Bounds(COLUMN, base=base, smallest=smallest, largest=largest, false_alarm=false_alarm, missing=missing)
     return release(statistic, trust=Central({COLUMN: values}), privacy=privacy, adjacency=adjacency, source=source)
 
 

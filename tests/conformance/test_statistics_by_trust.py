@@ -10,7 +10,8 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer
 from ogive.releasing import release
-from ogive.statistics import STATISTICS, Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics import STATISTICS, Bounds, Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.roc_estimate import RocEstimate
 from ogive.strategies import design_path, design_square_root
@@ -21,6 +22,7 @@ GRANTS = (PureDP(1), ZeroConcentratedDP("0.5"), ApproxDP(1, "1e-6"))
 
 # one well-formed example of every statistic; the test below fails when a statistic has none
 EXAMPLES = {
+    "bounds": [Bounds("x"), Bounds("x", base=10, smallest=0.1, largest=1000)],
     "ecdf": [Ecdf("x", (0, 100), bins=64), Ecdf("x", (0, 100), bins=50, method="path")],
     "calibration": [HosmerLemeshow("p", "y", bins=64), HosmerLemeshow("p", "y", bins=50, form="counts", groups=5)],
     "quantiles": [
@@ -49,6 +51,8 @@ def table():
 
 def numbers(estimate):
     """What an estimate says before it is smoothed, as one array to compare."""
+    if isinstance(estimate, BoundsEstimate):
+        return np.array(estimate.counts) / 20_000
     if isinstance(estimate, Calibration):
         return estimate.sums.observed.sum(axis=1) / estimate.sums.observed.sum()
     if isinstance(estimate, RocEstimate):

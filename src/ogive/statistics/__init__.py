@@ -3,11 +3,12 @@
 from typing import Any
 
 from ogive.statistics.base import Estimate, Statistic, Terms
+from ogive.statistics.bounds import Bounds
 from ogive.statistics.calibration import HosmerLemeshow
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.roc import Roc
 
-STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles, Roc, HosmerLemeshow)
+STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles, Roc, HosmerLemeshow, Bounds)
 
-__all__ = ["STATISTICS", "Ecdf", "Estimate", "HosmerLemeshow", "Quantiles", "Roc", "Statistic", "Terms"]
+__all__ = ["STATISTICS", "Bounds", "Ecdf", "Estimate", "HosmerLemeshow", "Quantiles", "Roc", "Statistic", "Terms"]

@@ -95,7 +95,7 @@ def fields(data: Any) -> dict[str, Any]:
         "grid": _grid(data["grid"], len(raw)),
         "cumulative": cumulative,
         "raw": raw,
-        "strategy": None if data["strategy"] is None else _strategy(data["strategy"], len(raw)),
+        "strategy": None if data["strategy"] is None else read_strategy(data["strategy"], len(raw)),
         "adjacency": Adjacency(data["adjacency"]),
         "total": total,
         "smoothing": data["smoothing"],
@@ -162,7 +162,7 @@ def _grid(data: Any, size: int) -> Grid:
     return grid
 
 
-def _strategy(data: Any, size: int) -> Any:
+def read_strategy(data: Any, size: int) -> Any:
     """A strategy of the wanted size, or a refusal; nothing in it may be larger than the curve calls for."""
     _check_plain(data, size, depth=0)
     if not isinstance(data, dict) or data.get("size") != size:

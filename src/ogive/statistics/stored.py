@@ -7,6 +7,7 @@ from typing import Any
 
 from ogive.errors import DataError
 from ogive.statistics.base import Estimate
+from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.curve import Curve
 from ogive.statistics.quantiles import QuantileEstimates
@@ -17,6 +18,7 @@ READERS: dict[str, Callable[[Any], Estimate]] = {
     QuantileEstimates.schema: QuantileEstimates.from_dict,
     RocEstimate.schema: RocEstimate.from_dict,
     Calibration.schema: Calibration.from_dict,
+    BoundsEstimate.schema: BoundsEstimate.from_dict,
 }
 """For each schema, what rebuilds its estimate."""
 
