@@ -54,7 +54,8 @@ def numbers(estimate):
     if isinstance(estimate, BoundsEstimate):
         return np.array(estimate.counts) / 20_000
     if isinstance(estimate, Calibration):
-        return estimate.sums.observed.sum(axis=1) / estimate.sums.observed.sum()
+        observed = estimate.measured.consistent(estimate.values, estimate.total).observed
+        return observed.sum(axis=1) / observed.sum()
     if isinstance(estimate, RocEstimate):
         return np.concatenate([estimate.negatives.raw, estimate.positives.raw]) / 20_000
     return np.array(estimate.numbers) if hasattr(estimate, "numbers") else estimate.raw / estimate.raw[-1]
