@@ -29,6 +29,7 @@ COMMANDS = {
     "roc": ("ogive.cli.roc:roc", "Release the ROC curve of a score, with its AUC."),
     "calibration": ("ogive.cli.calibration:calibration", "Test whether predicted probabilities agree with labels."),
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export what was spent on which data."),
+    "plan": ("ogive.cli.plan:app", "Predict price and error of every method, spending nothing."),
     "completion": ("ogive.cli.completion:completion", "Print what makes a shell complete commands and options."),
     "demo": ("ogive.cli.demo:demo", "Show the whole story on this machine; ends in a report."),
     "reproduce": ("ogive.cli.reproduce:app", "Redo the figures and tables of the papers, with a verdict for each."),

@@ -9,7 +9,7 @@ from typing import Any
 
 from ogive.errors import ParameterError, ScaleError
 from ogive.planning.curves import curve_errors, curve_rmse
-from ogive.planning.predict import DEFAULT_RUNS, Planner
+from ogive.planning.predict import Planner
 from ogive.planning.rehearsal import first_query, noise_of_run, rehearse
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
 from ogive.queries import CurveQuery
@@ -36,7 +36,7 @@ def required_privacy(
     like: Any = None,
     positive_share: float = 0.3,
     auc: float = 0.8,
-    runs: int = DEFAULT_RUNS,
+    runs: int | None = None,
 ) -> Privacy:
     """Find the smallest guarantee whose predicted error is at most a wanted one.
 

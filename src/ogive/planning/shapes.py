@@ -75,8 +75,8 @@ class BinormalShape:
     def words(self) -> str:
         """What is assumed."""
         return (
-            f"scores assumed binormal with {100 * self.positive_share:g} % positives and an AUC of {self.auc:g}, "
-            "predictions calibrated; give like= for a shape of your own"
+            f"an assumed model: binormal scores, {100 * self.positive_share:g} % positives, AUC {self.auc:g}; "
+            "give like= for a shape of your own"
         )
 
     @property

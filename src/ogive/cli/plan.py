@@ -1,0 +1,181 @@
+"""`ogive plan`: what a release would cost and how far off it would be, before anything is spent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import App, Group, Parameter
+
+from ogive.cli.options import TABLE, OutputOptions, Plot, whole
+from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
+from ogive.cli.plan_options import NOTHING_PLANNED, PlannedClasses, PlannedColumn, PlannedScore, PlanOptions
+from ogive.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ogive.planning import Plan
+
+app = App(
+    name="plan",
+    help="Predict price and error of every method before anything is spent. Reads no private records.",
+)
+
+MEASURED = Group("What is measured", sort_key=1)
+COLUMN, SCORE, CLASSES = PlannedColumn(), PlannedScore(), PlannedClasses()
+DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+@app.command
+def ecdf(
+    data: Path | None = None,
+    /,
+    *,
+    smooth: str = "auto",
+    measure: PlannedColumn = COLUMN,
+    planned: PlanOptions = NOTHING_PLANNED,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Plan a distribution function.
+
+    Args:
+        data: A file whose rows are counted, instead of --records, where their number is public.
+        smooth: As for ogive ecdf; matters for --like alone.
+        measure: Thresholds.
+        planned: Records and guarantees.
+        output: Where the result goes.
+        plot: A picture of error against privacy loss.
+    """
+    from ogive.statistics import Ecdf
+
+    _show(Ecdf(measure.column, smooth=smooth, **measure.arguments()), data, planned, output, plot)
+
+
+@app.command
+def quantiles(
+    data: Path | None = None,
+    /,
+    *,
+    probabilities: Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)] = DECILES,
+    measure: PlannedColumn = COLUMN,
+    planned: PlanOptions = NOTHING_PLANNED,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Plan quantiles.
+
+    Args:
+        data: A file whose rows are counted, instead of --records, where their number is public.
+        probabilities: Which quantiles; the nine deciles by default.
+        measure: Thresholds.
+        planned: Records and guarantees.
+        output: Where the result goes.
+        plot: A picture of error against privacy loss.
+    """
+    from ogive.statistics import Quantiles
+
+    _show(Quantiles(measure.column, probabilities, **measure.arguments()), data, planned, output, plot)
+
+
+@app.command
+def roc(
+    data: Path | None = None,
+    /,
+    *,
+    positive_when: Literal["high", "low"] = "high",
+    public_labels: bool = False,
+    smooth: str = "auto",
+    measure: PlannedScore = SCORE,
+    classes: PlannedClasses = CLASSES,
+    planned: PlanOptions = NOTHING_PLANNED,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Plan an ROC curve with its AUC.
+
+    Args:
+        data: A file whose rows are counted, instead of --records, where their number is public.
+        positive_when: Which scores speak for the positive class.
+        public_labels: Everybody may know each record's class.
+        smooth: As for ogive roc.
+        measure: Thresholds.
+        classes: Label and classes.
+        planned: Records and guarantees.
+        output: Where the result goes.
+        plot: A picture of error against privacy loss.
+    """
+    from ogive.statistics import Roc
+
+    statistic = Roc(
+        measure.score,
+        classes.label,
+        positive_when=positive_when,
+        public_labels=public_labels,
+        smooth=smooth,
+        **measure.arguments(),
+        **classes.arguments(),
+    )
+    _show(statistic, data, planned, output, plot)
+
+
+@app.command
+def calibration(
+    data: Path | None = None,
+    /,
+    *,
+    probability: Annotated[str, Parameter(group=MEASURED)] = "probability",
+    groups: Annotated[int, Parameter(group=MEASURED, converter=whole)] = 10,
+    bins: Annotated[int, Parameter(group=MEASURED, converter=whole)] = 1024,
+    classes: PlannedClasses = CLASSES,
+    planned: PlanOptions = NOTHING_PLANNED,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Plan a test of predicted probabilities (Hosmer and Lemeshow).
+
+    Args:
+        data: A file whose rows are counted, instead of --records, where their number is public.
+        probability: Name of the column with the predicted probabilities; matters for --like alone.
+        groups: Number of groups.
+        bins: Number of thresholds among which the groups' ends are chosen.
+        classes: Label and classes.
+        planned: Records and guarantees.
+        output: Where the result goes.
+        plot: A picture of error against privacy loss.
+    """
+    from ogive.statistics import HosmerLemeshow
+
+    statistic = HosmerLemeshow(probability, classes.label, groups=groups, bins=bins, **classes.arguments())
+    _show(statistic, data, planned, output, plot)
+
+
+def _show(statistic: Any, data: Path | None, planned: PlanOptions, output: OutputOptions, plot: Path | None) -> None:
+    """Plan and publish, after everything that could be wrong was checked."""
+    if plot is not None:
+        check_picture(plot)
+    check_outputs(data if data is not None else Path(), output.output, plot)
+    wanted, privacy = planned.wanted(), planned.privacy()
+    with busy("planning"):
+        made = _made(statistic, planned, data, wanted, privacy)
+    if plot is not None:
+        draw(lambda axes: made.plot(axes), plot)
+    publish(made.to_json, lambda: _told(made, planned), output)
+
+
+def _made(statistic: Any, planned: PlanOptions, data: Path | None, wanted: Any, privacy: Any) -> Plan:
+    from ogive.planning import plan, required_privacy
+
+    arguments = planned.arguments(data)
+    if wanted is None:
+        return plan(statistic, privacy=privacy, **arguments)
+    if planned.delta is not None and planned.kind == "zcdp":
+        raise ParameterError("give either --kind zcdp or --delta, not both")
+    kind = "approx" if planned.delta is not None else planned.kind
+    needed = required_privacy(statistic, error=wanted, kind=kind, delta=planned.delta, **arguments)
+    return plan(statistic, privacy=needed, **arguments)
+
+
+def _told(made: Plan, planned: PlanOptions) -> str:
+    if planned.error is None:
+        return str(made)
+    return f"{planned.error} needs {made.chosen.privacy}\n\n{made}"

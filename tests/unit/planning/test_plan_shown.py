@@ -1,0 +1,70 @@
+"""Plans as JSON of a published schema, and as pictures."""
+
+import json
+from importlib.resources import files
+
+import jsonschema
+import pytest
+
+import ogive
+from ogive.errors import ParameterError
+from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
+from ogive.statistics import Ecdf, Quantiles, Roc
+
+SCHEMA = json.loads((files("ogive") / "schemas" / "plan-1.schema.json").read_text())
+ECDF = Ecdf("x", (0, 100), bins=32)
+
+
+PLANS = {
+    "ladder": (ECDF, {}),
+    "approximate": (ECDF, {"privacy": ApproxDP(1, "1e-6"), "adjacency": Adjacency.ADD_OR_REMOVE}),
+    "quantiles": (Quantiles("x", bounds=(0, 100), bins=32), {"privacy": ZeroConcentratedDP(1)}),
+    "roc": (Roc("s", "y", bounds=(0, 1), bins=32), {"privacy": PureDP(1), "runs": 3}),
+    "like": (ECDF, {"privacy": PureDP(1), "like": {"x": [1.0, 50.0]}, "runs": 3}),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_json_follows_the_published_schema(name, tmp_path):
+    statistic, arguments = PLANS[name]
+    plan = ogive.plan(statistic, records=1000, **arguments)
+    jsonschema.validate(plan.to_dict(), SCHEMA)
+    path = tmp_path / "plan.json"
+    assert json.loads(plan.to_json(path)) == json.loads(path.read_text()) == plan.to_dict()
+
+
+def test_the_schema_refuses_what_is_no_plan():
+    plan = ogive.plan(ECDF, privacy=PureDP(1), records=1000).to_dict()
+    for damage in ({"records": 0}, {"schema": "ogive.plan/2"}, {"rows": []}, {"extra": 1}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({**plan, **damage}, SCHEMA)
+
+
+def test_a_picture_has_a_line_for_each_method_on_logarithmic_axes():
+    axes = ogive.plan(ECDF, records=1000).plot()
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    lines = {line.get_label(): line.get_xydata() for line in axes.get_lines()}
+    assert set(lines) == {"path", "tree_ls", "hat_ls"}
+    for points in lines.values():
+        assert points[:, 0].tolist() == [0.1, 0.2, 0.5, 1, 2, 5]
+        assert (points[1:, 1] < points[:-1, 1]).all()
+    assert axes.get_xlabel() == "epsilon"
+
+
+def test_a_picture_shows_the_error_that_is_asked_for():
+    plan = ogive.plan(ECDF, privacy=[ZeroConcentratedDP("0.1"), ZeroConcentratedDP(1)], records=1000)
+    axes = plan.plot(error="rmse")
+    drawn = {line.get_label(): line.get_ydata()[-1] for line in axes.get_lines()}
+    assert drawn == {row.method: row.rmse for row in plan.rows if row.privacy == ZeroConcentratedDP(1)}
+    assert axes.get_xlabel() == "rho"
+    with pytest.raises(ParameterError, match="error must be one of"):
+        plan.plot(error="auc")
+    with pytest.raises(ParameterError, match="one type"):
+        ogive.plan(ECDF, privacy=[PureDP(1), ZeroConcentratedDP(1)], records=1000).plot()
+
+
+def test_a_plan_can_be_read_by_people():
+    text = str(ogive.plan(Roc("s", "y", bounds=(0, 1), bins=32), privacy=PureDP(1), records=1000, runs=3))
+    assert "plan for roc of s: 1000 records" in text
+    assert "an assumed model: binormal scores, 30 % positives, AUC 0.8" in text
+    assert "hat_ls, split" in text
