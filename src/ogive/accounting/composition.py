@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from ogive.accounting.conversions import TINIEST, delta_of, epsilon_of
-from ogive.accounting.filters import sum_delta, sum_epsilon, sum_rho
+from ogive.accounting.filters import rounded_up, sum_delta, sum_epsilon, sum_rho
 from ogive.accounting.loss_distributions import composed_epsilon
+from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 
 # of a delta, what the conversion of zCDP gets where pure charges are composed beside it
@@ -31,7 +32,7 @@ def compose(charges: Sequence[Privacy], *, delta: Fraction | None = None) -> Pri
         charges by loss distributions beside zCDP ones converted.
 
     Raises:
-        ValueError: the charges' own deltas use up `delta`.
+        ParameterError: the charges' own deltas use up `delta`.
     """
     if delta is None:
         if all(isinstance(charge, PureDP) for charge in charges):
@@ -40,9 +41,11 @@ def compose(charges: Sequence[Privacy], *, delta: Fraction | None = None) -> Pri
         if own == 0:
             return ZeroConcentratedDP(sum_rho(charges))
         delta = min(2 * own, (1 + own) / 2) if _concentrated(charges) else own
-    epsilons = [epsilon for epsilon in _candidates(charges, delta) if epsilon is not None]
+    epsilons = [rounded_up(epsilon) for epsilon in _conversions(charges, delta) if epsilon is not None]
+    if sum_delta(charges) <= delta and not _concentrated(charges):
+        epsilons.append(sum_epsilon(charges))
     if not epsilons:
-        raise ValueError("the charges' own deltas use up the delta asked for")
+        raise ParameterError(f"the charges' own deltas use up delta = {float(delta):g}")
     return ApproxDP(min(epsilons), delta)
 
 
@@ -50,14 +53,14 @@ def _concentrated(charges: Sequence[Privacy]) -> list[ZeroConcentratedDP]:
     return [charge for charge in charges if isinstance(charge, ZeroConcentratedDP)]
 
 
-def _candidates(charges: Sequence[Privacy], delta: Fraction) -> list[Fraction | None]:
+def _conversions(charges: Sequence[Privacy], delta: Fraction) -> list[Fraction | None]:
     own = sum_delta(charges)
     rest = delta - own
     concentrated = _concentrated(charges)
     others = [charge for charge in charges if not isinstance(charge, ZeroConcentratedDP)]
     found: list[Fraction | None] = []
     if not concentrated and rest >= 0:
-        found += [sum_epsilon(others), composed_epsilon(others, delta)]
+        found.append(composed_epsilon(others, delta))
     if rest > TINIEST:
         found.append(epsilon_of(ZeroConcentratedDP(sum_rho(charges)), rest))
     if concentrated and others and rest > TINIEST:

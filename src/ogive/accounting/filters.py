@@ -79,14 +79,15 @@ def mismatch(limit: Privacy, charge: Privacy) -> str | None:
     return None
 
 
-def fits(limit: Privacy, charges: Sequence[Privacy]) -> bool:
+def fits(limit: Privacy, charges: Sequence[Privacy], *, first: Privacy | None = None) -> bool:
     """Whether charges, in the order they were made, stay within a limit.
 
     Each charge may have been chosen after looking at all earlier answers.
 
     Args:
         limit: What all of them together must keep.
-        charges: The loss of each release; at least the types must match, see `mismatch`.
+        charges: The loss of each release, of any types.
+        first: What the first one was charged before any answer, if it was raised since.
     """
     if not charges:
         return True
@@ -98,11 +99,10 @@ def fits(limit: Privacy, charges: Sequence[Privacy]) -> bool:
         case ZeroConcentratedDP():
             return sum_rho(charges) <= limit.rho
         case ApproxDP():
-            return _fits_approx(limit, charges)
+            return _fits_approx(limit, charges, shares(limit, first if first is not None else charges[0]))
 
 
-def _fits_approx(limit: ApproxDP, charges: Sequence[Privacy]) -> bool:
-    divided = shares(limit, charges[0])
+def _fits_approx(limit: ApproxDP, charges: Sequence[Privacy], divided: Shares) -> bool:
     if sum_delta(charges) > divided.sums:
         return False
     concentrated = any(isinstance(charge, ZeroConcentratedDP) for charge in charges)
@@ -118,12 +118,13 @@ def _fits_approx(limit: ApproxDP, charges: Sequence[Privacy]) -> bool:
     return divided.concentrated > 0 and delta_of(total, limit.epsilon) <= divided.concentrated
 
 
-def remaining(limit: Privacy, charges: Sequence[Privacy]) -> Privacy | None:
+def remaining(limit: Privacy, charges: Sequence[Privacy], *, first: Privacy | None = None) -> Privacy | None:
     """The largest guarantee that one more release can be granted.
 
     Args:
         limit: What everything together must keep.
         charges: What was charged so far, in order.
+        first: What the first one was charged before any answer, if it was raised since.
 
     Returns:
         A guarantee of the limit's type, or None where nothing is left. Under an ApproxDP limit it has the
@@ -138,17 +139,19 @@ def remaining(limit: Privacy, charges: Sequence[Privacy]) -> Privacy | None:
             rest = limit.rho - sum_rho(charges)
             return ZeroConcentratedDP(rest) if rest > 0 else None
         case ApproxDP():
-            return _remaining_approx(limit, charges)
+            return _remaining_approx(limit, charges, first) if charges else limit
 
 
-def _remaining_approx(limit: ApproxDP, charges: Sequence[Privacy]) -> Privacy | None:
-    if not charges:
-        return limit
+def _remaining_approx(limit: ApproxDP, charges: Sequence[Privacy], first: Privacy | None) -> Privacy | None:
+    def pure_fits(epsilon: Fraction) -> bool:
+        return epsilon > 0 and fits(limit, [*charges, PureDP(epsilon)], first=first)
+
+    def concentrated_fits(rho: Fraction) -> bool:
+        return fits(limit, [*charges, ZeroConcentratedDP(rho)], first=first)
+
     plain = limit.epsilon - sum_epsilon(charges)
-    if plain <= 0 or not fits(limit, [*charges, PureDP(plain)]):
-        plain = Fraction(0)
-    pure = max(plain, _largest(lambda epsilon: fits(limit, [*charges, PureDP(epsilon)]), limit.epsilon))
-    rho = _largest(lambda rho: fits(limit, [*charges, ZeroConcentratedDP(rho)]), limit.epsilon + limit.epsilon**2)
+    pure = max(plain if pure_fits(plain) else Fraction(0), _largest(pure_fits, limit.epsilon))
+    rho = _largest(concentrated_fits, limit.epsilon + limit.epsilon**2)
     if rho > 0:
         shown = rounded_down(min(pure, epsilon_of(ZeroConcentratedDP(rho), limit.delta) * (1 - _SHOWN_ROOM)))
         if shown > 0:
@@ -171,15 +174,28 @@ def _largest(accepts: Callable[[Fraction], bool], high: Fraction) -> Fraction:
 
 
 def rounded_down(value: Fraction) -> Fraction:
-    """A positive number to six decimal digits, never above it; tiny ones are 0."""
+    """A number to six decimal digits, never above it; tiny ones are 0."""
     if value < Fraction(1, 10**12):
         return Fraction(0)
-    power = Fraction(1)
-    while value * power < 10**5:
-        power *= 10
-    while value * power >= 10**6:
-        power /= 10
-    return Fraction(int(value * power)) / power
+    unit = _last_digit(value)
+    return value // unit * unit
+
+
+def rounded_up(value: Fraction) -> Fraction:
+    """A number to six decimal digits, never below it."""
+    if value <= 0:
+        return value
+    unit = _last_digit(value)
+    return -(-value // unit) * unit
+
+
+def _last_digit(value: Fraction) -> Fraction:
+    unit = Fraction(1)
+    while value < unit * 10**5:
+        unit /= 10
+    while value >= unit * 10**6:
+        unit *= 10
+    return unit
 
 
 def sum_epsilon(charges: Sequence[Privacy]) -> Fraction:

@@ -11,12 +11,12 @@ from sqlalchemy import Connection, Row, Select, delete, insert, select, update
 
 from ogive.accounting import at_least, mismatch
 from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError
+from ogive.ledger.charges import Charge, Charges
 from ogive.ledger.database import Database
 from ogive.ledger.entries import (
     RELEASED,
     RESERVED,
     WHOLE,
-    Charges,
     now,
     plain_text,
     question_digest,
@@ -84,11 +84,13 @@ class Books:
             raise LedgerError(f"the ledger {self.database.words} lost an account; was it replaced by another file?")
         return row
 
-    def charges(self, connection: Connection, number: int, *, without: int | None = None) -> Charges:
-        """What was charged to a data set so far, in order; one spend may be left out."""
-        query = select(SPENDS.c.id, SPENDS.c.part, SPENDS.c.charge).where(SPENDS.c.data_set == number)
-        rows = connection.execute(query.order_by(SPENDS.c.id))
-        return Charges((row.part, read_privacy(row.charge)) for row in rows if row.id != without)
+    def charges(self, connection: Connection, number: int) -> Charges:
+        """What was charged to a data set so far, in order."""
+        columns = (SPENDS.c.id, SPENDS.c.part, SPENDS.c.first_charge, SPENDS.c.charge)
+        rows = connection.execute(select(*columns).where(SPENDS.c.data_set == number).order_by(SPENDS.c.id))
+        return Charges(
+            Charge(row.id, row.part, read_privacy(row.first_charge), read_privacy(row.charge)) for row in rows
+        )
 
     def find(self, spot: Spot, question: dict[str, Any]) -> dict[str, Any] | None:
         """The estimate that was recorded for this very question about these very data, or None."""
@@ -132,6 +134,7 @@ class Books:
                     digest=question_digest(text),
                     statistic=statistic,
                     question=text,
+                    first_charge=plain_text(charge.to_dict()),
                     charge=plain_text(charge.to_dict()),
                     state=RESERVED,
                     release_id=release_id,
@@ -270,23 +273,25 @@ class Books:
             raise LedgerError(
                 f"the entry {row.release_id} was charged {charged} and cannot be charged {charge} instead"
             )
-        self._check(connection, data_set, spot, charge, instead=row.id)
+        self._check(connection, data_set, spot, charge, raised=row.id)
         connection.execute(update(SPENDS).where(SPENDS.c.id == row.id).values(charge=plain_text(charge.to_dict())))
 
     def _check(
-        self, connection: Connection, data_set: Row[Any], spot: Spot, charge: Privacy, *, instead: int | None = None
+        self, connection: Connection, data_set: Row[Any], spot: Spot, charge: Privacy, *, raised: int | None = None
     ) -> None:
-        """Refuse a charge that does not fit beside all others."""
+        """Refuse a charge that does not fit beside all others, or in place of the lower one of a spend."""
         if data_set.spend_limit is None:
             return
         limit = read_privacy(data_set.spend_limit)
         reason = mismatch(limit, charge)
         if reason is not None:
             raise BudgetError(f"{spot.words} cannot pay {charge}: {reason}")
-        others = self.charges(connection, spot.number, without=instead)
-        if not others.plus(spot.part, charge).keep(limit, spot.part):
-            left = others.remaining(limit, spot.part)
+        charges = self.charges(connection, spot.number)
+        wanted = charges.plus(spot.part, charge) if raised is None else charges.raised(raised, charge)
+        if not wanted.keep(limit, spot.part):
+            left = charges.remaining(limit, spot.part)
+            more = "" if raised is None else ", part of which is paid"
             raise BudgetError(
                 f"{spot.words} has {left if left is not None else 'nothing'} left of {limit}, "
-                f"and this release would cost {charge}"
+                f"and this release would cost {charge}{more}"
             )

@@ -40,6 +40,8 @@ SPENDS = Table(
     Column("digest", String(64), nullable=False),
     Column("statistic", Text, nullable=False),
     Column("question", Text, nullable=False),
+    # at first, before any answer, and now
+    Column("first_charge", Text, nullable=False),
     Column("charge", Text, nullable=False),
     Column("state", String(16), nullable=False),
     Column("release_id", String(64), nullable=False, unique=True),

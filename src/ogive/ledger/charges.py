@@ -1,0 +1,107 @@
+"""What was charged to a data set and its parts, and what somebody in it may still lose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ogive.accounting import compose, fits, remaining
+from ogive.accounting.filters import sum_rho
+from ogive.ledger.entries import WHOLE
+from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
+
+
+@dataclass(frozen=True)
+class Charge:
+    """One spend, as far as composition cares.
+
+    Fields:
+        number: Of the spend; 0 for one that is not booked.
+        part: Where it counts.
+        first: What it was charged before any answer.
+        now: What it is charged now.
+    """
+
+    number: int
+    part: str
+    first: Privacy
+    now: Privacy
+
+
+class Charges:
+    """What was charged to a data set, in order: to all of it and to each declared part.
+
+    A person belongs to one part for good, so what they lose is what the whole and their part were charged.
+    """
+
+    def __init__(self, charges: Iterable[Charge]) -> None:
+        self._charges = tuple(charges)
+
+    def plus(self, part: str, charge: Privacy) -> Charges:
+        """These and one more."""
+        return Charges([*self._charges, Charge(0, part, charge, charge)])
+
+    def raised(self, number: int, charge: Privacy) -> Charges:
+        """These with one of them raised."""
+        return Charges(replace(old, now=charge) if old.number == number else old for old in self._charges)
+
+    def sequences(self, part: str) -> list[list[Charge]]:
+        """What may be charged to one person each, where a spend on `part` counts: on the whole, everybody's.
+
+        `WHOLE` among the parts stands for somebody who is in none.
+        """
+        parts = {charge.part for charge in self._charges} | {WHOLE} if part == WHOLE else {part}
+        return [[charge for charge in self._charges if charge.part in (WHOLE, one)] for one in sorted(parts)]
+
+    def keep(self, limit: Privacy | None, part: str) -> bool:
+        """Whether everybody whom a spend on the part concerns stays within the limit."""
+        if limit is None:
+            return True
+        return all(
+            fits(limit, _now(sequence), first=sequence[0].first) for sequence in self.sequences(part) if sequence
+        )
+
+    def remaining(self, limit: Privacy, part: str) -> Privacy | None:
+        """The largest guarantee that a release on the part may still be granted, or None."""
+        found = [
+            remaining(limit, _now(sequence), first=sequence[0].first if sequence else None)
+            for sequence in self.sequences(part)
+        ]
+        least = found[0]
+        for other in found[1:]:
+            least = _smaller(least, other)
+        return least
+
+    def spent(self, limit: Privacy | None, part: str) -> Privacy | None:
+        """What somebody has lost at most, as a guarantee of the limit's type; None before any spend."""
+        sequences = [_now(sequence) for sequence in self.sequences(part) if sequence]
+        if not sequences:
+            return None
+        if isinstance(limit, ZeroConcentratedDP):
+            return max((ZeroConcentratedDP(sum_rho(sequence)) for sequence in sequences), key=_size)
+        delta = limit.delta if isinstance(limit, ApproxDP) else None
+        totals = [compose(sequence, delta=delta) for sequence in sequences]
+        deltas = [total.delta for total in totals if isinstance(total, ApproxDP)]
+        if deltas:
+            return max((compose(sequence, delta=max(deltas)) for sequence in sequences), key=_size)
+        if any(isinstance(total, ZeroConcentratedDP) for total in totals):
+            return max((ZeroConcentratedDP(sum_rho(sequence)) for sequence in sequences), key=_size)
+        return max(totals, key=_size)
+
+
+def _now(charges: list[Charge]) -> list[Privacy]:
+    return [charge.now for charge in charges]
+
+
+def _size(privacy: Privacy) -> Any:
+    return privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon
+
+
+def _smaller(one: Privacy | None, other: Privacy | None) -> Privacy | None:
+    if one is None or other is None:
+        return None
+    if type(one) is type(other):
+        return min(one, other, key=_size)
+    # where one of them leaves room for pure releases only, so do both
+    return PureDP(min(_size(one), _size(other)))
