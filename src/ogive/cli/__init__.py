@@ -30,6 +30,7 @@ COMMANDS = {
     "calibration": ("ogive.cli.calibration:calibration", "Test whether predicted probabilities agree with labels."),
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export what was spent on which data."),
     "plan": ("ogive.cli.plan:app", "Predict price and error of every method, spending nothing."),
+    "report": ("ogive.cli.report:report", "Write releases, or all that a ledger released, as one page of HTML."),
     "completion": ("ogive.cli.completion:completion", "Print what makes a shell complete commands and options."),
     "demo": ("ogive.cli.demo:demo", "Show the whole story on this machine; ends in a report."),
     "reproduce": ("ogive.cli.reproduce:app", "Redo the figures and tables of the papers, with a verdict for each."),

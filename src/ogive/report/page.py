@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ogive.errors import ParameterError
 from ogive.files import write_atomically
@@ -130,6 +130,31 @@ def chart_svg(estimate: Estimate) -> str:
     return standalone(chapter.pictures[0].chart)
 
 
+def summarize(estimate: Estimate) -> dict[str, Any]:
+    """What a report says first of one release, as plain data.
+
+    Args:
+        estimate: As released.
+
+    Returns:
+        release_id, schema and privacy as in the estimate's JSON; the section's title, its first sentences, and a
+        warning where noise made the release useless, else None.
+
+    Raises:
+        ParameterError: as `render_report`.
+    """
+    chapter = chapter_of(estimate)
+    privacy = chapter.provenance.privacy
+    return {
+        "release_id": chapter.provenance.release_id,
+        "schema": estimate.schema,
+        "privacy": None if privacy is None else privacy.to_dict(),
+        "title": chapter.title,
+        "headline": chapter.headline,
+        "warning": chapter.warning,
+    }
+
+
 def _asset(name: str) -> str:
     return resources.files("ogive.report").joinpath(name).read_text(encoding="utf-8")
 
@@ -148,7 +173,7 @@ def _total(chapters: list[Chapter]) -> Html | None:
         return None
     names: dict[str, list[str]] = {}
     for chapter in private:
-        names.setdefault(chapter.provenance.release_id, []).append(chapter.subject)
+        names.setdefault(chapter.provenance.release_id, []).append(chapter.title)
     rows = []
     for release_id, subjects in names.items():
         entry = next(chapter.provenance for chapter in private if chapter.provenance.release_id == release_id)
@@ -175,7 +200,7 @@ def _total_words(total: Total, *, alone: bool) -> tuple[Html, Html]:
         figure(" and ".join(words.amount(loss) for loss in total.losses)),
         say(
             f"for {count}, {whose}. Whatever is read off a release, such as its quantiles, "
-            f"is free. {words.promise(total.losses[0], total.unit)}"
+            f"is free. {words.promise(total.together, total.unit)} {words.certainty(total.together, total.unit)}"
         ),
     )
 

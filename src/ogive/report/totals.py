@@ -10,6 +10,7 @@ from fractions import Fraction
 from ogive.accounting import group_loss, total_loss
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.provenance import Provenance
+from ogive.report.words import implied
 
 _ALMOST_ONE = 1 - Fraction(1, 10**9)
 _ROUNDED_UP = 1 + Fraction(1, 10**9)
@@ -28,6 +29,15 @@ class Total:
     losses: tuple[Privacy, ...]
     unit: PrivacyUnit
     releases: int
+
+    @property
+    def together(self) -> Privacy:
+        """One guarantee for everything; of two types side by side, an approximate one that both imply."""
+        if len(self.losses) == 1:
+            return self.losses[0]
+        pairs = [implied(loss) for loss in self.losses]
+        delta = min(sum((delta for _, delta in pairs), Fraction(0)), _ALMOST_ONE)
+        return ApproxDP(sum((epsilon for epsilon, _ in pairs), Fraction(0)), delta)
 
 
 def totals(provenances: Sequence[Provenance]) -> tuple[Total, ...]:

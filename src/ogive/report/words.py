@@ -93,7 +93,7 @@ def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything publ
         unit: Whose data it hides.
         what: What it is for.
     """
-    epsilon, delta = _pair(privacy)
+    epsilon, delta = implied(privacy)
     close = "almost as likely: at most" if epsilon <= ALMOST else "at most"
     said = f"{_change(unit)}, {what} would have been {close} {factor(epsilon)} times more or less"
     if epsilon > ALMOST:
@@ -108,7 +108,7 @@ def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:
 
     Odds grow by at most e to the epsilon, so even odds become that to one.
     """
-    epsilon, delta = _pair(privacy)
+    epsilon, delta = implied(privacy)
     who = "record" if unit.person is None else "person"
     what = f"the values of one {who}" if unit.adjacency is Adjacency.REPLACE else f"whether one {who} is in the data"
     most = 1 / (1 + math.exp(-min(700.0, float(epsilon))))
@@ -119,7 +119,7 @@ def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:
     return f"Whoever holds a guess about {what} for as likely as not can become {sure} of it from this{slack}.{weak}"
 
 
-def _pair(privacy: Privacy) -> tuple[Fraction, Fraction]:
+def implied(privacy: Privacy) -> tuple[Fraction, Fraction]:
     """Epsilon and delta that a guarantee implies."""
     match privacy:
         case PureDP(epsilon=epsilon):

@@ -67,6 +67,8 @@ def calibration_chapter(found: Calibration, truth: Calibration | None) -> Chapte
 def _headline(found: Calibration) -> str:
     if not found.defined:
         return "Too few records are seen through the noise to compare predictions with what happened."
+    if _useless(found) is not None:
+        return f"The noise is too large to say whether {found.probability} is right."
     expected, observed = (float(counts[1].sum()) for counts in (found.sums.expected, found.sums.observed))
     records = float(found.sums.expected.sum())
     shares = [words.percent(min(1.0, max(0.0, count / records)), 1) for count in (expected, observed)]
@@ -75,13 +77,13 @@ def _headline(found: Calibration) -> str:
 
 def p_value_words(p_value: float) -> str:
     """What a p-value says, in a sentence."""
-    shown = "p < 0.001" if p_value < 0.001 else f"p = {plain_number(p_value, 2)}"
     if p_value < 0.001:
-        often = "fewer than one in a thousand"
+        often, shown = "fewer than 1 of 1,000", "p < 0.001"
+    elif p_value > 0.99:
+        often, shown = "almost all", "p > 0.99"
     else:
-        often = (
-            f"about {max(1, round(1000 * p_value)):,} of 1,000" if p_value < 0.01 else f"{round(100 * p_value)} of 100"
-        )
+        of = 1_000 if p_value < 0.01 else 100
+        often, shown = f"about {round(of * p_value)} of {of:,}", f"p = {plain_number(p_value, 2)}"
     verdict = (
         "so the probabilities are probably not all right"
         if p_value < SURPRISING

@@ -1,0 +1,131 @@
+"""`ogive report`: releases as one page that explains itself."""
+
+from __future__ import annotations
+
+import json as writer
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from ogive.cli.output import busy, check_outputs
+from ogive.cli.paying import files_of
+from ogive.errors import DataError, LedgerError, OgiveError, ParameterError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ogive.ledger import Account, Ledger
+    from ogive.statistics.base import Estimate
+
+SCHEMA = "ogive.report/1"
+
+
+def report(
+    *files: Path,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("report.html"),
+    title: str | None = None,
+    ledger: str | None = None,
+    data_set: str | None = None,
+    json: Annotated[bool, Parameter(show_default=False)] = False,
+) -> None:
+    """Write releases as one page of HTML, in words for people who do not work in privacy.
+
+    The page needs nothing but itself: it can be mailed, printed and read on a phone.
+
+    Args:
+        files: Releases as JSON, as the other commands write them.
+        output: Where the page goes.
+        title: Heading of the page.
+        ledger: Also everything that was released from a ledger, with its budget: a file, sqlite:///FILE or
+            postgresql://USER@HOST/DB.
+        data_set: Which data set of the ledger; needed where it has several.
+        json: Write a summary of the page as JSON to standard output.
+    """
+    if ledger is None and data_set is not None:
+        raise ParameterError("--data-set needs --ledger beside it")
+    if ledger is None and not files:
+        raise ParameterError("name releases to report, for example: ogive report curve.json, or a --ledger")
+    check_outputs(None, output, keep=[*files, *files_of(ledger)])
+    estimates = [_read(path) for path in files]
+    if ledger is None:
+        summary = _write(estimates, None, output, title)
+    else:
+        with _opened(ledger) as books:
+            account = _account(books, data_set)
+            summary = _write(_with_answers(estimates, account), account, output, title)
+    if json:
+        print(writer.dumps(summary, indent=1))
+    print(f"wrote {output}", file=sys.stderr)
+
+
+def _read(path: Path) -> Estimate:
+    from ogive.statistics.curve_json import parse
+    from ogive.statistics.stored import read_estimate
+
+    try:
+        return read_estimate(parse(path))
+    except OgiveError as problem:
+        said = str(problem)
+        raise DataError(said if said.startswith("cannot read") else f"{path}: {said}") from None
+
+
+def _opened(place: str) -> Ledger:
+    from ogive.ledger import Ledger
+    from ogive.session import ledger_file
+
+    file = ledger_file(place)
+    if file is not None and not file.exists():
+        raise LedgerError(f"there is no ledger {file}")
+    return Ledger.open(place)
+
+
+def _account(books: Ledger, name: str | None) -> Account:
+    """The account of a name, or the only one.
+
+    Raises:
+        LedgerError: there is none of that name, or none at all.
+        ParameterError: there are several and none was named.
+    """
+    accounts = {account.name: account for account in books.accounts()}
+    known = ", ".join(accounts) or "none"
+    if name is None:
+        if len(accounts) > 1:
+            raise ParameterError(f"say which data set with --data-set; the ledger has {known}")
+        name = next(iter(accounts), None)
+        if name is None:
+            raise LedgerError("the ledger has no data sets yet")
+    if name not in accounts:
+        raise LedgerError(f"the ledger has no account {name!r}; it has {known}")
+    return accounts[name]
+
+
+def _with_answers(estimates: Sequence[Estimate], account: Account) -> list[Estimate]:
+    """The files' estimates and after them the ledger's, each release once."""
+    from ogive.statistics.stored import read_estimate
+
+    found = list(estimates)
+    for answer in account.answers():
+        estimate = read_estimate(answer)
+        if estimate not in found:
+            found.append(estimate)
+    if not found:
+        raise DataError(f"nothing was released from {account.name!r} yet, so there is nothing to report")
+    return found
+
+
+def _write(estimates: Sequence[Estimate], account: Account | None, output: Path, title: str | None) -> dict[str, Any]:
+    """Write the page and say what is on it."""
+    from ogive.report import summarize, write_report
+
+    named = title or ("Private releases" if account is None else f"Private releases of {account.name}")
+    with busy("writing the report"):
+        write_report(estimates, output, title=named, account=account)
+    budget = None
+    if account is not None:
+        amounts = {"limit": account.limit, "spent": account.spent, "remaining": account.remaining}
+        plain = {name: None if amount is None else amount.to_dict() for name, amount in amounts.items()}
+        budget = {"data_set": account.name, **plain}
+    page = {"schema": SCHEMA, "output": str(output), "title": named}
+    return {**page, "releases": [summarize(estimate) for estimate in estimates], "budget": budget}
