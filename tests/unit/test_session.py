@@ -38,7 +38,7 @@ def ledger(tmp_path):
 
 def test_verbs_are_those_of_the_one_call_functions():
     """Arguments and defaults are the same; columns stand for arrays, and the session says the adjacency."""
-    for name in ("ecdf", "quantiles", "roc", "hosmer_lemeshow"):
+    for name in ("ecdf", "quantiles", "roc", "hosmer_lemeshow", "find_bounds"):
         function = inspect.signature(getattr(ogive, name)).parameters
         verb = inspect.signature(getattr(Session, name)).parameters
         named = {key: each for key, each in function.items() if each.kind is each.KEYWORD_ONLY}
@@ -58,14 +58,16 @@ def test_every_release_is_paid_from_one_budget():
     deciles = session.quantiles("age", **AGE, privacy=HALF)
     roc = session.roc("risk", "sick", bounds=(0, 1), privacy=HALF)
     fit = session.hosmer_lemeshow("risk", "sick", privacy=HALF)
-    assert (session.spent, session.remaining) == (PureDP(2), PureDP(1))
-    assert [entry.statistic for entry in session.history] == ["ecdf", "quantiles", "roc", "calibration"]
-    assert [entry.state for entry in session.history] == ["released"] * 4
+    found = session.find_bounds("age", privacy=HALF)
+    assert (session.spent, session.remaining) == (PureDP("2.5"), HALF)
+    assert [entry.statistic for entry in session.history] == ["ecdf", "quantiles", "roc", "calibration", "bounds"]
+    assert [entry.state for entry in session.history] == ["released"] * 5
     assert abs(curve(54) - np.mean(PEOPLE["age"] <= 54)) < 0.05
     assert abs(roc.auc - 0.86) < 0.05
     assert len(deciles.values) == 9
     assert fit.defined
-    assert [type(answer) for answer in session.answers] == [type(each) for each in (curve, deciles, roc, fit)]
+    assert [type(answer) for answer in session.answers] == [type(each) for each in (curve, deciles, roc, fit, found)]
+    assert found.low <= 18 <= 89 <= found.high
     assert session.answers[0] == curve
 
 

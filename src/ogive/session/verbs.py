@@ -10,13 +10,15 @@ from ogive.grids import Bound, Grid
 from ogive.noise.base import RandomSource
 from ogive.privacy import Privacy, Rational
 from ogive.queries import LabelValue
-from ogive.statistics import Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics import Bounds, Ecdf, HosmerLemeshow, Quantiles, Roc
 from ogive.statistics.base import EstimateT, Statistic
+from ogive.statistics.bounds import FALSE_ALARM, LARGEST, SMALLEST
 from ogive.statistics.calibration import DEFAULT_GROUPS
 from ogive.statistics.ecdf import DEFAULT_BINS
 from ogive.statistics.quantiles import DECILES
 
 if TYPE_CHECKING:
+    from ogive.statistics.bounds_estimate import BoundsEstimate
     from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
     from ogive.statistics.quantiles import QuantileEstimates
@@ -162,5 +164,27 @@ class Verbs(ABC):
             df=df,
             missing=missing,
             confidence_level=confidence_level,
+        )
+        return self.release(statistic, privacy=privacy, source=source)
+
+    def find_bounds(
+        self,
+        column: str,
+        *,
+        privacy: Privacy | None = None,
+        base: float = 2.0,
+        smallest: float = SMALLEST,
+        largest: float = LARGEST,
+        false_alarm: float = FALSE_ALARM,
+        missing: str = "refuse",
+        source: RandomSource | None = None,
+    ) -> BoundsEstimate:
+        """Find bounds of a column whose range nobody knows; arguments as for `ogive.find_bounds`.
+
+        Privacy:
+            `privacy` for the bounds, from the session's budget; what is released within them costs extra.
+        """
+        statistic = Bounds(
+            column, base=base, smallest=smallest, largest=largest, false_alarm=false_alarm, missing=missing
         )
         return self.release(statistic, privacy=privacy, source=source)
