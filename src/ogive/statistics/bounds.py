@@ -21,7 +21,7 @@ from ogive.statistics.base import Terms
 from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.bounds_noise import flat_strategy
 
-SMALLEST, LARGEST = 2.0**-20, 2.0**63
+SMALLEST, LARGEST = 2.0**-20, 1 << 63  # a float would be read as its decimal digits, which are not 2^63
 FALSE_ALARM = 0.01
 CONFIDENCE_LEVEL = 0.95
 MAX_MAGNITUDES = 4096
