@@ -21,6 +21,7 @@ Source: Fieller 1954 for the inversion; DeLong, DeLong and Clarke-Pearson 1988; 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
@@ -77,7 +78,7 @@ def auc_interval(
     target: str,
     simulations: int,
 ) -> tuple[float, float]:
-    """Ends between which the true area lies.
+    """Ends between which the true area lies; 0 and 1 where noise may account for a whole class.
 
     Args:
         released: Area of the released curve.
@@ -91,6 +92,8 @@ def auc_interval(
     """
     if noise is None and target == "sample":
         return released, released
+    if noise is not None and float(raw[:, -1].min()) <= upper_quantile(np.abs(noise.last), tail):
+        return 0.0, 1.0  # a class may well be empty
     pairs = np.zeros(simulations) if noise is None else noise.pairs
     products = np.zeros(simulations) if noise is None else noise.products
     found_pairs = float(pairs_in_order(raw[0], raw[1], positive_when))
@@ -112,7 +115,7 @@ def auc_interval(
     tried = np.unique(np.concatenate((np.linspace(0, 1, _CANDIDATES), np.clip([center, released], 0, 1))))
     good = np.flatnonzero([accepts(area) for area in tried.tolist()])
     if not good.size:
-        return released, released
+        return 0.0, 1.0
     low, high = float(tried[good[0]]), float(tried[good[-1]])
     if good[0] > 0:
         low = _edge(accepts, float(tried[good[0] - 1]), low)
@@ -121,7 +124,7 @@ def auc_interval(
     return min(low, released), max(high, released)
 
 
-def _edge(accepts, outside: float, inside: float) -> float:  # type: ignore[no-untyped-def]
+def _edge(accepts: Callable[[float], bool], outside: float, inside: float) -> float:
     for _ in range(_HALVINGS):
         middle = (outside + inside) / 2
         if accepts(middle):

@@ -14,6 +14,7 @@ from ogive.queries import class_curves_price
 from ogive.statistics.roc_designs import choose_for_classes, class_candidates, class_variance
 from ogive.strategies import design_path, design_tree
 from ogive.strategies.path_l2 import squared_shift
+from ogive.strategies.path_tree import uniform_tree
 
 REPLACE, ADD = PrivacyUnit(Adjacency.REPLACE), PrivacyUnit(Adjacency.ADD_OR_REMOVE)
 GRANTS = (PureDP(1), ZeroConcentratedDP("0.1"), ApproxDP(1, "1e-6"))
@@ -51,7 +52,7 @@ def test_gaussian_path_noise_needs_the_larger_of_both_changes(height, squared):
     strategy = design_path(
         1 << height, privacy=ZeroConcentratedDP("1/2"), adjacency=Adjacency.ADD_OR_REMOVE, base=2, root=True
     )
-    moved, joined = (squared_shift(strategy.tree, adjacency) for adjacency in Adjacency)
+    moved, joined = (squared_shift(uniform_tree(1 << height, 2), adjacency) for adjacency in Adjacency)
     assert max(moved, 2 * joined) == pytest.approx(squared, abs=6e-4)
     price = class_curves_price(strategy, REPLACE, public_labels=False)
     assert price.rho == max(strategy.loss(Adjacency.REPLACE).rho, 2 * strategy.loss(Adjacency.ADD_OR_REMOVE).rho)
