@@ -1,0 +1,325 @@
+"""The budget on the command line: paying, repeating for free, refusing, showing, limiting and exporting."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ogive.cli import main
+
+PROGRAM = Path(sys.executable).with_name("ogive")
+AGES = np.random.default_rng(11).integers(18, 90, 2_000)
+AGE = ("--column", "age", "--bounds", "0", "120", "--bins", "60")
+BOOKS = ("--ledger", "budget.db", "--limit-epsilon", "1")
+HALF = ("--epsilon", "0.5")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A working folder with records, two to a person, and no settings."""
+    for name in [name for name in os.environ if name.startswith("OGIVE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+    rows = "".join(f"{age},p{i // 2},{int(age > 50)}\n" for i, age in enumerate(AGES))
+    (tmp_path / "people.csv").write_text("age,who,old\n" + rows)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command: (status, standard output, standard error)."""
+
+    def run_it(*arguments):
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_it
+
+
+def spent(run):
+    """What the ledger says of its only data set."""
+    (account,) = json.loads(run("ledger", "show", "budget.db", "--json")[1])["accounts"]
+    return None if account["spent"] is None else account["spent"]["epsilon"]
+
+
+ASKS = {
+    "ecdf": AGE,
+    "quantiles": AGE,
+    "roc": ("--score", "age", "--bounds", "0", "120", "--label", "old"),
+    "bounds": ("--column", "age"),
+}
+
+
+@pytest.mark.parametrize("command", ASKS)
+def test_a_release_is_paid_and_a_repeated_one_is_free(folder, run, command):
+    ask = (command, "people.csv", *ASKS[command], *HALF, "--json")
+    status, first, err = run(*ask, *BOOKS)
+    assert (status, err) == (0, "people: paid epsilon = 0.5; epsilon = 0.5 remaining\n")
+    status, again, err = run(*ask, "--ledger", "budget.db")
+    assert (status, again) == (0, first)
+    assert err == "people: asked before, so this is the stored answer and costs nothing; epsilon = 0.5 remaining\n"
+    assert spent(run) == "1/2"
+
+
+def test_what_does_not_fit_is_refused_with_status_one(folder, run):
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
+    status, out, err = run("quantiles", "people.csv", *AGE, "--epsilon", "0.6", "--ledger", "budget.db", "-o", "q.json")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "has epsilon = 0.5 left of epsilon = 1, and this release would cost epsilon = 0.6" in err
+    assert not (folder / "q.json").exists()
+    assert spent(run) == "1/2"
+    assert run("quantiles", "people.csv", *AGE, *HALF, "--ledger", "budget.db")[2].endswith("; nothing remaining\n")
+
+
+def test_new_books_need_a_limit_and_old_ones_keep_theirs(folder, run):
+    status, out, err = run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "how much may be spent in all, for example --limit-epsilon 3" in err
+    assert sorted(path.name for path in folder.iterdir()) == ["people.csv"]
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
+    for other in (("--limit-epsilon", "2"), ("--limit-rho", "1"), ("--limit-epsilon", "1", "--limit-delta", "1e-9")):
+        status, out, err = run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db", *other)
+        assert (status, out) == (1, "")
+        assert "change it with ogive ledger limit" in err
+
+
+def test_limits_of_other_kinds(folder, run):
+    status, _, err = run("ecdf", "people.csv", *AGE, "--rho", "0.1", "--ledger", "r.db", "--limit-rho", "0.5")
+    assert (status, err) == (0, "people: paid rho = 0.1 (zCDP); rho = 0.4 (zCDP) remaining\n")
+    limit = ("--ledger", "a.db", "--limit-epsilon", "2", "--limit-delta", "1e-6")
+    assert run("ecdf", "people.csv", *AGE, *HALF, *limit)[0] == 0
+    status, out, err = run(
+        "ecdf", "people.csv", *AGE, *HALF, "--ledger", "b.db", "--limit-rho", "1", "--limit-epsilon", "1"
+    )
+    assert (status, out) == (2, "")
+    assert "either --limit-rho or --limit-epsilon" in err
+
+
+@pytest.mark.parametrize("option", [("--data-set", "x"), ("--part", "x"), ("--limit-epsilon", "1"), ("--updated",)])
+def test_options_of_a_ledger_need_one(folder, run, option):
+    status, out, err = run("ecdf", "people.csv", *AGE, *HALF, *option)
+    assert (status, out) == (2, "")
+    assert f"{option[0]} needs --ledger beside it" in err
+
+
+def test_persons_are_the_unit_with_and_without_a_ledger(folder, run):
+    persons = ("--person", "who", "--max-rows-per-person", "2")
+    provenance = json.loads(run("ecdf", "people.csv", *AGE, *HALF, *persons, "--json")[1])["provenance"]
+    assert (provenance["person"], provenance["max_rows_per_person"]) == ("who", 2)
+    assert provenance["adjacency"] == "add_or_remove"
+    one = json.loads(run("ecdf", "people.csv", *AGE, *HALF, "--person", "who", "--json")[1])
+    assert (one["provenance"]["adjacency"], one["total"]) == ("replace", 1_000)
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, *persons)[0] == 0
+    status, _, err = run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "counts one person (column who) with up to 2 rows" in err
+    for bad, words in [
+        (("--max-rows-per-person", "2"), "--max-rows-per-person needs person"),
+        ((*persons, "--adjacency", "replace"), "--adjacency add_or_remove, or --max-rows-per-person 1"),
+        (("--person", "whoo"), "did you mean who?"),
+    ]:
+        status, _, err = run("ecdf", "people.csv", *AGE, *HALF, *bad)
+        assert (status, err.count("\n")) == (2, 1)
+        assert words in err
+
+
+def test_other_records_under_one_name_are_refused_unless_updated(folder, run):
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
+    (folder / "people.csv").write_text((folder / "people.csv").read_text() + "50,q,0\n")
+    status, _, err = run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db")
+    assert (status, err.count("\n")) == (1, 1)
+    assert "say --updated, which keeps the spends" in err
+    assert run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db", "--updated")[0] == 0
+    assert spent(run) == "1"
+
+
+def test_parts_are_paid_in_parallel(folder, run):
+    for part in ("north", "south"):
+        lines = (folder / "people.csv").read_text().splitlines()
+        half = lines[1:1001] if part == "north" else lines[1001:]
+        (folder / f"{part}.csv").write_text("\n".join([lines[0], *half]))
+        books = (*BOOKS, "--data-set", "all", "--part", part)
+        assert run("ecdf", f"{part}.csv", *AGE, *HALF, *books)[0] == 0
+    assert spent(run) == "1/2"
+
+
+def test_a_file_that_cannot_be_written_after_paying_loses_nothing(folder, run, monkeypatch):
+    from ogive.cli import output
+    from ogive.errors import ParameterError
+
+    def full(path, content, **options):
+        raise ParameterError(f"cannot write {path}: no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(output, "write_atomically", full)
+        status, out, err = run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, "-o", "c.json")
+        assert (status, out) == (1, "")
+        assert "the ledger keeps the result: ask again, which costs nothing" in err
+        status, out, plain_err = run("ecdf", "people.csv", *AGE, *HALF, "-o", "c.json")
+        assert status == 1
+        assert json.loads(out)["column"] == "age", "without a ledger it goes to standard output"
+        assert "the result went to standard output instead" in plain_err
+    assert spent(run) == "1/2"
+    assert run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db", "-o", "c.json")[0] == 0
+    assert json.loads((folder / "c.json").read_text())["column"] == "age"
+    assert spent(run) == "1/2"
+
+
+@pytest.mark.parametrize("name", ["budget.db", "budget.db.key", "sqlite:///budget.db"])
+def test_no_output_overwrites_the_ledger_or_its_key(folder, run, name):
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
+    place, target = (name, "budget.db") if name.startswith("sqlite") else ("budget.db", name)
+    before = (folder / target).read_bytes()
+    status, _, err = run("quantiles", "people.csv", *AGE, *HALF, "--ledger", place, "-o", target)
+    assert status == 2
+    assert "would overwrite" in err
+    assert run("ledger", "export", place, "-o", target)[0] == 2
+    assert (folder / target).read_bytes()[:16] == before[:16]
+    assert spent(run) == "1/2"
+
+
+def test_clear_needs_no_books(folder, run):
+    status, _, err = run("ecdf", "people.csv", *AGE, "--trust", "clear", "--ledger", "budget.db")
+    assert (status, err) == (0, "")
+    assert not (folder / "budget.db").exists()
+
+
+def test_settings_name_the_ledger(folder, run, monkeypatch):
+    (folder / "ogive.toml").write_text('ledger = "budget.db"\nlimit-epsilon = "1"\n')
+    assert run("ecdf", "people.csv", *AGE, *HALF)[2] == "people: paid epsilon = 0.5; epsilon = 0.5 remaining\n"
+    assert "remaining  epsilon = 0.5" in run("ledger", "show")[1]
+    monkeypatch.setenv("OGIVE_LEDGER", "other.db")
+    assert run("ledger", "show")[0] == 1
+    assert "remaining  epsilon = 0.5" in run("ledger", "show", "budget.db")[1]
+
+
+def test_show_reads_like_a_bank_statement(folder, run):
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
+    assert run("bounds", "people.csv", "--column", "age", "--epsilon", "1", *BOOKS, "--data-set", "others")[0] == 0
+    status, out, err = run("ledger", "show", "budget.db")
+    assert (status, err) == (0, "")
+    first, second = out.strip().split("\n\n")
+    assert first.startswith("others: one record replaced")
+    assert first.splitlines()[1].endswith("bounds age  epsilon = 1")
+    assert first.endswith("remaining  nothing")
+    assert second.splitlines()[1].endswith("ecdf age  epsilon = 0.5")
+    assert run("ledger", "show", "budget.db", "--data-set", "people")[1].strip() == second
+    plain = json.loads(run("ledger", "show", "budget.db", "--data-set", "people", "--json")[1])
+    assert plain["schema"] == "ogive.statement/1"
+    (account,) = plain["accounts"]
+    assert (account["name"], account["remaining"]) == ("people", {"type": "PureDP", "epsilon": "1/2"})
+    (entry,) = account["entries"]
+    assert (entry["statistic"], entry["state"], "estimate" in entry) == ("ecdf", "released", False)
+
+
+def test_limit_changes_what_may_be_spent(folder, run):
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
+    limit = ("ledger", "limit", "budget.db", "--data-set", "people")
+    status, out, err = run(*limit, "--epsilon", "0.4")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    status, out, err = run(*limit, "--epsilon", "5")
+    assert (status, err) == (0, "")
+    assert "remaining  epsilon = 4.5" in out
+    status, out, err = run(*limit, "--no-limit")
+    assert (status, err) == (0, "")
+    assert "limit      none" in out
+    assert run("ecdf", "people.csv", *AGE, "--epsilon", "9", "--ledger", "budget.db")[0] == 0
+
+
+def test_a_steward_opens_the_account_and_analysts_spend(folder, run):
+    new = ("ledger", "limit", "budget.db", "--data-set", "people", "--epsilon", "1", "--new")
+    assert run(*new, "--person", "who", "--max-rows-per-person", "2")[0] == 0
+    persons = ("--person", "who", "--max-rows-per-person", "2")
+    assert run("ecdf", "people.csv", *AGE, *HALF, *persons, "--ledger", "budget.db")[0] == 0
+    assert run("ecdf", "people.csv", *AGE, *HALF, "--ledger", "budget.db")[0] == 1
+    status, _, err = run(*new)
+    assert status == 1
+    assert "already; leave --new out to change its limit" in err
+
+
+def test_export_holds_everything_but_secrets(folder, run):
+    released = json.loads(run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, "--json")[1])
+    status, out, err = run("ledger", "export", "budget.db")
+    assert (status, err) == (0, "")
+    plain = json.loads(out)
+    assert plain["schema"] == "ogive.ledger/1"
+    assert plain["accounts"][0]["entries"][0]["estimate"] == released
+    assert "secret" not in out
+    status, out, err = run("ledger", "export", "budget.db", "--data-set", "people", "-o", "all.json")
+    assert (status, out, err) == (0, "", "wrote all.json\n")
+    assert json.loads((folder / "all.json").read_text()) == plain
+
+
+BAD = {
+    "no_place": (("show",), 2, "name the ledger, for example: ogive ledger show budget.db"),
+    "no_ledger": (("show", "none.db"), 1, "there is no ledger none.db"),
+    "no_ledger_to_limit": (("limit", "none.db", "--data-set", "x", "--epsilon", "1"), 1, "there is no ledger none.db"),
+    "unknown_data_set": (("show", "budget.db", "--data-set", "poeple"), 1, "has no account 'poeple'; it has people"),
+    "unknown_exported": (("export", "budget.db", "--data-set", "poeple"), 1, "has no account 'poeple'"),
+    "unknown_limited": (("limit", "budget.db", "--data-set", "x", "--epsilon", "1"), 1, "has no account 'x'"),
+    "no_limit_said": (("limit", "budget.db", "--data-set", "people"), 2, "for example --epsilon 3, or --no-limit"),
+    "two_limits": (("limit", "budget.db", "--data-set", "people", "--epsilon", "3", "--no-limit"), 2, "not both"),
+    "new_without_limit": (("limit", "budget.db", "--data-set", "x", "--new", "--no-limit"), 2, "how much may be spent"),
+    "unit_of_old": (
+        ("limit", "budget.db", "--data-set", "people", "--epsilon", "3", "--person", "who"),
+        2,
+        "with --new",
+    ),
+    "no_database": (("show", "people.csv"), 1, "is not a ledger"),
+    "other_database": (("show", "mysql://host/db"), 2, "must be a path, sqlite:///"),
+    "limit_zero": (("limit", "budget.db", "--data-set", "people", "--epsilon", "0"), 2, "epsilon must be above 0"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_use_of_a_ledger_is_one_line(folder, run, case):
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
+    arguments, expected, words = BAD[case]
+    status, out, err = run("ledger", *arguments)
+    assert (status, out, err.count("\n")) == (expected, "", 1)
+    assert words in err
+    assert spent(run) == "1/2"
+    assert not (folder / "none.db").exists()
+
+
+UNUSABLE = {
+    "garbage": (lambda folder: (folder / "budget.db").write_bytes(b"no database " * 400), "is not a ledger"),
+    "folder": (lambda folder: (folder / "budget.db").mkdir(), "it is a folder"),
+    "no_key": (lambda folder: (folder / "budget.db.key").unlink(), "key file"),
+    "short_key": (lambda folder: (folder / "budget.db.key").write_bytes(b"short"), "is not a ledger's key file"),
+}
+
+
+@pytest.mark.parametrize("case", UNUSABLE)
+def test_an_unusable_ledger_is_one_line_with_status_one(folder, run, case):
+    spoil, words = UNUSABLE[case]
+    if "key" in case:
+        assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
+    spoil(folder)
+    status, out, err = run("quantiles", "people.csv", *AGE, *HALF, *BOOKS, "-o", "q.json")
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert words in err
+    assert not (folder / "q.json").exists()
+
+
+def test_an_interrupt_before_anything_is_asked_spends_nothing(folder, run):
+    """The installed program, stopped while it waits for its records: nothing is spent, and the status says why."""
+    os.mkfifo(folder / "slow.csv")
+    program = subprocess.Popen(
+        [PROGRAM, "ecdf", "slow.csv", *AGE, *HALF, *BOOKS, "--data-set", "people"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    time.sleep(2)
+    program.send_signal(signal.SIGINT)
+    out, err = program.communicate(timeout=60)
+    assert (program.returncode, out, err) == (130, b"", b"")
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
+    assert spent(run) == "1/2"
