@@ -288,3 +288,17 @@ def test_several_rows_of_a_person_cost_as_many_times_as_much():
         assert curve.strategy.loss(Adjacency.ADD_OR_REMOVE).epsilon * limit <= 1
     exact = release(Ecdf("x", (0, 3), bins=8), trust=Clear(table, person="p"))
     assert exact.provenance.total == len(set(table["p"].tolist()))
+
+
+def test_persons_and_labels_may_be_dictionaries_in_parquet(tmp_path):
+    table = pa.table(
+        {
+            "p": pa.array(["a", "a", "b", "b", "c"]).dictionary_encode(),
+            "x": [1, 1, 2, 2, 0],
+            "y": pa.array(["yes", "yes", "no", "no", "no"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    aggregate = ClassBinning(X, Label("y", ("yes",), ("no",)))
+    for data in (table, tmp_path / "t.parquet"):
+        assert Records.of(data).bounded("p", 1).aggregate(aggregate).tolist() == [[1, 0, 1], [0, 1, 0]]

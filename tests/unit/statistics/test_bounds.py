@@ -1,6 +1,7 @@
 """Bounds found privately: what they promise, against exact tails, simulation and controls that must fail."""
 
 import dataclasses
+import itertools
 import json
 import math
 from fractions import Fraction
@@ -18,6 +19,7 @@ from ogive.errors import DataError, OgiveError, ParameterError, ScaleError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
+from ogive.records import Records
 from ogive.releasing import release
 from ogive.statistics import Bounds, Terms
 from ogive.statistics.bounds_estimate import BoundsEstimate
@@ -304,3 +306,56 @@ def test_dates_have_no_magnitude():
 def test_decimal_magnitudes_are_exact():
     grid = Bounds("x", base=10, smallest=0.001, largest=1000).binning().grid
     assert [end for end in grid.thresholds.tolist() if end > 0] == [0.001, 0.01, 0.1, 1, 10, 100, 1000]
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+def test_no_output_tells_neighbors_apart_by_more_than_the_price(adjacency):
+    """Tables of up to three records in the bins of a small grid, through the records themselves; exact and tight."""
+    statistic = Bounds("x", base=4, smallest=1, largest=4)
+    unit = PrivacyUnit(adjacency)
+    strategy = flat_strategy(statistic.binning(), Terms(PureDP(1), unit, lambda query: None), chance=0.01)
+    (law,) = strategy.laws
+    places = (-5.0, -4.0, -1.0, -0.5, 0.0, 0.5, 3.0, 9.0)
+    tables = [rows for size in (1, 2, 3) for rows in itertools.combinations_with_replacement(places, size)]
+
+    def neighbors(rows):
+        for i in range(len(rows)):
+            rest = rows[:i] + rows[i + 1 :]
+            if adjacency is Adjacency.REPLACE:
+                yield from ((*rest, other) for other in places)
+            elif rest:
+                yield rest
+
+    def counts(rows):
+        return Records.of({"x": list(rows)}).aggregate(statistic.binning())
+
+    worst = 0.0
+    for rows in tables[:: 1 if adjacency is Adjacency.ADD_OR_REMOVE else 7]:
+        mine = counts(rows)
+        for other in neighbors(rows):
+            moved = np.abs(mine - counts(other))
+            # beyond both centers the log-ratio of one count is largest; counts are independent
+            worst = max(
+                worst,
+                float(
+                    sum(
+                        law.log_probability(np.array([9]))[0] - law.log_probability(np.array([9 + d]))[0] for d in moved
+                    )
+                ),
+            )
+    assert worst == pytest.approx(float(CurveQuery(statistic.binning(), strategy).price(unit).epsilon), rel=1e-9)
+
+
+def test_bounds_of_persons_with_several_rows_are_found():
+    table = {"p": np.repeat(np.arange(2_000), 5), "x": np.tile([3.0, 5.0, 9.0, 17.0, 33.0], 2_000)}
+    found = release(
+        Bounds("x"),
+        trust=Central(table, person="p", max_rows_per_person=2),
+        privacy=PureDP(1),
+        adjacency=Adjacency.ADD_OR_REMOVE,
+        source=KeyedSource(bytes(32)),
+    )
+    assert found.bounds == (2, 64)
+    assert found.strategy.laws[0].scale >= 2
+    assert abs(sum(found.counts) - 4_000) < 400  # two rows of each person were counted, not five
+    assert found.provenance.unit.words.startswith("one person (column p) with up to 2 rows")
