@@ -135,7 +135,7 @@ def _from_file(path: Path, commands: tuple[str, ...]) -> Iterator[Setting]:
     data = _read(path)
     for key, value in data.items():
         name = key.replace("_", "-")
-        if name in COMMANDS and isinstance(value, Mapping):
+        if name in COMMANDS and name not in SHARED and isinstance(value, Mapping):
             continue
         if name not in SHARED and name not in ON_THE_COMMAND_LINE:
             raise ParameterError(f"{key} in {path} sets nothing{_near(name, (*SHARED, *COMMANDS))}")
