@@ -104,7 +104,7 @@ def test_laplace_sums_cost_exactly_what_is_charged(name, form, adjacency):
 def test_gaussian_sums_cost_exactly_what_is_charged(name, form, adjacency):
     query = design(name, form, RHO, adjacency)
     charged = float(query.price(PrivacyUnit(adjacency)).rho)
-    assert charged == pytest.approx(float(RHO.rho), rel=1e-8)
+    assert float(RHO.rho) * (1 - 1e-7) <= charged <= float(RHO.rho)
     # the Renyi divergence of order a of a discrete Gaussian moved by d is at most a d^2 / (2 sigma^2)
     precision = np.array([1 / (2 * float(law.sigma) ** 2) for law in laws(query)])
     worst = float((changes(query, adjacency).astype(float) ** 2 @ precision).max())

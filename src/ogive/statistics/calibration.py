@@ -29,6 +29,7 @@ from ogive.statistics.calibration_design import (
     sums_query,
 )
 from ogive.statistics.calibration_estimate import Calibration
+from ogive.statistics.calibration_intervals import check_level
 from ogive.statistics.calibration_sums import CONSTANTS, Measured
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import DEFAULT_BINS, curve_from
@@ -114,8 +115,7 @@ class HosmerLemeshow:
         whole = isinstance(self.df, int) and not isinstance(self.df, bool) and self.df >= 1
         if not (self.df is None or self.df == "fitted" or whole):
             raise ParameterError(f"df must be None, 'fitted' or a whole number of at least 1, got {self.df!r}")
-        if not 0 < exact(self.confidence_level, "confidence_level") < 1:
-            raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {self.confidence_level}")
+        check_level(self.confidence_level)
 
     def alternatives(self) -> dict[str, HosmerLemeshow]:
         """One for each method of measuring the probabilities, and each form; the paper's constants fix both."""

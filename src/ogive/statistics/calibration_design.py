@@ -33,6 +33,8 @@ SAMPLING = 1 / 8
 # The share of the group sums' privacy for the expected sums, where the difference is measured: it
 # minimizes Var(2 D) / E + Var(E) / E^2, the relative variance of a group's term, at E = 16.
 EXPECTED_SHARE = {PureDP: Fraction(1, 5), ZeroConcentratedDP: Fraction(1, 9)}
+# standard deviations are rounded up by less than 2^-28 of themselves, so two roundings differ by less than this
+_ROOM = 1 - Fraction(1, 1 << 26)
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,7 @@ def sums_query(groups: GroupSums, form: str, granted: Granted, unit: PrivacyUnit
     row = loss_per_row(query.price(unit), unit.max_rows_per_person)
     if isinstance(row, ZeroConcentratedDP) and isinstance(granted, ZeroConcentratedDP) and row.rho > granted.rho:
         # within a wide group one record moves the difference by more than two groups' records do
-        query = _designed(groups, form, ZeroConcentratedDP(granted.rho**2 / row.rho), unit.adjacency)
+        query = _designed(groups, form, ZeroConcentratedDP(granted.rho**2 / row.rho * _ROOM), unit.adjacency)
     return query
 
 

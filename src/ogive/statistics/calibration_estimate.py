@@ -19,7 +19,7 @@ from ogive.grids import Grid
 from ogive.provenance import Provenance
 from ogive.queries import Label
 from ogive.statistics import calibration_json, calibration_text
-from ogive.statistics.calibration_intervals import share_intervals
+from ogive.statistics.calibration_intervals import check_level, share_intervals
 from ogive.statistics.calibration_null import bootstrap_p_value
 from ogive.statistics.calibration_sums import Measured, Sums, debiased, statistic
 from ogive.statistics.calibration_within import Within
@@ -112,13 +112,26 @@ class Calibration:
             )
         if not (math.isnan(self.p_value) or 0 <= self.p_value <= 1):
             raise ParameterError(f"a p-value is between 0 and 1, got {self.p_value}")
+        grid = self.curve.grid
+        if (grid.unit, grid.low, grid.high) != ("number", 0, 1):
+            raise ParameterError("the curve of a calibration must be one of probabilities, from 0 to 1")
+        if not np.isin(self.bounds.thresholds, grid.thresholds).all():
+            raise ParameterError("the groups' ends must be thresholds of the curve")
+        check_level(self.confidence_level)
         if (self.measured.expected is None) is self.curve.private:
             raise ParameterError("either both the curve and the sums carry noise or neither")
         values.flags.writeable = False
         object.__setattr__(self, "values", values)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Calibration) and self.to_dict() == other.to_dict()
+        if not isinstance(other, Calibration):
+            return NotImplemented
+        names = [field.name for field in dataclasses.fields(self) if field.name not in ("values", "p_value")]
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in names)
+            and np.array_equal(self.values, other.values)
+            and (self.p_value == other.p_value or (math.isnan(self.p_value) and math.isnan(other.p_value)))
+        )
 
     def __hash__(self) -> int:
         return hash((self.bounds, self.values.tobytes()))
@@ -223,11 +236,9 @@ class Calibration:
             confidence_level: Of all intervals together; by default the estimate's own.
 
         Raises:
-            ParameterError: the level is not strictly between 0 and 1.
+            ParameterError: the level is not above 0 and at most 0.9999.
         """
         level = self.confidence_level if confidence_level is None else confidence_level
-        if not 0 < level < 1:
-            raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {level}")
         records = self.sums.expected.sum(axis=0)
         seen = records > 0
         scale = np.where(seen, records, 1.0)

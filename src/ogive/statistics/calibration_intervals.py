@@ -21,6 +21,7 @@ import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
+from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import exact
 from ogive.statistics.bands import upper_quantile
@@ -29,10 +30,27 @@ from ogive.statistics.calibration_within import Within
 
 Float64 = NDArray[np.float64]
 
-_SIMULATIONS = 9999
+MOST_CONFIDENCE = Fraction(9999, 10_000)
+
+_SIMULATIONS, _FEWEST = 9999, 999
+_SIMULATED_VALUES = 20_000_000  # fewer simulations where there are so many groups
 _SEED = 0x72656C6961626C65  # public and fixed
 _BATCH_VALUES = 1 << 20
 _SLACK = 1e-6  # room for rounding before whole numbers are taken
+
+
+def check_level(confidence_level: float) -> Fraction:
+    """Return a confidence level as an exact number.
+
+    Raises:
+        ParameterError: it is not above 0 and at most 0.9999, beyond which too many simulations would be needed.
+    """
+    level = exact(confidence_level, "confidence_level")
+    if not 0 < level <= MOST_CONFIDENCE:
+        raise ParameterError(
+            f"confidence_level must be above 0 and at most {float(MOST_CONFIDENCE):g}, got {confidence_level}"
+        )
+    return level
 
 
 def share_intervals(
@@ -45,10 +63,10 @@ def share_intervals(
         within: Ends of the groups.
         measured: Noise of the counts.
         total: Number of records where that is public.
-        confidence_level: Of all intervals together, strictly between 0 and 1.
+        confidence_level: Of all intervals together, above 0 and at most 0.9999.
     """
     groups = sums.expected.shape[-1]
-    tail = 1 - exact(confidence_level, "confidence_level")
+    tail = 1 - check_level(confidence_level)
     margins = Margins(0.0, 0.0, 0.0)
     if measured.expected is not None:
         tail = tail / 2
@@ -83,7 +101,8 @@ class Margins:
 
 def noise_margins(measured: Measured, groups: int, *, total_known: bool, tail: Fraction) -> Margins:
     """Simulate the bounds that hold except with probability `tail`."""
-    simulations = max(_SIMULATIONS, math.ceil(4 / tail))
+    affordable = min(_SIMULATIONS, max(_FEWEST, _SIMULATED_VALUES // (4 * groups)))
+    simulations = max(affordable, math.ceil(4 / tail))
     source = KeyedSource.from_seed(_SEED)
     batch = max(1, _BATCH_VALUES // (4 * groups))
     largest = np.empty((3, simulations))

@@ -112,8 +112,8 @@ def fields(data: Any) -> dict[str, Any]:
         raise DataError("the field 'degrees_of_freedom' of a calibration must be a whole number of at least 1")
     if not (_number(data["floor"]) and data["floor"] > 0):
         raise DataError("the field 'floor' of a calibration must be a number above 0")
-    if not (_number(data["confidence_level"]) and 0 < data["confidence_level"] < 1):
-        raise DataError("the field 'confidence_level' of a calibration must be strictly between 0 and 1")
+    if not _number(data["confidence_level"]):
+        raise DataError("the field 'confidence_level' of a calibration must be a number")
     p_value = data["p_value"]
     if p_value is not None and not (_number(p_value) and 0 <= p_value <= 1):
         raise DataError("the field 'p_value' of a calibration must be between 0 and 1, or null")

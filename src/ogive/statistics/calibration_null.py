@@ -28,7 +28,8 @@ from ogive.statistics.calibration_within import Within
 
 Float64 = NDArray[np.float64]
 
-SIMULATIONS = 9999
+SIMULATIONS, FEWEST_SIMULATIONS = 9999, 999
+_SIMULATED_VALUES = 20_000_000  # fewer simulations where there are so many groups
 _SEED = 0x686F736D6572  # public and fixed
 _BATCH_VALUES = 1 << 20
 
@@ -73,13 +74,14 @@ def bootstrap_p_value(
         measured: Noise of the release.
         total: Number of records where that is public.
         floor: Smallest expected count to divide by.
-        simulations: Number of simulated releases, R; by default 9999.
+        simulations: Number of simulated releases, R; by default 9999, fewer for more than 500 groups.
 
     Privacy:
         Post-processing.
     """
     groups = len(within.mean)
-    simulations = SIMULATIONS if simulations is None else simulations
+    if simulations is None:
+        simulations = min(SIMULATIONS, max(FEWEST_SIMULATIONS, _SIMULATED_VALUES // (4 * groups)))
     right = Predicted.of(sums, within)
     source = KeyedSource.from_seed(_SEED)
     rng = np.random.Generator(np.random.PCG64(_SEED))
