@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ogive.report.chart import LETTER
 from ogive.report.markup import Html, tag
 
 Row = tuple[str, Sequence[Html | str]]
@@ -12,6 +11,8 @@ Row = tuple[str, Sequence[Html | str]]
 _PHONE, _COLUMN, _PAGE = 330, 415, 850
 """Room in px: of a phone, of half of the page, and of all of it."""
 _PADDING = 10
+_LETTER = 9.6
+"""Width of a digit in a table in px, in the widest of the usual fonts."""
 
 
 def table(
@@ -53,7 +54,7 @@ def _width(head: Sequence[str], rows: Sequence[Row]) -> float:
     columns = zip(*([name, *cells] for name, cells in rows), strict=True)
     longest = [max(map(len, cells)) for cells in columns] if rows else [0] * len(head)
     words = [max(map(len, name.split())) for name in head]
-    return sum(max(pair) * LETTER + _PADDING for pair in zip(longest, words, strict=True))
+    return sum(max(pair) * _LETTER + _PADDING for pair in zip(longest, words, strict=True))
 
 
 def card(name: str, *children: Html | None) -> Html:

@@ -2,8 +2,6 @@
 
 import dataclasses
 import re
-import shutil
-import subprocess
 from html.parser import HTMLParser
 
 import numpy as np
@@ -297,29 +295,3 @@ def test_a_report_is_written_whole_or_not_at_all(curve, tmp_path):
         write_report([dataclasses.replace(curve, provenance=None)], path, title="Ages")
     assert [entry.name for entry in tmp_path.iterdir()] == ["report.html"]
     Page(path.read_text(encoding="utf-8"))
-
-
-@pytest.mark.slow
-def test_a_browser_lays_a_page_out_without_sideways_scrolling(tmp_path):
-    browser = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if browser is None:
-        pytest.skip("no chromium on this machine to lay out the page")
-    page = write_report([released("a_column_with_a_very_long_name_" * 4)], tmp_path / "report.html", title="x" * 90)
-    probe = tmp_path / "probe.html"
-    # the frame is as wide as a phone; the probe, which may run scripts, writes down how wide its content is
-    probe.write_text(
-        f'<iframe id=f style="width:390px;height:900px;border:0" srcdoc="{_quoted(page.read_text())}"></iframe>'
-        "<p id=o></p><script>onload=()=>{const d=f.contentDocument.documentElement;"
-        "o.textContent='WIDTH '+d.scrollWidth+' '+d.scrollHeight}</script>"
-    )
-    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync")
-    quiet = ("--disable-background-networking", "--disable-component-update", f"--user-data-dir={tmp_path / 'profile'}")
-    command = [browser, *flags, *quiet, "--dump-dom", f"file://{probe}"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
-    width, height = map(int, re.search(r"WIDTH (\d+) (\d+)", done.stdout).groups())
-    assert width <= 390
-    assert height > 1_500
-
-
-def _quoted(text):
-    return text.replace("&", "&amp;").replace('"', "&quot;")

@@ -2,9 +2,11 @@ import math
 
 import pytest
 
+from ogive.accounting import epsilon_of
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.provenance import Provenance
 from ogive.report.totals import Total, as_replacement, totals
+from ogive.report.words import IMPLIED_DELTA
 
 
 def origin(privacy, release_id="a1", adjacency=Adjacency.REPLACE, person=None, rows=1):
@@ -80,3 +82,11 @@ def test_a_person_with_several_rows_is_never_replaced():
     )
     single = [shown[0], shown[2]]
     assert totals(single) == (Total((PureDP(9),), PrivacyUnit(swap, "id"), 2),)
+
+
+def test_two_types_side_by_side_imply_one_guarantee_for_everything():
+    (total,) = totals([origin(ApproxDP(1, "1e-6"), "a"), origin(ZeroConcentratedDP("0.1"), "b")])
+    implied = epsilon_of(ZeroConcentratedDP("0.1"), IMPLIED_DELTA)
+    assert total.together == ApproxDP(1 + implied, "2e-6")
+    (alone,) = totals([origin(PureDP(1), "a")])
+    assert alone.together == PureDP(1)

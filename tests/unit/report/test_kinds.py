@@ -1,0 +1,229 @@
+"""The chapters of the estimates that are no curves: their numbers are the estimate's, their words fit the case."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive.errors import ParameterError
+from ogive.noise import KeyedSource
+from ogive.report import chart_svg, render_report, summarize
+from ogive.report.kinds import KINDS, chapter_of
+from ogive.report.kinds.calibration import p_value_words
+from ogive.statistics.bounds import Bounds
+from ogive.statistics.calibration import HosmerLemeshow
+from ogive.statistics.roc import Roc
+from ogive.statistics.stored import READERS
+
+RNG = np.random.default_rng(8)
+N = 6_000
+RISK = np.clip(RNG.beta(1, 4, N), 0.001, 0.999)
+DATA = {
+    "risk": RISK,
+    "died": (RNG.random(N) < RISK).astype(int),
+    "wrong": (RNG.random(N) < np.sqrt(RISK)).astype(int),
+    "none": np.zeros(N, dtype=int),
+    "pressure": 90 + 60 * RISK,
+}
+ROC = Roc("risk", "died", (0, 1), bins=64)
+TEST = HosmerLemeshow("risk", "died", groups=5)
+BOUNDS = Bounds("pressure")
+
+
+def released(statistic, privacy="1", trust=ogive.Central, **changes):
+    privacy = None if trust is ogive.Clear else ogive.PureDP(privacy)
+    return ogive.release(statistic, trust=trust(DATA), privacy=privacy, source=KeyedSource(bytes(32)), **changes)
+
+
+@pytest.fixture(scope="module")
+def roc():
+    return released(ROC)
+
+
+@pytest.fixture(scope="module")
+def calibration():
+    return released(TEST, "2")
+
+
+@pytest.fixture(scope="module")
+def bounds():
+    return released(BOUNDS)
+
+
+def words_of(*estimates, **arguments):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", render_report(estimates, title="x", **arguments)))
+
+
+def rows_of(source, caption):
+    """Cells of the table of a caption: row name, then the others."""
+    table = re.search(rf"<caption>{caption}</caption>(.*?)</table>", source, re.DOTALL)[1]
+    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', table, re.DOTALL)
+    return [[name, *re.findall(r"<td[^>]*>(.*?)</td>", cells)] for name, cells in rows]
+
+
+def test_every_estimate_that_can_be_read_can_be_reported():
+    readable = {reader.__qualname__.split(".")[0] for reader in READERS.values()}
+    assert readable == {kind.__name__ for kind in KINDS}
+
+
+def test_a_roc_chapter_says_auc_interval_and_both_errors(roc):
+    text = words_of(roc)
+    low, high = roc.auc_interval()
+    places = len(re.search(r"AUC 0\.(\d+) \(95 % interval", text)[1])
+    assert f"AUC {roc.auc:.{places}f} (95 % interval: {low:.{places}f} to {high:.{places}f})" in text
+    sample = roc.auc_interval(target="sample")
+    assert f"AUC {sample.low:.{places}f} to {sample.high:.{places}f} for these very records" in text
+    assert "the positive has the higher risk" in text
+    assert f"about {round(roc.classes[1]):,} positive" in text
+    assert "0.5 for a coin" in text
+    assert "epsilon = 1" in text
+    assert chapter_of(roc).warning is None
+
+
+def test_operating_points_are_points_of_the_curve(roc):
+    rows = rows_of(render_report([roc], title="x"), "Thresholds to choose from")
+    assert len(rows) >= 5
+    ratio = roc.precision_recall()
+    for name, found, band, alarms, correct in rows:
+        at = int(np.argmin(np.abs(roc.thresholds - float(name.removeprefix("above ")))))
+        assert float(found.removesuffix(" %")) == pytest.approx(100 * roc.tpr[at], abs=0.051)
+        assert float(alarms.removesuffix(" %")) == pytest.approx(100 * roc.fpr[at], abs=0.051)
+        assert float(correct.removesuffix(" %")) == pytest.approx(100 * ratio.precision[at], abs=0.051)
+        low, high = map(float, band.removesuffix(" %").split(" to "))
+        assert low <= float(found.removesuffix(" %")) <= high
+
+
+def test_a_roc_chapter_draws_three_charts_with_the_truth_where_it_is_given(roc):
+    truth = released(ROC, trust=ogive.Clear)
+    source = render_report([roc], title="x")
+    assert source.count('class="curve" d=') == 5  # the large one for wide and for narrow screens, and the legend
+    assert 'class="truth" d=' not in source
+    source = render_report([roc], title="x", truths=[truth])
+    assert source.count('class="truth" d=') == 5
+    assert f"The true AUC of these records is {truth.auc:.3f}" in re.sub(r"\s+", " ", source)
+    assert "do not publish" in source
+    assert 'class="band"' in chart_svg(roc)
+
+
+def test_a_low_score_that_speaks_for_the_positive_class_is_said_to():
+    statistic = dataclasses.replace(ROC, positive_when="low", public_labels=True)
+    text = words_of(released(statistic))
+    assert "the positive has the lower risk" in text
+    assert "so this does not show" not in text  # it is worse than a coin, and that is certain
+    assert "negative records (public)" in text
+    assert "at most 0." in text
+
+
+def test_a_class_without_records_is_said_and_nothing_is_drawn():
+    text = words_of(released(dataclasses.replace(ROC, label="none"), trust=ogive.Clear))
+    assert "there is no curve and no AUC" in text
+    assert "AUC nan" not in text
+    estimate = released(dataclasses.replace(ROC, label="none", public_labels=True))
+    assert "Too noisy to use." in words_of(estimate)
+    with pytest.raises(ParameterError, match="no curve to draw"):
+        chart_svg(estimate)
+
+
+def test_noise_that_makes_a_release_useless_is_called_that(roc):
+    noisy = released(ROC, "0.002")
+    assert chapter_of(noisy).warning is not None
+    assert "Too noisy to use." in words_of(noisy)
+    assert "Too noisy to use." not in words_of(roc)
+    test = released(TEST, "0.002")
+    text = words_of(test)
+    assert "Too noisy to use." in text
+    assert "speaks against" not in text
+    assert "Too noisy to use." in words_of(released(BOUNDS, "0.0001"))
+    curve = released(ogive.Ecdf("risk", (0, 1)), "0.002")
+    assert "Too noisy to use." in words_of(curve)
+
+
+def test_a_calibration_chapter_gives_the_groups_and_the_test_in_words(calibration):
+    source = render_report([calibration], title="x")
+    text = re.sub(r"\s+", " ", source)
+    assert f"p = {calibration.p_value:.2g}" in text or "p &gt; 0.99" in text
+    rows = rows_of(source, "Groups")
+    assert len(rows) == len(calibration.groups)
+    for row, group in zip(rows, calibration.groups, strict=True):
+        assert float(row[2].removesuffix(" %")) == pytest.approx(100 * group.mean_predicted, abs=0.051)
+        assert float(row[3].removesuffix(" %")) == pytest.approx(100 * group.observed_share, abs=0.051)
+        low, high = map(float, row[4].removesuffix(" %").split(" to "))
+        assert (low, high) == pytest.approx([100 * end for end in group.interval], abs=0.051)
+    assert source.count('class="dot"') == 2 * len(rows) + 1  # two sizes and the legend
+    test = {row[0]: row[1] for row in rows_of(source, "Test")}
+    assert float(test["Statistic H"].replace(",", "")) == pytest.approx(calibration.statistic, rel=0.01)
+    assert set(test) == {"Statistic H", "H without what noise adds", "p-value"}
+
+
+def test_a_model_that_is_wrong_is_said_to_be(calibration):
+    wrong = released(dataclasses.replace(TEST, label="wrong"), "2")
+    assert wrong.p_value < 0.05
+    assert "probably not all right" in words_of(wrong)
+    exact = released(TEST, trust=ogive.Clear)
+    text = words_of(calibration, truths=[exact])
+    assert "True groups of these records" in text
+    assert "H without what noise adds" not in words_of(exact)
+
+
+@pytest.mark.parametrize(
+    ("p_value", "said"),
+    [
+        (0.0, "fewer than 1 of 1,000 such tests (p < 0.001)"),
+        (0.0042, "about 4 of 1,000 such tests (p = 0.0042)"),
+        (0.049, "about 5 of 100 such tests (p = 0.049), so the probabilities are probably not all right"),
+        (0.37, "about 37 of 100 such tests (p = 0.37), so nothing here speaks against the probabilities"),
+        (0.9999, "almost all such tests (p > 0.99), so nothing"),
+    ],
+)
+def test_p_values_are_put_into_words(p_value, said):
+    assert said in p_value_words(p_value)
+
+
+def test_a_bounds_chapter_says_between_what_and_how_sure(bounds):
+    text = words_of(bounds)
+    assert f"pressure lies from {bounds.low:g} to {bounds.high:g}" in text
+    assert f"{bounds.records_outside:,} of the 6,000 records lie outside, with 95 % confidence" in text
+    exact = released(BOUNDS, trust=ogive.Clear)
+    assert "True" in words_of(bounds, truths=[exact])
+    assert "All of the 6,000 records" in words_of(exact)
+    with pytest.raises(ParameterError, match="no curve to draw"):
+        chart_svg(bounds)
+
+
+def test_a_truth_of_another_question_is_refused(roc, calibration, bounds):
+    with pytest.raises(ParameterError, match="exact ROC curve"):
+        render_report([roc], title="x", truths=[roc])
+    with pytest.raises(ParameterError, match="exact calibration"):
+        render_report([calibration], title="x", truths=[roc])
+    with pytest.raises(ParameterError, match="exact bounds"):
+        render_report([bounds], title="x", truths=[bounds])
+
+
+def test_a_summary_is_plain_data_and_says_what_the_page_says_first(roc, bounds):
+    for estimate in (roc, bounds):
+        found = summarize(estimate)
+        assert found["release_id"] == estimate.provenance.release_id
+        assert found["schema"] == estimate.schema
+        assert found["privacy"] == {"type": "PureDP", "epsilon": "1"}
+        assert found["headline"] in words_of(estimate)
+        assert found["warning"] is None
+
+
+def test_persons_are_named_where_the_guarantee_is_for_persons():
+    data = {**DATA, "patient": np.arange(N) // 2}
+    trust = ogive.Central(data, person="patient", max_rows_per_person=2)
+    estimate = ogive.release(
+        ROC,
+        trust=trust,
+        privacy=ogive.PureDP(1),
+        adjacency=ogive.Adjacency.ADD_OR_REMOVE,
+        source=KeyedSource(bytes(32)),
+    )
+    text = words_of(estimate)
+    assert "one person been missing with all their rows" in text
+    assert estimate.provenance.unit.words in text
+    assert "Rows with the same value in patient" in text
+    assert "column patient, at most 2 rows" in text
+    assert "One record per person." not in text
