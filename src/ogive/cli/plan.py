@@ -149,6 +149,32 @@ def calibration(
     _show(statistic, data, planned, output, plot)
 
 
+@app.command
+def bounds(
+    data: Path | None = None,
+    /,
+    *,
+    column: Annotated[str, Parameter(group=MEASURED)] = "value",
+    base: Annotated[float, Parameter(group=MEASURED)] = 2.0,
+    planned: PlanOptions = NOTHING_PLANNED,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Plan bounds that are found privately.
+
+    Args:
+        data: A file whose rows are counted, instead of --records, where their number is public.
+        column: Name of the column; matters for --like alone.
+        base: Bounds are found within this factor.
+        planned: Records and guarantees.
+        output: Where the result goes.
+        plot: A picture of error against privacy loss.
+    """
+    from ogive.statistics import Bounds
+
+    _show(Bounds(column, base=base), data, planned, output, plot)
+
+
 def _show(statistic: Any, data: Path | None, planned: PlanOptions, output: OutputOptions, plot: Path | None) -> None:
     """Plan and publish, after everything that could be wrong was checked."""
     if plot is not None:

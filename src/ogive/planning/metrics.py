@@ -33,6 +33,9 @@ METRICS: dict[str, Metric] = {
     "visible": Metric("visible", "miscalibration of one group that stands out of the noise at 95 %, as a share of it"),
     "observed": Metric("observed", "largest error of a group's observed share, simulated"),
     "statistic": Metric("statistic", "relative error of the debiased statistic, simulated"),
+    "unseen": Metric("unseen", "an outermost magnitude with a larger share of the records is found at 95 %"),
+    "outside": Metric("outside", "share of the records outside the bounds, on average, simulated"),
+    "too_wide": Metric("too wide", "orders of magnitude without records that the bounds include, simulated"),
     "l1": Metric("area", "area between private and exact ROC curve, on average, simulated"),
 }
 """What each error is, in the order of a table's columns."""
@@ -40,7 +43,7 @@ METRICS: dict[str, Metric] = {
 ROOT_MEAN_SQUARED = frozenset({"rmse", "auc", "statistic", "observed"})
 """Errors of single estimates that are summed up as a root mean square; others as a mean."""
 
-DECIDING = ("auc", "ks", "visible", "rmse")
+DECIDING = ("auc", "ks", "visible", "unseen", "rmse")
 """What a picture shows, the first that a plan has."""
 
 

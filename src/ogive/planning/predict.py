@@ -13,6 +13,7 @@ from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedErr
 from ogive.noise import DiscreteLaplace
 from ogive.planning.curves import curve_errors
 from ogive.planning.labeled import class_errors, group_errors
+from ogive.planning.magnitudes import bounds_errors
 from ogive.planning.metrics import ROOT_MEAN_SQUARED
 from ogive.planning.rehearsal import Rehearsal, Sums, noise_of_run, rehearse
 from ogive.planning.rows import LeftOut, Plan, PlanRow
@@ -20,6 +21,7 @@ from ogive.planning.shapes import BinormalShape, Repeated, Shape
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_privacy
 from ogive.queries import Aggregate, ClassCurvesQuery, CurveQuery, GroupSumsQuery, Int64, Query
 from ogive.statistics.base import Estimate, Statistic, Terms, describe
+from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.trust import Central, TrustModel
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
@@ -196,6 +198,8 @@ class Planner:
     def _for_all_data(self, way: Statistic[Any], done: Rehearsal) -> tuple[dict[str, float], bool]:
         """Errors that do not depend on the data, and whether they are what one decides by."""
         last = done.queries[-1]
+        if isinstance(done.estimate, BoundsEstimate):
+            return bounds_errors(done.estimate, self.records), True
         if isinstance(last, GroupSumsQuery):
             return group_errors(way, last, self.records), True
         if isinstance(last, ClassCurvesQuery):
