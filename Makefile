@@ -1,4 +1,4 @@
-# make demo    private against true curves of a bank's customers, ends in demo/report.html
+# make demo    describe a bank's customers and judge a model of them on one budget, ends in demo/report.html
 # make test    everything that can be checked on one machine
 # make lint    style and types
 # make docs    the manual as HTML, in docs/_build/html
@@ -17,7 +17,7 @@ $(BIN)/python:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 
 $(VENV)/use.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e '.[plots]'
+	$(BIN)/python -m pip install --quiet -e '.[plots,learn]'
 	touch $@
 
 $(VENV)/work.stamp: pyproject.toml | $(BIN)/python
@@ -46,6 +46,7 @@ bench: $(VENV)/work.stamp
 	$(BIN)/python benchmarks/samplers.py
 	$(BIN)/python benchmarks/smoothing.py
 	$(BIN)/python benchmarks/curves.py
+	$(BIN)/python benchmarks/roc.py
 
 clean:
 	rm -rf $(VENV) demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

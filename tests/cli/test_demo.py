@@ -4,101 +4,199 @@ import csv
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ogive.cli import main
+from ogive.cli.demo import LEDGER_FILES
 from ogive.cli.demo_data import ROWS, find_table, simulate
-from ogive.cli.demo_story import DECILES, TOTAL, age_grid, balance_grid, tell
-from ogive.errors import DataError
+from ogive.cli.demo_model import DIGITS, evaluate
+from ogive.cli.demo_story import DECILES, LIMIT, Part, Refusal, age_grid, balance_grid, tell
+from ogive.errors import DataError, ParameterError
+from ogive.ledger import Ledger
 from ogive.provenance import Provenance
+from ogive.reproduce.ecdf.models import halves
+from ogive.session import Session
 
-FILES = {"report.html", *(f"{c}{end}" for c in ("age", "balance") for end in (".json", "-deciles.json", ".svg"))}
+pytest.importorskip("sklearn")
+
+SIZE = 12_000
+CURVES = ("age", "balance")
+MODEL = ("roc", "calibration")
+RELEASED = {f"{name}.json" for name in (*CURVES, *MODEL)} | {f"{name}-deciles.json" for name in CURVES}
+CHARTS = {f"{name}.svg" for name in (*CURVES, *MODEL)}
+FILES = RELEASED | CHARTS | {"report.html", "ledger.db", "ledger.db.key"}
+
+
+def write_table(path, rows):
+    features, positive = simulate(rows)
+    columns = features.to_pydict()
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, delimiter=";")
+        writer.writerow([*columns, "y"])
+        numbers = (
+            [f"{value:g}" if isinstance(value, float) else value for value in values] for values in columns.values()
+        )
+        writer.writerows(zip(*numbers, np.where(positive, "yes", "no"), strict=True))
+    return path
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
     """A file of customers, half of the bank's number."""
-    path = tmp_path_factory.mktemp("data") / "customers.csv"
-    columns = simulate(20_000)
-    with path.open("w", newline="") as file:
-        writer = csv.writer(file, delimiter=";")
-        writer.writerow(["age", "job", "balance"])
-        writer.writerows(zip(columns["age"].astype(int), ["x"] * 20_000, columns["balance"].astype(int), strict=True))
-    return path
+    return write_table(tmp_path_factory.mktemp("data") / "customers.csv", SIZE)
+
+
+def run(table, folder, *options):
+    found = subprocess.run(
+        [Path(sys.executable).with_name("ogive"), "demo", "--data", str(table), "-o", str(folder), *options],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+    assert found.stderr == f"wrote {folder / 'report.html'}: open it in a browser\n"
+    return found.stdout
 
 
 @pytest.fixture(scope="module")
 def told(table, tmp_path_factory):
     """The folder that one run leaves, and its comparison."""
     folder = tmp_path_factory.mktemp("told") / "demo"
-    run = subprocess.run(
-        [Path(sys.executable).with_name("ogive"), "demo", "--data", str(table), "-o", str(folder), "--json"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr
-    assert run.stderr == f"wrote {folder / 'report.html'}: open it in a browser\n"
-    return folder, json.loads(run.stdout)
+    return folder, json.loads(run(table, folder, "--json"))
+
+
+def releases(summary):
+    return {release["name"]: release for release in summary["releases"]}
 
 
 def test_the_whole_story_is_left_in_the_folder_and_nothing_else(told):
-    folder, _ = told
+    folder, summary = told
     assert {entry.name for entry in folder.iterdir()} == FILES
+    assert summary["schema"] == "ogive.demo/2"
+    assert summary["records"] == {"training": SIZE // 2, "evaluation": SIZE // 2}
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "do not publish" in page
-    assert re.search(r"epsilon = 1</p><p>for 2 releases", page)
-    for column in ("age", "balance"):
-        ET.parse(folder / f"{column}.svg")
+    for words in ("Hosmer-Lemeshow", "ROC", "0.25", "refused"):
+        assert words in page
+    for name in CHARTS:
+        ET.parse(folder / name)
 
 
-def test_the_releases_cost_one_epsilon_together_and_hold_no_truth(told):
-    folder, summary = told
+def test_the_remaining_budget_falls_by_every_price_and_the_last_wish_is_refused(told):
+    _, summary = told
+    left = float(summary["limit"])
+    assert left == LIMIT.epsilon
+    for release in summary["releases"]:
+        left -= float(release["epsilon"])
+        assert float(release["remaining"]) == left
+        assert not release["free"]
+    refused = summary["refused"]
+    assert 0 < left == float(summary["remaining"]) < float(refused["epsilon"])
+    assert "epsilon = 0.25 left" in refused["reason"]
+
+
+def test_the_ledger_holds_what_was_spent_and_the_files_hold_no_truth(told):
+    folder, _ = told
     prices = {}
-    for name in FILES - {"report.html"}:
+    for name in RELEASED:
         text = (folder / name).read_text(encoding="utf-8")
-        assert "true" not in text.replace("true_", "").lower() or name.endswith(".svg")
-        if name.endswith(".json"):
-            origin = Provenance.from_dict(json.loads(text)["provenance"])
-            prices[origin.release_id] = origin.privacy
-    assert len(prices) == 2
-    assert sum(loss.epsilon for loss in prices.values()) == TOTAL.epsilon
-    assert summary["epsilon"] == "1"
+        assert "true" not in re.sub(r'true_|"\w+": true', "", text).lower()
+        origin = Provenance.from_dict(json.loads(text)["provenance"])
+        prices[origin.release_id] = origin.privacy.epsilon
+    with Ledger.open(folder / "ledger.db") as ledger:
+        (account,) = ledger.accounts()
+        assert account.name == "customers"
+        assert {entry.release_id: entry.charge.epsilon for entry in account.history} == prices
+        assert account.spent.epsilon == sum(prices.values()) == LIMIT.epsilon - account.remaining.epsilon
 
 
 def test_errors_are_as_small_as_predicted_and_intervals_hold_the_truth(told):
     # the largest error exceeds the prediction in one of 20 runs, three times the prediction practically never
-    _, summary = told
-    for column in summary["columns"]:
-        errors = column["errors"]
+    found = releases(told[1])
+    for name in CURVES:
+        errors = found[name]["errors"]
         assert 0 < errors["actual_ks"] < 3 * errors["predicted_ks"]
         assert 0 < errors["actual_rms"] < 4 * errors["predicted_rms"]
-        assert errors["predicted_ks"] < 0.02
-        assert [row["probability"] for row in column["deciles"]] == list(DECILES)
-        assert sum(row["inside"] for row in column["deciles"]) >= 8
+        assert errors["predicted_ks"] < 0.03
+        assert [row["probability"] for row in found[name]["deciles"]] == list(DECILES)
+        assert sum(row["inside"] for row in found[name]["deciles"]) >= 6
+    auc = found["roc"]["auc"]
+    assert auc["low"] < auc["private"] < auc["high"] < auc["low"] + 0.2
+    assert abs(auc["private"] - auc["true"]) == pytest.approx(found["roc"]["errors"]["auc"])
+    assert found["roc"]["errors"]["auc"] < 0.05
+    assert 0 < found["roc"]["errors"]["l1"] < 0.1
+    assert 8 <= len(found["calibration"]["groups"]) <= 10
+    assert 0 < found["calibration"]["p_value"]["private"] <= 1
 
 
 def test_the_truth_beside_the_releases_is_numpys(told, table):
-    _, summary = told
-    columns = simulate(20_000)
-    for column, grid in (("age", age_grid()), ("balance", balance_grid())):
-        true = [row["true"] for row in next(c for c in summary["columns"] if c["column"] == column)["deciles"]]
-        exact = np.quantile(columns[column], DECILES, method="inverted_cdf")
+    found = releases(told[1])
+    columns = {name: np.array(values) for name, values in simulate(SIZE)[0].to_pydict().items() if name in CURVES}
+    _, evaluation = halves(SIZE)
+    for name, grid in (("age", age_grid()), ("balance", balance_grid())):
+        true = [row["true"] for row in found[name]["deciles"]]
+        exact = np.quantile(columns[name][evaluation], DECILES, method="inverted_cdf")
         assert true == [float(grid.thresholds[grid.bin_of(np.array([value]))[0]]) for value in exact]
 
 
-def test_tables_name_every_decile(table, tmp_path, capsys):
+def test_the_true_area_is_that_of_all_pairs(told, table):
+    from sklearn.metrics import roc_auc_score
+
+    columns = evaluate(find_table(table)).columns
+    _, positive = simulate(SIZE)
+    assert (columns["label"] == positive[halves(SIZE)[1]]).all()
+    assert (np.round(columns["probability"], DIGITS) == columns["probability"]).all()
+    # ties of predictions within one of 1024 bins count one half
+    true = releases(told[1])["roc"]["auc"]["true"]
+    assert true == pytest.approx(roc_auc_score(columns["label"], columns["probability"]), abs=1e-3)
+
+
+def test_a_second_run_is_free_and_says_the_same(told, table, tmp_path, capsys):
+    folder, first = told
+    again = tmp_path / "again"
+    shutil.copytree(folder, again)
+    second = json.loads(run(table, again, "--json"))
+    assert all(release["free"] and release["remaining"] == "0.25" for release in second["releases"])
+    for before, after in zip(first["releases"], second["releases"], strict=True):
+        assert {**before, "free": True, "remaining": "0.25"} == after
+    assert main(["demo", "--data", str(table), "-o", str(again)]) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("free: it was in the ledger") == 4
+    assert "--fresh" in printed
+
+
+def test_fresh_begins_a_new_ledger(told, table, tmp_path):
+    folder, first = told
+    again = tmp_path / "again"
+    shutil.copytree(folder, again)
+    (again / "mine.txt").write_text("kept")
+    second = json.loads(run(table, again, "--fresh", "--json"))
+    assert not any(release["free"] for release in second["releases"])
+    assert releases(second)["roc"]["auc"]["private"] != releases(first)["roc"]["auc"]["private"]
+    assert (again / "mine.txt").read_text() == "kept"
+    assert not any("report" in name or name.endswith(".json") for name in LEDGER_FILES)
+
+
+def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
     assert main(["demo", "--data", str(table), "-o", str(tmp_path / "a" / "b")]) == 0
     printed = capsys.readouterr().out
-    for words in ("20,000 customers.csv", "0.4 + 0.6 = 1", "costs nothing", "Nine deciles of balance", "90%"):
+    for words in (
+        "6,000 customers.csv", "learned from 6,000 others", "costs nothing", "Nine deciles of balance", "90%",
+        "Refused, and nothing was spent", "Area under the ROC curve: 0.", "Hosmer-Lemeshow",
+    ):  # fmt: skip
         assert words in printed
+    lines = [line.split() for line in printed.splitlines()]
+    assert [line[-1] for line in lines if line[:1] in (["age:"], ["balance:"])] == ["2.5", "1.75"]
+    assert ["model:", "all", "its", "predictions", "0.5", "0.25", "refused"] in lines
     assert max(map(len, printed.splitlines())) <= 80
 
 
@@ -106,13 +204,18 @@ def test_tables_name_every_decile(table, tmp_path, capsys):
     ("name", "content", "words"),
     [
         ("absent.csv", None, "there is no file"),
-        ("empty.csv", "age;balance\n", "no rows"),
-        ("other.csv", "age;wealth\n1;2\n", "balance not found"),
+        ("empty.csv", "age;balance;y\n", "no rows"),
+        ("other.csv", "age;wealth;y\n1;2;no\n", "balance not found"),
+        ("unlabelled.csv", "age;balance\n1;2\n", "y"),
+        ("one.csv", "age;balance;y\n" + "1;2;no\n" * 9, "both answers"),
+        ("words.csv", "age;balance;y\n" + "old;2;no\nold;2;yes\n" * 9, "column age"),
+        ("gaps.csv", "age;balance;y\n" + "1;;no\n1;2;yes\n" * 9, "column balance"),
+        ("binary.csv", "\udcff\udcfe", "cannot read"),
     ],
 )
 def test_a_table_that_cannot_serve_gives_one_line_and_leaves_no_folder(name, content, words, tmp_path, capsys):
     if content is not None:
-        (tmp_path / name).write_text(content)
+        (tmp_path / name).write_text(content, errors="surrogateescape")
     assert main(["demo", "--data", str(tmp_path / name), "-o", str(tmp_path / "demo")]) == 2
     captured = capsys.readouterr()
     assert (captured.out, captured.err.count("\n")) == ("", 1)
@@ -127,23 +230,59 @@ def test_a_folder_that_is_a_file_is_refused_before_anything_is_spent(table, tmp_
     assert (tmp_path / "demo").read_text() == "mine"
 
 
+def test_a_ledger_of_other_records_is_refused_with_the_way_out(table, told, tmp_path, capsys):
+    again = tmp_path / "again"
+    shutil.copytree(told[0], again)
+    other = write_table(tmp_path / "customers.csv", 4_000)
+    assert main(["demo", "--data", str(other), "-o", str(again)]) != 0
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err.count("\n")) == ("", 1)
+    assert "--fresh begins a new ledger" in captured.err
+    assert "--updated" not in captured.err
+    (again / "ledger.db").write_text("junk")
+    assert main(["demo", "--data", str(table), "-o", str(again)]) != 0
+    assert "--fresh begins a new ledger" in capsys.readouterr().err
+
+
+def test_without_scikit_learn_one_line_says_how_to_get_it(table, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("ogive.reproduce.ecdf.models.importlib.util.find_spec", lambda name: None)
+    assert main(["demo", "--data", str(table), "-o", str(tmp_path / "demo")]) == 2
+    captured = capsys.readouterr()
+    assert captured.err.count("\n") == 1
+    assert "pip install 'ogive[learn]'" in captured.err
+    assert not (tmp_path / "demo").exists()
+    with pytest.raises(ParameterError):
+        evaluate(find_table(table))
+
+
 def test_without_public_data_the_table_is_simulated_and_says_so(tmp_path, monkeypatch):
     monkeypatch.setenv("OGIVE_DATA", str(tmp_path))
     table = find_table(None)
     assert table.simulated
     assert "SIMULATED" in table.origin
-    assert table.records.size == ROWS
+    assert table.positive.size == table.features.num_rows == ROWS
     monkeypatch.setenv("OGIVE_DATA", os.fspath(tmp_path / "nowhere"))
     with pytest.raises(DataError, match="nowhere"):
         find_table(None)
 
 
 def test_the_simulated_table_is_the_same_every_time_and_within_the_public_bounds():
-    first, second = simulate(5_000), simulate(5_000)
+    (first, answers), (second, again) = simulate(5_000), simulate(5_000)
+    assert first.equals(second)
+    assert (answers == again).all()
     for column, grid in (("age", age_grid()), ("balance", balance_grid())):
-        assert np.array_equal(first[column], second[column])
-        assert grid.low <= first[column].min()
-        assert first[column].max() <= grid.high
+        values = first[column].to_numpy()
+        assert grid.low <= values.min()
+        assert values.max() <= grid.high
+
+
+def test_simulated_answers_are_as_rare_as_the_banks_and_depend_on_what_is_known():
+    features, positive = simulate(ROWS)
+    assert 0.10 < positive.mean() < 0.14
+    duration = features["duration"].to_numpy()
+    assert duration[positive].mean() > 1.5 * duration[~positive].mean()
+    housing = np.array(features["housing"].to_pylist()) == "yes"
+    assert positive[~housing].mean() > 1.5 * positive[housing].mean()
 
 
 def test_grids_have_round_increasing_thresholds():
@@ -151,10 +290,12 @@ def test_grids_have_round_increasing_thresholds():
     assert (age_grid().low, age_grid().high, age_grid().bins) == (18, 110, 93)
 
 
-def test_every_stage_is_announced(table):
-    from contextlib import nullcontext
-
+def test_every_stage_is_announced_and_the_story_ends_with_a_refusal(table):
     said = []
-    tell(find_table(table), lambda message: said.append(message) or nullcontext())
-    assert [words for words in said if "epsilon = 0.4" in words or "epsilon = 0.6" in words]
-    assert len(said) == 4
+    found = find_table(table)
+    evaluation = evaluate(found)
+    with Session(evaluation.records, limit=LIMIT) as session:
+        steps = list(tell(found, evaluation, session, lambda message: said.append(message) or nullcontext()))
+    assert [type(step) for step in steps] == [Part] * 4 + [Refusal]
+    assert len([words for words in said if words.startswith("releasing") and "epsilon = 0." in words]) == 4
+    assert len([words for words in said if "truth" in words]) == 4

@@ -10,68 +10,119 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ogive.cli.output import busy
-from ogive.errors import ParameterError
+from ogive.errors import LedgerError, ParameterError
 from ogive.privacy import number_text
 
 if TYPE_CHECKING:
-    from ogive.cli.demo_data import Table
-    from ogive.cli.demo_story import Part
+    from ogive.cli.demo_story import Story
+    from ogive.session import Session
+
+LEDGER = "ledger.db"
+LEDGER_FILES = (LEDGER, f"{LEDGER}.key", f"{LEDGER}-wal", f"{LEDGER}-shm", f"{LEDGER}-journal")
 
 
 def demo(
     *,
     data: Path | None = None,
     output: Annotated[Path, Parameter(name=["--output", "-o"])] = Path("demo"),
+    fresh: bool = False,
     json: Annotated[bool, Parameter(show_default=False)] = False,
 ) -> None:
-    """Release the ages and balances of a bank's customers under one epsilon, and compare with the truth.
+    """Describe a bank's customers and judge a model of them, all paid from one ledger, until it is refused.
+
+    Trains a logistic regression on half of the customers. Of the others it releases the distributions of age and
+    balance, the model's ROC curve and its calibration, and compares each with the truth. A second run gets the
+    stored answers, for free.
 
     Args:
-        data: A table with the columns age and balance. By default the bank's, from the folder that OGIVE_DATA
-            names or ../shared/data; without it a simulated table of the same size.
-        output: Folder for report.html, the releases as JSON, and their charts.
+        data: A CSV table with the columns age, balance and y (yes or no), and others to learn from. By default the
+            bank's, from the folder that OGIVE_DATA names or ../shared/data; without it a simulated table of the
+            same size.
+        output: Folder for report.html, the releases as JSON, their charts, and the ledger.
+        fresh: Begin a new ledger. Forgetting what was spent is harmless only here, where the data are public.
         json: Write the comparison as JSON to standard output instead of tables.
     """
     from ogive.cli.demo_data import find_table
-    from ogive.cli.demo_story import summary, tell
-    from ogive.cli.demo_tables import print_story
+    from ogive.cli.demo_model import evaluate
+    from ogive.cli.demo_story import LIMIT, Part, Refusal, Story, tell
+    from ogive.cli.demo_summary import summary
+    from ogive.cli.demo_tables import Printer
+    from ogive.session import Session
 
     table = find_table(data)
+    with busy("training a logistic regression"):
+        evaluation = evaluate(table)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
         raise ParameterError(f"cannot write into {output}: it is not a folder") from None
-    parts = tell(table, busy)
-    with busy("writing the report"):
-        page = _write(parts, table, output)
-    if json:
-        print(writer.dumps(summary(parts, table), indent=1))
+    if fresh:
+        for name in LEDGER_FILES:
+            (output / name).unlink(missing_ok=True)
+    try:
+        session = Session(evaluation.records, limit=LIMIT, ledger=output / LEDGER, name=table.name)
+    except LedgerError as problem:
+        # what follows advises options that other commands have
+        reason = str(problem).split(";")[0]
+        raise LedgerError(f"{reason}; --fresh begins a new ledger for the demonstration") from None
+    printer = None if json else Printer()
+    parts = []
+    refusal = None
+    with session:
+        if printer is not None:
+            printer.opening(table, evaluation)
+        for step in tell(table, evaluation, session, busy):
+            if printer is not None:
+                printer.step(step)
+            if isinstance(step, Part):
+                parts.append(step)
+            else:
+                refusal = step
+        assert isinstance(refusal, Refusal)
+        story = Story(table, evaluation, tuple(parts), refusal)
+        with busy("writing the report"):
+            page = _write(story, session, output)
+    if printer is None:
+        print(writer.dumps(summary(story), indent=1))
     else:
-        print_story(parts, table)
+        printer.findings(story)
     print(f"wrote {page}: open it in a browser", file=sys.stderr)
 
 
-def _write(parts: tuple[Part, ...], table: Table, folder: Path) -> Path:
-    """Write the report, one JSON per release and its deciles, and the charts."""
+def _write(story: Story, session: Session, folder: Path) -> Path:
+    """Write the report, the releases as JSON, and their charts."""
+    from ogive.cli.demo_story import LIMIT
+    from ogive.cli.demo_summary import released_curve
     from ogive.files import write_atomically
     from ogive.report import chart_svg, write_report
+    from ogive.statistics.quantiles import QuantileEstimates
 
-    for part in parts:
-        write_atomically(folder / f"{part.column}.json", f"{part.curve.to_json()}\n".encode())
-        write_atomically(folder / f"{part.column}-deciles.json", f"{part.estimates.to_json()}\n".encode())
-        write_atomically(folder / f"{part.column}.svg", chart_svg(part.estimates).encode())
-    prices = " + ".join(number_text(part.privacy.epsilon) for part in parts)
+    for part in story.parts:
+        estimate, name = part.estimate, part.wish.name
+        if isinstance(estimate, QuantileEstimates):
+            write_atomically(folder / f"{name}-deciles.json", f"{estimate.to_json()}\n".encode())
+            write_atomically(folder / f"{name}.json", f"{released_curve(part).to_json()}\n".encode())
+        else:
+            write_atomically(folder / f"{name}.json", f"{estimate.to_json()}\n".encode())
+        write_atomically(folder / f"{name}.svg", chart_svg(estimate).encode())
+    prices = " + ".join(number_text(part.wish.privacy.epsilon) for part in story.parts)
+    wanted = story.refusal.wish
+    table, evaluation = story.table, story.evaluation
     notes = [
-        f"Age and balance of {table.records.size:,} {table.origin}.",
-        f"One epsilon of 1 pays for everything: {prices}, one part for each curve. The deciles are read off the "
-        "curves, which is post-processing and costs nothing.",
-        "Dashed lines and the columns named True are exact. They are here so that you can judge the noise, and "
-        "would not be published.",
+        f"{evaluation.records.size:,} {table.origin}. A logistic regression learned from {evaluation.trained:,} other "
+        "customers; probability is what it gives these for saying yes, label what they said.",
+        f"One ledger pays for everything, up to epsilon = {number_text(LIMIT.epsilon)}: {prices} was spent. The "
+        "deciles are read off the curves, which is post-processing and costs nothing.",
+        f"Then the distribution of all predictions was asked for, at epsilon = {number_text(wanted.privacy.epsilon)}, "
+        f"and refused: {story.refusal.reason}.",
+        "Dashed lines and columns named True are exact. They are here so that you can judge the noise, and would not "
+        "be published.",
     ]
     return write_report(
-        [part.estimates for part in parts],
+        [part.estimate for part in story.parts],
         folder / "report.html",
         title="Simulated customers, privately" if table.simulated else "A bank’s customers, privately",
-        truths=[part.truth for part in parts],
+        truths=[part.truth for part in story.parts],
         notes=notes,
+        account=session.account,
     )

@@ -5,23 +5,38 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ogive.datasets import data_directory
 from ogive.errors import DataError
-from ogive.records import Records
+from ogive.reproduce.ecdf.data_sets import BANK, read_table
 
-FILE = "bank-full.csv.gz"
+if TYPE_CHECKING:
+    import pyarrow as pa
+
 ROWS = 45_211
 SEED = 45_211
+NEEDED = ("age", "balance")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
-    """Records with the columns age and balance, and where they come from, in words."""
+    """Customers, whether each said yes, and where they come from, in words.
 
-    records: Records
+    Fields:
+        name: What the ledger calls them.
+        features: Columns that a model may learn from, age and balance among them.
+        positive: Whether each customer said yes, shape (rows,).
+        origin: For people.
+        simulated: Whether nobody of them exists.
+    """
+
+    name: str
+    features: pa.Table
+    positive: NDArray[np.bool_]
     origin: str
     simulated: bool = False
 
@@ -30,42 +45,59 @@ def find_table(path: Path | None) -> Table:
     """Open the table that was named, else the bank's, else a simulated one.
 
     Args:
-        path: A table with the columns age and balance; None looks for the public data sets.
+        path: A CSV file with the columns age and balance, and yes or no in the column y; None looks for the public
+            data sets.
 
     Raises:
         DataError: the table that was named cannot be read, or OGIVE_DATA names no folder.
     """
     if path is not None:
         if not path.is_file():
-            raise DataError(f"there is no file {path}; name a table with the columns age and balance")
-        return Table(_checked(Records.of(path)), path.name)
+            raise DataError(f"there is no file {path}; name a CSV table with the columns age, balance and y")
+        return _read(path, path.name)
     try:
-        public = data_directory() / FILE
+        public = BANK.find((data_directory(),))
     except DataError:
         if os.environ.get("OGIVE_DATA"):
             raise
         public = None
-    if public is not None and public.is_file():
-        return Table(_checked(Records.of(public)), "customers of a Portuguese bank (UCI Bank Marketing, bank-full)")
-    return Table(Records.of(simulate(ROWS)), "SIMULATED customers: the public data set was not found", simulated=True)
+    if public is not None:
+        return _read(public, "customers of a Portuguese bank (UCI Bank Marketing, bank-full)")
+    features, positive = simulate(ROWS)
+    origin = "SIMULATED customers: the public data set was not found"
+    return Table("simulated customers", features, positive, origin, simulated=True)
 
 
-def simulate(rows: int) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    """Draw ages and balances of roughly a bank's shapes, the same ones every time.
+def simulate(rows: int) -> tuple[pa.Table, NDArray[np.bool_]]:
+    """Draw customers of roughly a bank's shapes, whose answers depend on what is known of them; always the same.
 
     Args:
         rows: How many customers.
+
+    Returns:
+        Ages, balances, lengths of the last call in seconds and whether they have a housing loan; and the answers.
     """
+    import pyarrow as pa
+
     draw = np.random.default_rng(SEED)
     age = np.clip(np.round(18 + draw.gamma(4.2, 5.5, rows)), 18, 95)
     size = np.exp(draw.normal(6.4, 1.5, rows))
     kind = draw.random(rows)
     balance = np.round(np.select([kind < 0.08, kind < 0.16], [0.0, -np.minimum(size / 2, 8_000)], size))
-    return {"age": age, "balance": np.minimum(balance, 110_000)}
+    balance = np.minimum(balance, 110_000)
+    duration = np.round(draw.gamma(1.6, 160.0, rows))
+    housing = draw.random(rows) < 0.55
+    odds = 0.0045 * duration + 0.03 * np.abs(age - 42) + 0.08 * np.log1p(np.maximum(balance, 0)) - 1.0 * housing - 3.7
+    positive = draw.random(rows) < 1 / (1 + np.exp(-odds))
+    columns = {"age": age, "balance": balance, "duration": duration, "housing": np.where(housing, "yes", "no")}
+    return pa.table(columns), positive
 
 
-def _checked(records: Records) -> Records:
-    lacking = [name for name in ("age", "balance") if name not in records.columns]
+def _read(path: Path, origin: str) -> Table:
+    features, positive = read_table(BANK, path)
+    if not positive.size:
+        raise DataError(f"{path} has no rows; the demonstration needs customers")
+    lacking = [name for name in NEEDED if name not in features.column_names]
     if lacking:
-        raise DataError(f"the demonstration needs the columns age and balance; {' and '.join(lacking)} not found")
-    return records
+        raise DataError(f"the demonstration needs the columns age, balance and y; {' and '.join(lacking)} not found")
+    return Table(path.name.split(".")[0], features, positive, origin)

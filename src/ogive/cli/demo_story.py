@@ -1,25 +1,24 @@
-"""The demonstration: two curves and their deciles under one epsilon, beside the truth."""
+"""The demonstration: four releases from one ledger, one that does not fit any more, and the truth beside them."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from ogive.errors import BudgetError
 from ogive.grids import Grid
-from ogive.privacy import Adjacency, PureDP, number_text
+from ogive.privacy import PureDP, number_text
 
 if TYPE_CHECKING:
     from ogive.cli.demo_data import Table
-    from ogive.statistics.curve import Curve
-    from ogive.statistics.quantiles import QuantileEstimates
+    from ogive.cli.demo_model import Evaluation
+    from ogive.session import Session
+    from ogive.statistics.base import Statistic
 
-TOTAL = PureDP(1)
+LIMIT = PureDP(3)
 DECILES = tuple(k / 10 for k in range(1, 10))
 CONFIDENCE_LEVEL = 0.95
 
@@ -37,104 +36,142 @@ def balance_grid() -> Grid:
 
 
 @dataclass(frozen=True)
-class Part:
-    """One column of the story: what may be spent on it, its released quantiles and curve, and the truth."""
+class Wish:
+    """Something to be released.
 
-    column: str
+    Fields:
+        name: In files and in JSON.
+        words: For people.
+        statistic: What is asked.
+        truth: The exact counterpart to show beside it.
+        privacy: What it may cost.
+    """
+
+    name: str
+    words: str
+    statistic: Statistic[Any]
+    truth: Statistic[Any]
     privacy: PureDP
-    estimates: QuantileEstimates
-    truth: Curve
-
-    @property
-    def curve(self) -> Curve:
-        """The released curve, from which the deciles were read."""
-        assert self.estimates.curve is not None
-        return self.estimates.curve
-
-    def errors(self) -> dict[str, float]:
-        """Predicted and actual distance from the truth, as shares."""
-        private, true = self.curve.probabilities, self.truth.probabilities
-        gap = np.abs(private - true)
-        band = self.curve.band(CONFIDENCE_LEVEL, target="sample")
-        assert self.curve.strategy is not None
-        assert self.curve.total is not None
-        variance = self.curve.strategy.variance(total_known=True)
-        return {
-            "predicted_rms": math.sqrt(float(variance.mean())) / self.curve.total,
-            "actual_rms": float(np.sqrt(np.mean(gap**2))),
-            "predicted_ks": float(max(np.max(band.high - private), np.max(private - band.low))),
-            "actual_ks": float(gap.max()),
-        }
-
-    def true_deciles(self) -> list[float]:
-        """Deciles of the records themselves, as thresholds."""
-        places = np.searchsorted(self.truth.probabilities, np.array(DECILES) - 1e-12)
-        return [float(value) for value in self.truth.grid.thresholds[places]]
-
-    def inside(self) -> list[bool]:
-        """Whether each decile's interval holds the true decile."""
-        ends = zip(self.estimates.low, self.true_deciles(), self.estimates.high, strict=True)
-        return [low <= value <= high for low, value, high in ends]
 
 
-def tell(table: Table, busy: Callable[[str], AbstractContextManager[None]]) -> tuple[Part, ...]:
-    """Release both columns and look up the truth.
+def wishes() -> tuple[Wish, ...]:
+    """What is released, in this order; the deciles are read off the curves and cost nothing."""
+    from ogive.statistics import Ecdf, HosmerLemeshow, Quantiles, Roc
 
-    The deciles are read off each column's curve, so they cost nothing and epsilon is only divided
-    between the two curves: two fifths for age, whose 93 thresholds need less noise, and three
-    fifths for balance, which has several hundred.
+    ages, balances = age_grid(), balance_grid()
+    roc = Roc("probability", "label", bounds=(0, 1), confidence_level=CONFIDENCE_LEVEL)
+    calibration = HosmerLemeshow("probability", "label", confidence_level=CONFIDENCE_LEVEL)
+
+    def deciles(column: str, grid: Grid) -> Quantiles:
+        return Quantiles(column, DECILES, grid=grid, confidence_level=CONFIDENCE_LEVEL)
+
+    half, more = PureDP("0.5"), PureDP("0.75")
+    return (
+        Wish("age", "age: distribution, deciles", deciles("age", ages), Ecdf("age", grid=ages), half),
+        Wish(
+            "balance",
+            "balance: distribution, deciles",
+            deciles("balance", balances),
+            Ecdf("balance", grid=balances),
+            more,
+        ),
+        Wish("roc", "model: ROC curve, AUC", roc, roc, more),
+        Wish("calibration", "model: calibration", calibration, calibration, more),
+    )
+
+
+def one_too_many() -> Wish:
+    """What is asked for last, at more than is then left."""
+    from ogive.statistics import Ecdf
+
+    wanted = Ecdf("probability", bounds=(0, 1))
+    return Wish("predictions", "model: all its predictions", wanted, wanted, PureDP("0.5"))
+
+
+@dataclass(frozen=True)
+class Part:
+    """A wish that was granted.
+
+    Fields:
+        wish: What was asked.
+        estimate: What was released.
+        truth: The same without noise, for comparison only.
+        free: Whether the ledger had the answer already.
+        remaining: What was left afterwards.
+    """
+
+    wish: Wish
+    estimate: Any
+    truth: Any
+    free: bool
+    remaining: PureDP | None
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """A wish that was not granted, and why."""
+
+    wish: Wish
+    reason: str
+    remaining: PureDP | None
+
+
+@dataclass(frozen=True)
+class Story:
+    """What happened.
+
+    Fields:
+        table: All customers.
+        evaluation: Those that releases are about.
+        parts: What was released.
+        refusal: What was not.
+    """
+
+    table: Table
+    evaluation: Evaluation
+    parts: tuple[Part, ...]
+    refusal: Refusal
+
+
+Busy = Callable[[str], AbstractContextManager[None]]
+
+
+def tell(table: Table, evaluation: Evaluation, session: Session, busy: Busy) -> Iterator[Part | Refusal]:
+    """Release one thing after the other, look up the truth, and ask for one thing too many.
 
     Args:
-        table: The records.
+        table: All customers.
+        evaluation: Those that the model has not seen.
+        session: Pays, from a limit of `LIMIT`.
         busy: Shows what is being done.
 
     Privacy:
-        epsilon = 1 for the released parts, one record replaced; the truth beside them has none.
+        epsilon = 3 for everything that is released, one record replaced; the truth beside it has none.
     """
     from ogive.releasing import release
-    from ogive.statistics.ecdf import Ecdf
-    from ogive.statistics.quantiles import Quantiles
-    from ogive.trust import Central, Clear
+    from ogive.trust import Clear
 
-    plan = (("age", age_grid(), Fraction(2, 5)), ("balance", balance_grid(), Fraction(3, 5)))
-    parts = []
-    for column, grid, portion in plan:
-        privacy = PureDP(TOTAL.epsilon * portion)
-        with busy(f"releasing {column} at epsilon = {number_text(privacy.epsilon)}"):
-            wanted = Quantiles(column, DECILES, grid=grid, confidence_level=CONFIDENCE_LEVEL)
-            estimates = release(wanted, trust=Central(table.records), privacy=privacy, adjacency=Adjacency.REPLACE)
-        with busy(f"looking up the true {column}, for comparison only"):
-            truth = release(Ecdf(column, grid=grid), trust=Clear(table.records))
-        parts.append(Part(column, privacy, estimates, truth))
-    return tuple(parts)
+    for wish in wishes():
+        before = len(session.history)
+        with busy(f"releasing {wish.words} at epsilon = {number_text(wish.privacy.epsilon)}"):
+            estimate = session.release(wish.statistic, privacy=wish.privacy)
+        with busy(f"looking up the truth on {wish.name}, for comparison only"):
+            truth = release(wish.truth, trust=Clear(evaluation.records))
+        yield Part(wish, estimate, truth, len(session.history) == before, left(session))
+    wish = one_too_many()
+    try:
+        session.release(wish.statistic, privacy=wish.privacy)
+    except BudgetError as refused:
+        yield Refusal(wish, str(refused), left(session))
 
 
-def summary(parts: tuple[Part, ...], table: Table) -> dict[str, Any]:
-    """The story as plain data."""
-    return {
-        "schema": "ogive.demo/1",
-        "data": table.origin,
-        "simulated": table.simulated,
-        "epsilon": number_text(sum((part.privacy.epsilon for part in parts), Fraction(0))),
-        "columns": [
-            {
-                "column": part.column,
-                "epsilon": number_text(part.privacy.epsilon),
-                "thresholds": part.curve.grid.bins,
-                "errors": part.errors(),
-                "deciles": [
-                    {"probability": p, "private": value, "low": low, "high": high, "true": true, "inside": inside}
-                    for p, value, low, high, true, inside in zip(
-                        DECILES,
-                        part.estimates.numbers,
-                        part.estimates.low,
-                        part.estimates.high,
-                        part.true_deciles(),
-                        part.inside(),
-                        strict=True,
-                    )
-                ],
-            }
-            for part in parts
-        ],
-    }
+def left(session: Session) -> PureDP | None:
+    """What remains; None for nothing."""
+    remaining = session.remaining
+    assert remaining is None or isinstance(remaining, PureDP)
+    return remaining
+
+
+def epsilon_text(privacy: PureDP | None) -> str:
+    """The epsilon of what remains."""
+    return number_text(Fraction(0) if privacy is None else privacy.epsilon)

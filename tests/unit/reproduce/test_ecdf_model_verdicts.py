@@ -73,7 +73,7 @@ def test_figures_8_and_9_are_judged_by_repeated_runs(item):
     assert picture(item, distance=0.05) == ([HOLDS] * 4, "reproduced")
     assert picture(item, distance=0.15) == ([HOLDS, FAILS, HOLDS, HOLDS], "reproduced with remark")
     assert picture(item, distance=0.3, few=0.3) == ([FAILS, FAILS, FAILS, HOLDS], "not reproduced")
-    assert picture(item, distance=0.05, smoothing=0.01)[1] == "not reproduced"
+    assert picture(item, distance=0.05, smoothing=0.01)[1] == "reproduced with remark"
     assert picture(item, distance=0.05, data=SIMULATED) == ([UNDECIDED] * 4, "inconclusive")
 
 
@@ -81,6 +81,7 @@ def test_figure_1_is_judged_by_its_noise_and_only_on_real_data():
     item = roc_pictures.FIGURE_1
     assert picture(item, distance=0.1) == ([HOLDS] * 3, "reproduced")
     assert picture(item, distance=0.1, halves=0.002)[0] == [HOLDS, FAILS, HOLDS]
+    assert picture(item, distance=0.1, smoothing=0.01)[1] == "not reproduced"
     assert picture(item, distance=0.1, noise=0.001)[0] == [FAILS, HOLDS, HOLDS]
     assert picture(item, distance=0.1, data=SIMULATED) == ([UNDECIDED] * 3, "inconclusive")
 

@@ -84,10 +84,15 @@ def evaluate(data_set: DataSet, places: Places) -> Evaluation:
         return Evaluation(probabilities[half:], positive[half:], simulated=True)
     check_learning()
     table, positive = read_table(data_set, path)
-    rows = np.random.default_rng(SPLIT_SEED).permutation(positive.size)
-    training, evaluation = rows[: positive.size // 2], rows[positive.size // 2 :]
+    training, evaluation = halves(positive.size)
     features = design_matrix(data_set, table, training)
     return Evaluation(fit(features[training], positive[training], features[evaluation]), positive[evaluation], False)
+
+
+def halves(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Divide rows at random, always in the same way, into those to train on and those to evaluate."""
+    order = np.random.default_rng(SPLIT_SEED).permutation(rows)
+    return order[: rows // 2], order[rows // 2 :]
 
 
 def fit(known: Any, classes: Bool, unknown: Any) -> Float64:
