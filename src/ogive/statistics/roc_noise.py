@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.noise import KeyedSource
+from ogive.noise import DiscreteLaplace, KeyedSource
+from ogive.noise.base import Law
 from ogive.statistics.bands import NoiseMaxima
 from ogive.strategies import Strategy
 
@@ -102,7 +103,7 @@ def simulate_noise(
         positive_when: "high" or "low".
         simulations: Number of releases to simulate.
     """
-    source = KeyedSource.from_seed(_SEED)
+    random = np.random.Generator(np.random.PCG64(_SEED))
     above, either, ratio, ratio_above, last, pairs, products = (np.empty(simulations) for _ in range(7))
     nodes = sum(level.nodes for level in strategy.levels)
     batch = max(1, _BATCH_VALUES // nodes)
@@ -114,10 +115,7 @@ def simulate_noise(
         here = slice(start, start + rows)
         errors = np.empty((2, rows, strategy.size))
         for k in range(2):
-            noise = tuple(
-                level.law.sample(rows * level.nodes, source=source).reshape(rows, level.nodes)
-                for level in strategy.levels
-            )
+            noise = tuple(_draw(level.law, (rows, level.nodes), random) for level in strategy.levels)
             errors[k] = strategy.estimate(strategy.spread(noise), 0 if known == KNOWN_SIZES else None)
         if pull is not None:
             errors = share_excess(errors, pull, 0.0)
@@ -131,3 +129,18 @@ def simulate_noise(
         pairs[here] = pairs_in_order(errors[0], errors[1], positive_when) - true_pairs
         products[here] = errors[0, :, -1] * errors[1, :, -1] - true_product
     return SimulatedNoise(NoiseMaxima(above, either, ratio), ratio_above, last, pairs, products)
+
+
+def _draw(law: Law, shape: tuple[int, int], random: np.random.Generator) -> Int64:
+    """Noise for a simulation: the same law as a release's, from random numbers that need not be secret or exact.
+
+    The whole part of an exponential number of mean b is geometric, and the difference of two such numbers has the
+    discrete Laplace law of scale b.
+    """
+    if isinstance(law, DiscreteLaplace):
+        scale = float(law.scale)
+        drawn = np.floor(scale * random.standard_exponential(shape))
+        drawn -= np.floor(scale * random.standard_exponential(shape))
+        return drawn.astype(np.int64)
+    source = KeyedSource.from_seed(int(random.integers(1 << 62)))
+    return law.sample(shape[0] * shape[1], source=source).reshape(shape)

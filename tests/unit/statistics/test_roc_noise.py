@@ -1,14 +1,18 @@
 """The linear use of a known number of records, and simulated noise, against dense algebra and brute force."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from helpers.dense import prefix_covariance
 
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.statistics.roc_noise import (
     KNOWN_SIZES,
     KNOWN_SUM,
     NOTHING_KNOWN,
+    _draw,
     pairs_in_order,
     pull_of_total,
     share_excess,
@@ -124,3 +128,16 @@ def test_the_simulation_is_public_and_the_same_each_time():
     )
     assert np.array_equal(one.pairs, two.pairs)
     assert len(np.unique(one.pairs)) > 40
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace("0.7"), DiscreteLaplace(5), DiscreteGaussian(3)], ids=str)
+def test_simulations_draw_from_the_law_of_the_release(law):
+    drawn = _draw(law, (100, 2000), np.random.default_rng(4)).ravel()
+    values = np.arange(-6, 7)
+    expected = np.exp(law.log_probability(values))
+    shares = np.array([np.mean(drawn == value) for value in values])
+    # five standard deviations of a share of 200 000; a scale a tenth too large is seen
+    assert np.all(np.abs(shares - expected) <= 5 * np.sqrt(expected / drawn.size))
+    wider = type(law)((law.scale if isinstance(law, DiscreteLaplace) else law.sigma) * Fraction(11, 10))
+    wrong = np.exp(wider.log_probability(values))
+    assert np.any(np.abs(shares - wrong) > 5 * np.sqrt(wrong / drawn.size))
