@@ -1,7 +1,7 @@
 """What the processes do that the ledger's tests start, race and kill. Run as a program it forks them on request.
 
-One JSON line in: {"task": name, "out": file, ...}. One line out when the child runs, {"pid": n}, and one when
-it is over, {"status": wait status}; with "background" the second comes for all together, at {"task": "wait"}.
+One JSON line in: {"task": name, "out": file, ...}. One line out when the child is over, {"status": wait status};
+with "kill_after" it is killed after so many seconds, with "background" all are answered at {"task": "wait"}.
 Forking from a process that has imported everything costs milliseconds where starting Python costs a second.
 """
 
@@ -237,10 +237,14 @@ def main() -> None:
         pid = os.fork()
         if pid == 0:
             _child(request)
-        print(json.dumps({"pid": pid}), flush=True)
         if request.get("background"):
             background.append(pid)
+            print("{}", flush=True)
             continue
+        if "kill_after" in request:
+            # here, where the child is waited for: its number cannot have become another process's
+            time.sleep(request["kill_after"])
+            os.kill(pid, signal.SIGKILL)
         print(json.dumps({"status": os.waitpid(pid, 0)[1]}), flush=True)
 
 

@@ -52,11 +52,8 @@ class Forks:
     def run(self, request: dict, *, kill_after: float | None = None) -> tuple[int, list[tuple[str, str]]]:
         """Run one child, or kill it after a while; its wait status and what it noted."""
         path = self._new_notes()
-        pid = self._ask({**request, "out": str(path)})["pid"]
-        if kill_after is not None:
-            time.sleep(kill_after)
-            os.kill(pid, signal.SIGKILL)  # not reaped before the next line is read, so still the same process
-        return json.loads(self._read_line())["status"], read_notes(path)
+        killing = {} if kill_after is None else {"kill_after": kill_after}
+        return self._ask({**request, **killing, "out": str(path)})["status"], read_notes(path)
 
     def race(self, requests: list[dict]) -> list[tuple[int, list[tuple[str, str]]]]:
         """Run children at once; all wait for the same moment to start."""

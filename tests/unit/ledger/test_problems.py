@@ -1,0 +1,353 @@
+"""Whatever is wrong with a ledger is said in one line, and nothing is spent."""
+
+import os
+import resource
+import sqlite3
+import stat
+import subprocess
+import sys
+from contextlib import closing
+
+import pytest
+from helpers.postgres import server
+
+import ogive
+from ogive.errors import LedgerError, OgiveError, ParameterError
+from ogive.ledger import database
+from ogive.ledger.keys import Keys, make_key, read_key
+from ogive.ledger.problems import in_words
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP
+
+UNIT = PrivacyUnit(Adjacency.REPLACE)
+SECRET = bytes(32)
+
+
+@pytest.fixture
+def place(tmp_path):
+    """A file with one account and one spend of a third."""
+    path = tmp_path / "budget.db"
+    with ogive.Ledger.open(path) as ledger:
+        account = ledger.account("patients", unit=UNIT, limit=PureDP(3))
+        account.reserve({"what": "a"}, statistic="test", charge=PureDP(1), secret=SECRET)
+    return path
+
+
+def refused(place, kind=OgiveError):
+    """The one line with which opening and spending at a place is refused."""
+    with pytest.raises(kind) as caught, ogive.Ledger.open(place) as ledger:
+        ledger.account("patients").reserve({"what": "b"}, statistic="test", charge=PureDP(1), secret=SECRET)
+    message = str(caught.value)
+    assert "\n" not in message
+    return message
+
+
+def spent(place):
+    with ogive.Ledger.open(place) as ledger:
+        return ledger.account("patients").spent
+
+
+def test_files_are_for_their_user_only(place):
+    for path in (place, place.with_name("budget.db.key")):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert len(place.with_name("budget.db.key").read_bytes()) == 32
+
+
+def test_a_locked_file(place, monkeypatch):
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.1)
+    with closing(sqlite3.connect(place, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        assert "is locked by another process" in refused(place, LedgerError)
+    assert spent(place) == PureDP(1)
+
+
+def test_a_file_of_another_kind(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("age\n" + "42\n" * 2000)
+    assert "is not a ledger" in refused(path, LedgerError)
+    assert path.read_text().startswith("age\n42")
+
+
+def test_a_database_of_something_else(tmp_path):
+    path = tmp_path / "other.db"
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE patients (name TEXT)")
+    before = path.read_bytes()
+    assert "is a database of something else" in refused(path, LedgerError)
+    assert path.read_bytes() == before
+
+
+def test_a_damaged_file(place):
+    content = bytearray(place.read_bytes())
+    content[4096:] = os.urandom(len(content) - 4096)
+    place.write_bytes(content)
+    assert str(place) in refused(place, LedgerError)
+
+
+def test_a_newer_version(place):
+    with closing(sqlite3.connect(place)) as other:
+        other.execute("UPDATE ogive_meta SET value = '2' WHERE name = 'version'")
+        other.commit()
+    assert "is of version 2, and this library reads up to 1; upgrade ogive" in refused(place, LedgerError)
+
+
+def test_a_folder_and_a_missing_folder(tmp_path):
+    assert "it is a folder" in refused(tmp_path, LedgerError)
+    assert "No such file or directory" in refused(tmp_path / "none" / "budget.db", LedgerError)
+
+
+def test_a_missing_key_is_never_made_anew(place):
+    key = place.with_name("budget.db.key")
+    content = key.read_bytes()
+    key.unlink()
+    assert "budget.db.key is missing" in refused(place, LedgerError)
+    assert not key.exists()
+    key.write_bytes(bytes(32))
+    assert "is the key file of another ledger" in refused(place, LedgerError)
+    key.write_bytes(content[:31])
+    assert "is not a ledger's key file: it must hold 32 bytes" in refused(place, LedgerError)
+    key.write_bytes(content)
+    assert spent(place) == PureDP(1)
+
+
+def test_a_key_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.setenv("OGIVE_LEDGER_KEY", str(tmp_path / "kept" / "my.key"))
+    with ogive.Ledger.open(tmp_path / "budget.db") as ledger:
+        mark = ledger.fingerprint(b"data")
+    assert not (tmp_path / "budget.db.key").exists()
+    with ogive.Ledger.open(tmp_path / "budget.db") as ledger:
+        assert ledger.fingerprint(b"data") == mark
+
+
+@pytest.mark.parametrize("place", ["mysql://user:hidden@host/name", "", 7, "http://", "://"])
+def test_places_of_no_known_form(place):
+    message = refused(place, ParameterError)
+    assert "hidden" not in message
+
+
+def refused_to_others(place):
+    """The one line with which a user without rights is refused."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            if os.getuid() == 0:
+                os.setgroups([])
+                os.setgid(65534)
+                os.setuid(65534)
+            os.write(writer, refused(place, LedgerError).encode())
+        except BaseException as problem:
+            os.write(writer, f"not refused in a line: {problem!r}".encode())
+        os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader) as pipe:
+        message = pipe.read()
+    os.waitpid(child, 0)
+    return message
+
+
+@pytest.fixture
+def shared_place(place, monkeypatch):
+    """The same where other users can reach it, unless the machine forbids it."""
+    for folder in place.parents:
+        if folder.stat().st_uid == os.getuid() and str(folder).startswith("/tmp/"):
+            folder.chmod(folder.stat().st_mode | 0o055)
+    return place
+
+
+def test_a_file_of_another_user(shared_place):
+    if os.getuid():
+        shared_place.chmod(0)
+    assert "cannot be opened: Permission denied" in refused_to_others(shared_place)
+    shared_place.chmod(0o600)
+    assert spent(shared_place) == PureDP(1)
+
+
+def test_a_read_only_file(shared_place):
+    shared_place.chmod(0o444)
+    shared_place.with_name("budget.db.key").chmod(0o444)
+    message = refused_to_others(shared_place)
+    assert "Permission denied" in message or "read-only" in message
+    shared_place.chmod(0o600)
+    assert spent(shared_place) == PureDP(1)
+
+
+FULL = """
+import resource, sys, ogive
+with ogive.Ledger.open(sys.argv[1]) as ledger:
+    account = ledger.account("patients")
+    # no file may grow beyond its present size: what a full disk does
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+    refused = 0
+    for number in range(200):
+        try:
+            account.reserve({"n": number}, statistic="t", charge=ogive.PureDP("1/1000"), secret=bytes(32))
+        except ogive.LedgerError as problem:
+            print(problem)
+            break
+    print(number)
+"""
+
+
+def test_a_full_disk(place):
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+    done = subprocess.run(
+        [sys.executable, "-c", FULL, str(place), str(place.stat().st_size)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    message, granted = done.stdout.strip().split("\n")
+    assert message == f"the ledger {place} cannot be written: the disk is full or broken"
+    # every spend that was granted is there, and the refused one is not
+    total = spent(place)
+    assert total is not None
+    assert total.epsilon == 1 + PureDP("1/1000").epsilon * int(granted)
+
+
+def spend_all(account):
+    """How many small spends were granted until one was refused, and why it was."""
+    for number in range(2000):
+        try:
+            account.reserve({"n": number}, statistic="t", charge=PureDP("1/1000"), secret=SECRET)
+        except OgiveError as problem:
+            return number, str(problem)
+    raise AssertionError("nothing was refused")
+
+
+def test_a_full_device(place, tmp_path):
+    mounted = tmp_path / "small"
+    mounted.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", str(mounted)], capture_output=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip("this machine lets no file system be mounted")
+    try:
+        with ogive.Ledger.open(mounted / "budget.db") as ledger:
+            account = ledger.account("patients", unit=UNIT, limit=PureDP(3))
+            granted, message = spend_all(account)
+            assert message.endswith("cannot be written: the disk is full or broken")
+            assert granted > 10
+            assert account.spent == PureDP(granted * PureDP("1/1000").epsilon)
+    finally:
+        subprocess.run(["umount", str(mounted)], check=True)
+
+
+def test_a_server_that_is_not_there():
+    message = refused("postgresql://someone:hidden@127.0.0.1:1/budget", LedgerError)
+    assert "cannot be reached; check that its server runs" in message
+    assert "hidden" not in message
+
+
+def test_a_wrong_password_and_a_missing_database(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    running = server()
+    url = running.database()
+    assert 'database "none" does not exist' in refused(url.rsplit("/", 1)[0] + "/none", LedgerError)
+    message = refused(f"postgresql://ogive_tests:hidden@127.0.0.1:{running.port}/{url.rsplit('/', 1)[1]}", LedgerError)
+    assert "refuses this user and password" in message
+    assert "hidden" not in message
+
+
+def test_a_locked_row(tmp_path, monkeypatch):
+    import psycopg
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setattr(database, "BUSY_SECONDS", 1)
+    url = server().database()
+    with ogive.Ledger.open(url) as ledger:
+        account = ledger.account("patients", unit=UNIT, limit=PureDP(3))
+        with psycopg.connect(url) as other:
+            other.execute("SELECT * FROM ogive_data_sets FOR UPDATE")
+            with pytest.raises(LedgerError, match="is locked by another process"):
+                account.reserve({"what": "a"}, statistic="test", charge=PureDP(1), secret=SECRET)
+        assert account.spent is None
+
+
+def test_a_database_that_may_only_be_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    url = server().database()
+    with ogive.Ledger.open(url) as ledger:
+        ledger.account("patients", unit=UNIT, limit=PureDP(3))
+    with ogive.Ledger.open(f"{url}?options=-cdefault_transaction_read_only%3Don") as ledger:
+        with pytest.raises(LedgerError, match="is read-only for this user"):
+            ledger.account("patients").reserve({"what": "a"}, statistic="test", charge=PureDP(1), secret=SECRET)
+        assert ledger.accounts()[0].spent is None
+
+
+def test_a_server_that_dies_and_comes_back_has_every_spend(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    running = server()
+    with ogive.Ledger.open(running.database()) as ledger:
+        account = ledger.account("patients", unit=UNIT, limit=PureDP(3))
+        account.reserve({"what": "a"}, statistic="test", charge=PureDP(1), secret=SECRET)
+        running.kill()
+        with pytest.raises(LedgerError, match="cannot be reached"):
+            account.reserve({"what": "b"}, statistic="test", charge=PureDP(1), secret=SECRET)
+        running.start()
+        assert account.remaining == PureDP(2)
+
+
+def test_a_missing_driver_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    message = refused("postgresql://user@host/name", LedgerError)
+    assert "pip install 'ogive[postgres]'" in message
+
+
+def test_other_messages_are_cut_to_one_line():
+    with pytest.raises(LedgerError, match=r"^the ledger x cannot be used: something odd$"), in_words("x"):
+        raise sqlite3.OperationalError("something odd\nHINT: and more")
+
+
+# --- secrets
+
+
+def test_a_secret_is_sealed_and_then_gone(tmp_path):
+    secret = os.urandom(32)
+    path = tmp_path / "budget.db"
+    with ogive.Ledger.open(path) as ledger:
+        account = ledger.account("patients", unit=UNIT, limit=PureDP(3))
+        reservation = account.reserve({"what": "a"}, statistic="test", charge=PureDP(1), secret=secret)
+        reservation.bind(0, b"context of the records")
+        with closing(sqlite3.connect(path)) as other:
+            ((sealed, bound),) = other.execute("SELECT secret, bound FROM ogive_spends").fetchall()
+        assert len(sealed) > 32
+        reservation.record({"value": 1})
+        content = b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.suffix != ".key")
+    assert secret not in content
+    assert b"context of the records" not in content
+    assert sealed not in content
+    assert bound.encode() not in content
+    assert b'"value":1' in content
+
+
+def test_a_sealed_secret_opens_only_with_its_key_and_for_its_release():
+    one, other = Keys(bytes(32)), Keys(bytes([1] * 32))
+    sealed = one.seal(SECRET, "a")
+    assert one.unseal(sealed, "a") == SECRET
+    assert sealed != one.seal(SECRET, "a")
+    for keys, text, release in ((other, sealed, "a"), (one, sealed, "b"), (one, sealed[:-1], "a"), (one, b"", "a")):
+        with pytest.raises(LedgerError, match="is damaged"):
+            keys.unseal(text, release)
+
+
+def test_fingerprints_depend_on_the_key():
+    one, other = Keys(bytes(32)), Keys(bytes([1] * 32))
+    assert one.fingerprint(b"data") == one.fingerprint(b"data")
+    assert one.fingerprint(b"data") != other.fingerprint(b"data")
+    assert one.fingerprint(b"data") != one.fingerprint(b"date")
+    assert len(one.fingerprint(b"data")) == 64
+
+
+def test_a_key_is_made_once(tmp_path):
+    path = tmp_path / "folder" / "key"
+    assert make_key(path).check == make_key(path).check == read_key(path).check
+    with pytest.raises(LedgerError, match="cannot make the ledger's key file"):
+        make_key(path / "below")
+
+
+def test_the_address_shown_has_no_password():
+    shown = database.Database("postgresql://user:hidden@host:5433/name").words
+    assert shown == "postgresql://user:***@host:5433/name"
