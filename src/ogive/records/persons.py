@@ -12,6 +12,7 @@ import decimal
 import re
 from typing import Any, NamedTuple
 
+import numba
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -27,7 +28,7 @@ Bools = NDArray[np.bool_]
 
 MAX_DIGITS = 18
 _LIMIT = 10**MAX_DIGITS
-_WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+_IS_WHOLE, _IS_TEXT, _UNCLEAR = 0, 1, 2
 _DECIMAL = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-][0-9]{2,3})?")
 
 
@@ -115,16 +116,17 @@ class PersonCodes:
             blank = pc.or_(blank, pc.equal(pc.utf8_lower(array), "nan"))
         if pc.any(blank).as_py():
             raise DataError(_missing(self._column))
-        whole = pc.match_substring_regex(array, _WHOLE)
-        numbers = pc.cast(pc.if_else(whole, array, "0"), pa.int64()).to_numpy(zero_copy_only=False).copy()
-        is_text = ~whole.to_numpy(zero_copy_only=False)
-        decimals = (
-            pc.match_substring_regex(array, rf"^(?:{_DECIMAL.pattern})$").to_numpy(zero_copy_only=False) & is_text
-        )
-        if not decimals.any():
+        _, offsets, content = array.buffers()
+        ends = np.frombuffer(offsets, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+        numbers = np.zeros(len(array), dtype=np.int64)
+        kinds = np.empty(len(array), dtype=np.uint8)
+        _read_whole(np.frombuffer(content, dtype=np.uint8), ends, numbers, kinds)
+        is_text = kinds != _IS_WHOLE
+        unclear = np.flatnonzero(kinds == _UNCLEAR)
+        if not len(unclear):
             self._add(numbers, is_text, array.filter(pa.array(is_text)))
             return
-        names = {int(row): _canonical(array[int(row)].as_py()) for row in np.flatnonzero(decimals)}
+        names = {int(row): _canonical(array[int(row)].as_py()) for row in unclear}
         for row, name in names.items():
             if isinstance(name, int):
                 numbers[row], is_text[row] = name, False
@@ -149,6 +151,34 @@ class PersonCodes:
         own, names = _encoded(texts)
         codes[is_text] = own + len(distinct)
         return Persons(codes, distinct.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), names)
+
+
+@numba.njit(cache=True, nogil=True)
+def _read_whole(content: NDArray[np.uint8], ends: Int64, numbers: Int64, kinds: NDArray[np.uint8]) -> None:
+    """Read texts that write whole numbers of up to 18 digits as those; texts with other signs are text.
+
+    What holds digits and signs of numbers only, but is none of these, is left unclear.
+    """
+    for row in range(len(numbers)):
+        first, end = ends[row], ends[row + 1]
+        negative = content[first] == 45
+        start = first + 1 if negative else first
+        digits = end - start
+        kind = _IS_WHOLE if 1 <= digits <= MAX_DIGITS else _UNCLEAR
+        if digits > 0 and content[start] == 48 and (digits > 1 or negative):
+            kind = _UNCLEAR
+        value = np.int64(0)
+        for i in range(start, end):
+            letter = content[i]
+            if 48 <= letter <= 57:
+                value = 10 * value + (letter - 48) if kind == _IS_WHOLE else value
+            elif letter == 43 or letter == 45 or letter == 46 or letter == 101:  # + - . e
+                kind = _UNCLEAR
+            else:
+                kind = _IS_TEXT
+                break
+        kinds[row] = kind
+        numbers[row] = (-value if negative else value) if kind == _IS_WHOLE else 0
 
 
 def _encoded(array: Any) -> tuple[Int64, Any]:

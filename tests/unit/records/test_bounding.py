@@ -1,7 +1,9 @@
 """At most some rows of each person: exact sensitivity, the same choice everywhere, uniform over a person's rows."""
 
 import decimal
+import fractions
 import itertools
+import re
 
 import numpy as np
 import pandas as pd
@@ -302,3 +304,32 @@ def test_persons_and_labels_may_be_dictionaries_in_parquet(tmp_path):
     aggregate = ClassBinning(X, Label("y", ("yes",), ("no",)))
     for data in (table, tmp_path / "t.parquet"):
         assert Records.of(data).bounded("p", 1).aggregate(aggregate).tolist() == [[1, 0, 1], [0, 1, 0]]
+
+
+def slow_name(text):
+    """Who a text names, by the rule as written: a plain decimal number without leading zeros is that number."""
+    plain = re.fullmatch(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?(e[+-][0-9]{2,3})?", text)
+    return fractions.Fraction(text) if plain else text
+
+
+NAMES = st.text("0123456789-+.eE ax", min_size=1, max_size=6) | st.from_regex(
+    r"-?[0-9]{1,22}(\.0{1,3})?", fullmatch=True
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(names=st.lists(NAMES | st.integers(-(10**20), 10**20).map(str), min_size=1, max_size=8))
+def test_persons_are_told_apart_by_the_rule(names):
+    kept = Records.of({"p": names, "x": [1] * len(names)}).bounded("p", 1).aggregate(X)
+    assert int(kept.sum()) == len({slow_name(name) for name in names})
+
+
+def test_both_zeros_and_all_kinds_of_missing_are_one_content():
+    persons = np.repeat(np.arange(200), 3)
+    binning = Binning("x", Grid.explicit([0, 1]), "high")
+    plain = Records.of({"p": persons, "x": np.tile([0.0, 1.0, np.nan], 200)}).bounded("p", 1).aggregate(binning)
+    signed = Records.of({"p": persons, "x": np.tile([-0.0, 1.0, -np.nan], 200)}).bounded("p", 1).aggregate(binning)
+    null = {"p": persons, "x": pa.array([0.0, 1.0, None] * 200)}
+    assert 40 < plain[0] < 95
+    assert np.array_equal(plain, signed)
+    assert np.array_equal(plain, Records.of(null).bounded("p", 1).aggregate(binning))
