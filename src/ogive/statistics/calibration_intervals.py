@@ -32,7 +32,7 @@ Float64 = NDArray[np.float64]
 
 MOST_CONFIDENCE = Fraction(9999, 10_000)
 
-_SIMULATIONS, _FEWEST = 9999, 999
+SIMULATIONS, FEWEST_SIMULATIONS = 9999, 999
 _SIMULATED_VALUES = 20_000_000  # fewer simulations where there are so many groups
 _SEED = 0x72656C6961626C65  # public and fixed
 _BATCH_VALUES = 1 << 20
@@ -101,7 +101,7 @@ class Margins:
 
 def noise_margins(measured: Measured, groups: int, *, total_known: bool, tail: Fraction) -> Margins:
     """Simulate the bounds that hold except with probability `tail`."""
-    affordable = min(_SIMULATIONS, max(_FEWEST, _SIMULATED_VALUES // (4 * groups)))
+    affordable = min(SIMULATIONS, max(FEWEST_SIMULATIONS, _SIMULATED_VALUES // (4 * groups)))
     simulations = max(affordable, math.ceil(4 / tail))
     source = KeyedSource.from_seed(_SEED)
     batch = max(1, _BATCH_VALUES // (4 * groups))
