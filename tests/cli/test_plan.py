@@ -60,6 +60,9 @@ def test_rows_of_a_file_are_counted_where_their_number_is_public(run, table):
     status, _, err = run("ecdf", table, "--bounds", "0", "100", "--epsilon", "1", "--adjacency", "add_or_remove")
     assert status == 2
     assert "not counted" in err
+    status, _, err = run("ecdf", table, "--bounds", "0", "100", "--epsilon", "1", "--person", "id")
+    assert status == 2
+    assert "give --records instead" in err
 
 
 def test_a_wanted_error_gives_the_guarantee_that_it_needs(run):

@@ -168,6 +168,8 @@ class PlanOptions:
                 "the number of records is private under add_or_remove, so it is not counted; "
                 "give your own guess with --records"
             )
+        if self.person is not None:
+            raise ParameterError("a person may have several rows, so they are not counted; give --records instead")
         return Records.of(data).size
 
     def _model(self) -> type[TrustModel]:
