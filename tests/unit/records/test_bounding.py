@@ -2,6 +2,7 @@
 
 import decimal
 import fractions
+import functools
 import itertools
 import re
 
@@ -31,11 +32,16 @@ LABELED = ClassBinning(X, Label("y"))
 GROUPED = GroupSums(Binning("x", Grid.explicit([0.25, 1], low=0)), Label("y"), bits=2)
 
 
-def sums(rows, limit, aggregate=X, person="p"):
+def sums(rows, limit, aggregate=X):
     """The bounded aggregate of rows (person, x[, y])."""
+    return _sums(tuple(rows), limit, aggregate)
+
+
+@functools.lru_cache(maxsize=10_000)
+def _sums(rows, limit, aggregate):
     names = ("p", "x", "y")[: len(rows[0])]
     table = dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
-    return Records.of(table).bounded(person, limit).aggregate(aggregate)
+    return Records.of(table).bounded("p", limit).aggregate(aggregate)
 
 
 def test_siphash_is_the_published_one():
