@@ -20,22 +20,11 @@ from ogive.privacy import Adjacency, exact
 from ogive.provenance import Provenance
 from ogive.queries import Label
 from ogive.statistics import roc_json, roc_points, roc_text
-from ogive.statistics.bands import TARGETS, simultaneous_band
+from ogive.statistics.bands import TARGETS
 from ogive.statistics.curve import Curve
-from ogive.statistics.roc_band import RocBand, band_of_rates, class_ends, whole_square
+from ogive.statistics.roc_band import RocBand, whole_square
 from ogive.statistics.roc_designs import BUDGETS
-from ogive.statistics.roc_interval import auc_interval
-from ogive.statistics.roc_noise import (
-    KNOWN_SIZES,
-    KNOWN_SUM,
-    MOST_SIMULATIONS,
-    NOTHING_KNOWN,
-    SimulatedNoise,
-    default_simulations,
-    pull_of_total,
-    share_excess,
-    simulate_noise,
-)
+from ogive.statistics.roc_uncertainty import Uncertainty
 from ogive.strategies import Strategy
 
 Float64 = NDArray[np.float64]
@@ -216,40 +205,9 @@ class RocEstimate:
     # Error
 
     @cached_property
-    def _known(self) -> str:
-        if self.public_labels:
-            return KNOWN_SIZES
-        return KNOWN_SUM if self.total is not None and self.budget == "joint" else NOTHING_KNOWN
-
-    @cached_property
-    def _linear(self) -> Float64:
-        """The best linear estimates of both curves, unbiased and not smoothed, shape (2, N)."""
-        raw = np.stack([self.negatives.raw, self.positives.raw])
-        if self.strategy is None or self._known != KNOWN_SUM:
-            return raw
-        assert self.total is not None
-        return share_excess(raw, pull_of_total(self.strategy), self.total)
-
-    @cached_property
-    def _simulated(self) -> dict[int, SimulatedNoise]:
-        return {}
-
-    def _noise(self, simulations: int) -> SimulatedNoise | None:
-        if self.strategy is None:
-            return None
-        if simulations not in self._simulated:
-            self._simulated[simulations] = simulate_noise(
-                self.strategy,
-                np.stack([self.negatives.cumulative, self.positives.cumulative]),
-                known=self._known,
-                positive_when=self.positive_when,
-                simulations=simulations,
-            )
-        return self._simulated[simulations]
-
-    def _simulations(self, tail: Fraction) -> int:
-        usual = MOST_SIMULATIONS if self.strategy is None else default_simulations(self.strategy)
-        return max(usual, math.ceil(4 / tail))
+    def _uncertainty(self) -> Uncertainty:
+        total = self.total if self.budget == "joint" else None
+        return Uncertainty(self.negatives, self.positives, total=total, positive_when=self.positive_when)
 
     def auc_interval(self, confidence_level: float | None = None, *, target: str = "population") -> AucInterval:
         """Compute ends between which the true area of the gridded score lies.
@@ -271,18 +229,7 @@ class RocEstimate:
         _check_target(target)
         if not self.defined:
             return AucInterval(0.0, 1.0)
-        simulations = self._simulations(tail)
-        low, high = auc_interval(
-            self.auc,
-            self._linear,
-            np.stack([self.negatives.cumulative, self.positives.cumulative]),
-            self._noise(simulations),
-            positive_when=self.positive_when,
-            tail=tail,
-            target=target,
-            simulations=simulations,
-        )
-        return AucInterval(low, high)
+        return AucInterval(*self._uncertainty.interval(self.auc, tail, target))
 
     def band(self, confidence_level: float = 0.95, *, target: str = "population") -> RocBand:
         """Compute two curves between which the whole true ROC curve lies, with at least the stated confidence.
@@ -300,34 +247,9 @@ class RocEstimate:
         """
         tail = _tail(confidence_level)
         _check_target(target)
-        level = float(confidence_level)
         if not self.defined:
-            return whole_square(level, target)
-        fpr, tpr = (self._class_ends(k, tail / 2, target) for k in range(2))
-        return band_of_rates(fpr, tpr, level, target)
-
-    def _class_ends(self, k: int, tail: Fraction, target: str) -> tuple[Float64, Float64]:
-        """Ends of the share called positive of one class, at all thresholds at once, each shape (N + 1,)."""
-        curve = (self.negatives, self.positives)[k]
-        # a quarter of the tail is the smallest quantile asked of the simulation
-        simulations = self._simulations(tail)
-        if self.strategy is not None and self._known != KNOWN_SIZES:
-            noise = self._noise(simulations)
-            assert noise is not None
-            low, high = class_ends(self._linear[k], noise, tail, target)
-        else:
-            band = simultaneous_band(
-                self.grid,
-                curve.raw,
-                strategy=self.strategy,
-                total=curve.total,
-                confidence_level=float(1 - tail),
-                target=target,
-                simulations=None if self.strategy is None else simulations,
-            )
-            low, high = band.low, band.high
-        low, high = np.concatenate(([0.0], low)), np.concatenate(([0.0], high))
-        return (low, high) if self.positive_when == "low" else (1 - high[::-1], 1 - low[::-1])
+            return whole_square(float(1 - tail), target)
+        return self._uncertainty.band(tail, target)
 
     # Reading
 
