@@ -61,6 +61,40 @@ def test_bad_use_is_one_line_and_status_2(small, tmp_path, capsys, arguments, me
     assert shown.err.count("\n") == 1
 
 
+def test_a_table_is_redone_from_a_named_file_and_the_rest_is_simulated(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("OGIVE_DATA", str(tmp_path / "empty"))
+    (tmp_path / "empty").mkdir()
+    heart = tmp_path / "copy.csv"
+    heart.write_text("male,age,TenYearCHD\n1,39,0\n0,46,1\n")
+    arguments = ["reproduce", "ecdf", "--table", "1", "--data", str(heart), "--json", "-o", str(tmp_path / "out")]
+    assert main(arguments) == 0
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert finding["item"] == "table-1"
+    assert finding["inputs"]["bank data"] == finding["inputs"]["diabetes data"] == "simulated"
+    assert finding["inputs"]["heart data"] != "simulated"
+    outcomes = {check["claim"]: (check["outcome"], check["evidence"]) for check in finding["checks"]}
+    assert outcomes["Heart disease: 15 features"] == ("fails", "found 2")
+    assert [words for words, (outcome, _) in outcomes.items() if outcome == "undecided"] == [
+        claim for claim in outcomes if claim.startswith(("Bank-full", "Diabetes"))
+    ]
+    assert json.loads((tmp_path / "out" / "table-1.json").read_text())["inputs"] == finding["inputs"]
+
+
+def test_a_file_that_is_none_of_the_papers_tables_is_one_line(tmp_path, capsys):
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n")
+    assert main(["reproduce", "ecdf", "--figure", "1", "--data", str(other), "-o", str(tmp_path / "out")]) == 2
+    shown = capsys.readouterr().err
+    assert "TenYearCHD" in shown
+    assert shown.count("\n") == 1
+
+
+def test_a_folder_of_data_that_is_not_there_is_one_line(small, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("OGIVE_DATA", str(tmp_path / "nowhere"))
+    assert main(["reproduce", "ecdf", "-o", str(tmp_path / "out")]) == 2
+    assert "OGIVE_DATA names" in capsys.readouterr().err
+
+
 def test_an_output_folder_that_is_a_file_is_one_line(small, tmp_path, capsys):
     (tmp_path / "file").touch()
     assert main(["reproduce", "ecdf", "-o", str(tmp_path / "file")]) == 2
