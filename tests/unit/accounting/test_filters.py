@@ -4,13 +4,15 @@ import math
 import re
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ogive.accounting import compose, fits, gaussian_rho, mismatch, remaining
+from ogive.accounting import compose, covers, fits, gaussian_rho, mismatch, remaining
 from ogive.accounting.filters import rounded_down, rounded_up, shares
+from ogive.accounting.loss_distributions import most_repeats
 from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 
 EPSILONS = st.fractions(Fraction(1, 50), 2, max_denominator=50)
@@ -131,6 +133,35 @@ def test_counting_equal_charges_admits_more_than_their_sum_and_than_zcdp():
     divided = shares(limit, PureDP("1/5"))
     assert fits(limit, charges[:1] * divided.most)
     assert not fits(limit, charges[:1] * (divided.most + 1))
+
+
+def most(accepts):
+    count = 1
+    while accepts(count):
+        count += 1
+    return count - 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "each", "printed"),
+    [
+        (ApproxDP(5, "1e-6"), "1/2", (10, 3, 10, 10)),
+        (ApproxDP(5, "1e-6"), "1/5", (25, 23, 29, 29)),
+        (ApproxDP(5, "1e-6"), "1/10", (50, 92, 108, 102)),
+        (ApproxDP(3, "1e-6"), "1/20", (60, 148, 170, 160)),
+    ],
+)
+def test_the_table_of_the_manual(limit, each, printed):
+    page = (Path(__file__).parents[3] / "docs" / "ledger.md").read_text()
+    row = f"| epsilon = {limit.epsilon}, delta = 1e-6 | {each} | {' | '.join(map(str, printed))} |"
+    assert row in page
+    charge = PureDP(each)
+    assert printed == (
+        int(limit.epsilon / charge.epsilon),
+        most(lambda count: covers(limit, ZeroConcentratedDP(count * charge.epsilon**2 / 2))),
+        most_repeats(charge.epsilon, limit.epsilon, limit.delta),
+        most(lambda count: fits(limit, [charge] * count)),
+    )
 
 
 def test_a_first_charge_that_was_raised_changes_no_shares():

@@ -2,11 +2,14 @@
 
 import os
 import resource
+import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
+import tempfile
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from helpers.postgres import server
@@ -146,12 +149,13 @@ def refused_to_others(place):
 
 
 @pytest.fixture
-def shared_place(place, monkeypatch):
-    """The same where other users can reach it, unless the machine forbids it."""
-    for folder in place.parents:
-        if folder.stat().st_uid == os.getuid() and str(folder).startswith("/tmp/"):
-            folder.chmod(folder.stat().st_mode | 0o055)
-    return place
+def shared_place(place):
+    """The same in a folder that other users can enter."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        for path in place.parent.iterdir():
+            shutil.copy(path, folder)
+        yield Path(folder) / place.name
 
 
 def test_a_file_of_another_user(shared_place):
