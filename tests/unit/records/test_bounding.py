@@ -4,6 +4,7 @@ import decimal
 import fractions
 import functools
 import itertools
+import math
 import re
 
 import numpy as np
@@ -339,3 +340,14 @@ def test_both_zeros_and_all_kinds_of_missing_are_one_content():
     assert 40 < plain[0] < 95
     assert np.array_equal(plain, signed)
     assert np.array_equal(plain, Records.of(null).bounded("p", 1).aggregate(binning))
+
+
+def test_large_and_fractional_floats_are_different_persons_and_the_same_as_their_digits():
+    persons = [1e18, 1e19, 2e19, -1e19, 1e18 - 128, 0.5, 2.5, float("inf")]
+    table = {"p": np.repeat(persons, 3), "x": np.tile([0, 1, 2], len(persons))}
+    kept = Records.of(table).bounded("p", 1).aggregate(X)
+    assert kept.sum() == len(persons)
+    assert Records.of({"p": persons, "x": [1] * len(persons)}).bounded("p", 1).aggregate(X)[1] == len(persons)
+    digits = [str(int(p)) if abs(p) < math.inf and p == int(p) else str(p) for p in persons]
+    written = {**table, "p": np.repeat(np.array(digits, dtype=object), 3).tolist()}
+    assert np.array_equal(Records.of(written).bounded("p", 1).aggregate(X), kept)

@@ -292,6 +292,16 @@ def test_degrees_of_freedom_follow_where_the_model_was_fitted():
     assert ask(trust=Clear, df=3).degrees_of_freedom == 3
 
 
+def test_classes_may_be_named_by_one_value_or_several():
+    assert HosmerLemeshow("p", "y").negative == (0,)
+    assert HosmerLemeshow("p", "y", positive=True).negative == (0,)
+    assert HosmerLemeshow("p", "y", positive="ill").negative is None
+    several = HosmerLemeshow("p", "y", positive=np.array([2, 3]), negative=[np.int64(0), 1])
+    assert (several.positive, several.negative) == ((2, 3), (0, 1))
+    words = {"p": P, "y": np.where(TABLE["y"] == 1, "ill", "well")}
+    assert ask(words, trust=Clear, positive="ill").statistic == ask(trust=Clear).statistic
+
+
 def test_labels_may_be_words_and_missing_probabilities_a_bound():
     words = {"p": np.where(np.arange(5000) < 5, np.nan, P), "y": np.where(TABLE["y"] == 1, "yes", "no")}
     found = ask(words, trust=Clear, positive="yes", negative="no", missing="low")
