@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -177,7 +178,8 @@ class Books:
                 return read_text(row.estimate)  # type: ignore[no-any-return]
             values = {"estimate": text, "state": RELEASED, "finished": now(), "secret": None, "bound": None}
             connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(**values))
-        self.database.forget()
+        with contextlib.suppress(LedgerError):
+            self.database.forget()  # the estimate is safe; what cannot be forgotten now is at the next record
         return estimate
 
     def cancel(self, spot: Spot, number: int) -> None:

@@ -137,6 +137,7 @@ class Database:
         """
         if self.path is not None:
             with self._connect(write=False, begin=False) as connection:
+                connection.exec_driver_sql("PRAGMA busy_timeout = 0")
                 connection.exec_driver_sql("PRAGMA wal_checkpoint(TRUNCATE)")
 
     @contextmanager
