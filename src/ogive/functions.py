@@ -167,7 +167,7 @@ def hosmer_lemeshow(
     groups: int = DEFAULT_GROUPS,
     privacy: Privacy,
     positive: Any = 1,
-    negative: Any = 0,
+    negative: Any = None,
     bins: int = DEFAULT_BINS,
     adjacency: Adjacency = Adjacency.REPLACE,
     method: str = "auto",
@@ -188,8 +188,9 @@ def hosmer_lemeshow(
         labels: Numbers, truth values or texts of two classes, shape (n,).
         groups: Wanted number of groups of about equally many records, from 2.
         privacy: The guarantee for everything that is published.
-        positive: Value of the positive class, or a tuple of values.
-        negative: The same of the negative class; None takes the other value.
+        positive: Value or values of the positive class.
+        negative: Value or values of the negative class; left out, 0 if the positive class is 1, else the one
+            other value.
         bins: Thresholds in [0, 1] among which the groups' ends are chosen.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
         method: How the probabilities' distribution is measured, as for `ecdf`.

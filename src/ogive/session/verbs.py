@@ -132,7 +132,7 @@ class Verbs(ABC):
         groups: int = DEFAULT_GROUPS,
         privacy: Privacy | None = None,
         positive: Any = 1,
-        negative: Any = 0,
+        negative: Any = None,
         bins: int = DEFAULT_BINS,
         method: str = "auto",
         split: Rational | None = None,

@@ -55,7 +55,9 @@ class HosmerLemeshow:
         label: Column of labels.
         groups: Wanted number of groups of about equally many records, from 2; fewer are made where quantiles
             of the probabilities coincide.
-        positive, negative: Values of the classes, each one value or a tuple; negative=None takes the other value.
+        positive: Value or values of the positive class.
+        negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else every
+            other value, of which there may then be only one in the records.
         bins: Thresholds in [0, 1] among which the groups' ends are chosen.
         method: How the probabilities' distribution is measured; as for `Ecdf`.
         split: Share of the privacy for the groups' ends, in (0, 1); None chooses it by predicted error.
@@ -77,7 +79,7 @@ class HosmerLemeshow:
     _: KW_ONLY
     groups: int = DEFAULT_GROUPS
     positive: Any = 1
-    negative: Any = 0
+    negative: Any = None
     bins: int = DEFAULT_BINS
     method: str = "auto"
     split: Rational | None = None
@@ -95,6 +97,8 @@ class HosmerLemeshow:
             raise ParameterError(f"probability must be a column's name, got {self.probability!r}")
         for name in ("positive", "negative"):
             object.__setattr__(self, name, _as_tuple(getattr(self, name)))
+        if self.negative is None and self.positive == (1,):
+            object.__setattr__(self, "negative", (0,))
         if self.constants not in CONSTANTS:
             raise ParameterError(f"constants must be exact or paper, got {self.constants!r}")
         if self.constants == "paper":
@@ -231,6 +235,8 @@ def _bisect(values: Float64, targets: Float64) -> Int64:
 
 
 def _as_tuple(value: Any) -> Any:
-    if value is None or isinstance(value, tuple):
-        return value
-    return tuple(value) if isinstance(value, list | set | frozenset) else (value,)
+    """The values of a class as a tuple of Python's own; None stays."""
+    if value is None:
+        return None
+    values = value if isinstance(value, tuple | list | set | frozenset | np.ndarray) else (value,)
+    return tuple(item.item() if isinstance(item, np.generic) else item for item in values)

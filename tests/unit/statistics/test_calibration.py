@@ -252,7 +252,7 @@ def test_a_class_without_records_is_tested_as_any_other():
         ({"df": 0}, "df must be"),
         ({"df": "Q-2"}, "df must be"),
         ({"missing": "drop"}, "cannot be dropped"),
-        ({"positive": 0}, "in both classes"),
+        ({"positive": 0, "negative": 0}, "in both classes"),
         ({"confidence_level": 1}, "confidence_level"),
     ],
 )
