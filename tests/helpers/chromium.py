@@ -9,6 +9,7 @@ import os
 import select
 import shutil
 import subprocess
+import sys
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
@@ -27,6 +28,16 @@ FLAGS = (
 )
 PATIENCE = 30.0
 
+# the protocol wants descriptors 3 and 4: a small process moves ours there, and then is the browser
+MOVE = """
+import fcntl, os, sys
+pipes = [fcntl.fcntl(int(number), fcntl.F_DUPFD, 10) for number in sys.argv[1:3]]
+for pipe, wanted in zip(pipes, (3, 4)):
+    os.dup2(pipe, wanted)
+    os.close(pipe)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+
 
 def find():
     """The browser's program, or None."""
@@ -39,11 +50,9 @@ class Browser:
     def __init__(self, program, profile):
         to_read, self._out = os.pipe()
         self._in, to_write = os.pipe()
-        # the protocol wants descriptors 3 and 4; the shell moves ours there and then is the browser
-        command = f'exec "$0" "$@" 3<&{to_read} 4>&{to_write}'
-        arguments = [*FLAGS, f"--user-data-dir={profile}", "about:blank"]
+        command = [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"]
         self._process = subprocess.Popen(
-            ["/bin/sh", "-c", command, program, *arguments],
+            [sys.executable, "-S", "-c", MOVE, str(to_read), str(to_write), *command],
             pass_fds=(to_read, to_write),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -113,7 +122,11 @@ class Page:
         self._call("Network.enable")
         self._call("Log.enable")
         self._call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=density, mobile=width < 600
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=density,
+            mobile=width < 600,
         )
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self._call("Emulation.setEmulatedMedia", media=media, features=[scheme])
@@ -141,6 +154,10 @@ class Page:
         """The page as PDF on A4."""
         sheet = {"paperWidth": 8.27, "paperHeight": 11.69, "preferCSSPageSize": True}
         return base64.b64decode(self._call("Page.printToPDF", printBackground=True, **sheet)["data"])
+
+    def accessible(self):
+        """What a screen reader is told, as nodes with role and name."""
+        return self._call("Accessibility.getFullAXTree")["nodes"]
 
     def _events(self, method):
         return [

@@ -20,8 +20,8 @@ Float64 = NDArray[np.float64]
 
 TOP, RIGHT, BOTTOM, LEFT = 32, 18, 44, 50
 
-# about the width of a letter of 13 px in the fonts that a reader may have, rounded up
-LETTER = 7.5
+# about the width of a letter of 14 px in the widest of the fonts that a reader may have
+LETTER = 8.7
 
 
 @dataclass(frozen=True)

@@ -133,8 +133,8 @@ def _axes(frame: _Frame, drawing: CurveChart) -> list[Html]:
         parts.append(
             tag("text", tick_label(drawing.grid, number, step), class_="tick middle", x=f"{x:.1f}", y=frame.bottom + 19)
         )
-    label = shortened(drawing.label, frame.size.width - 40)
     middle = (frame.left + frame.right) / 2
+    label = shortened(drawing.label, 2 * (frame.size.width - middle))
     parts.append(tag("text", "Share of records at or below", class_="tick", x=LEFT - 42, y=TOP - 16))
     parts.append(tag("text", label, class_="name middle", x=middle, y=frame.size.height - 6))
     return parts

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.report.axis import nice_step, plain_number
-from ogive.report.chart import LETTER, Float64, Size, shortened
+from ogive.report.chart import Float64, Size, shortened
 from ogive.report.markup import Html, tag
 
 LARGE = (Size("wide", 470, 472, 5), Size("narrow", 350, 352, 5))
@@ -141,9 +141,10 @@ def _axes(frame: _Frame, chart: SquareChart) -> Iterator[Html]:
         x = round(float(frame.x(share)), 1)
         yield tag("line", class_="rule", x1=x, x2=x, y1=frame.top, y2=frame.bottom + 5)
         yield tag("text", f"{plain_number(round(100 * share, 6))} %", class_="tick middle", x=x, y=frame.bottom + 19)
-    wide = frame.size.width - LETTER
-    yield tag("text", shortened(chart.y_label, wide), class_="name", x=8, y=_TOP - 14)
-    yield tag("text", shortened(chart.x_label, wide), class_="name middle", x=middle, y=frame.size.height - 7)
+    above = shortened(chart.y_label, frame.size.width - 8)
+    below = shortened(chart.x_label, 2 * (frame.size.width - middle))
+    yield tag("text", above, class_="name", x=8, y=_TOP - 14)
+    yield tag("text", below, class_="name middle", x=middle, y=frame.size.height - 7)
 
 
 def _places(top: float, most: int) -> list[float]:

@@ -1,0 +1,224 @@
+"""A report as a real browser shows it: on a desk, on a phone, in the dark and on paper."""
+
+import io
+import re
+
+import numpy as np
+import pytest
+from helpers.chromium import Browser, Page, find
+
+import ogive
+from ogive.ledger import Ledger
+from ogive.noise import KeyedSource
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP
+from ogive.report import write_report
+from ogive.statistics.bounds import Bounds
+from ogive.statistics.calibration import HosmerLemeshow
+from ogive.statistics.roc import Roc
+
+WHITE, ACCENT, TRUE = (255, 255, 255), (31, 95, 174), (179, 71, 10)
+DARK_PAPER, DARK_ACCENT, DARK_TRUE = (20, 24, 29), (125, 180, 255), (255, 171, 107)
+PHONE, DESK = {"width": 360, "height": 740}, {"width": 1100}
+# A4 less margins of 16 mm, in CSS px
+SHEET = {"width": round(178 / 25.4 * 96), "height": round(265 / 25.4 * 96)}
+
+RNG = np.random.default_rng(21)
+N = 4_000
+RISK = np.clip(RNG.beta(1, 4, N), 0.001, 0.999)
+LONG = "a_column_with_a_very_long_name_" * 4
+DATA = {
+    "age": RNG.integers(20, 90, N),
+    "risk": RISK,
+    "died": (RNG.random(N) < RISK).astype(int),
+    "admitted": np.datetime64("2021-01-01") + RNG.integers(0, 900, N),
+    "patient": np.arange(N) // 2,
+    LONG: RNG.normal(5e6, 1e5, N),
+}
+STATISTICS = (
+    ogive.Ecdf("age", grid=ogive.Grid.integers(0, 110)),
+    Roc("risk", "died", (0, 1), bins=128),
+    HosmerLemeshow("risk", "died"),
+    Bounds("age"),
+)
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    program = find()
+    if program is None:
+        pytest.skip("no Chromium on this machine to open pages in (Debian: make services)")
+    with Browser(program, tmp_path_factory.mktemp("profile")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """One of each kind, with the truth and a budget."""
+    source, private, exact = KeyedSource(bytes(32)), [], []
+    with Ledger.open() as books:
+        account = books.account("patients", unit=PrivacyUnit(Adjacency.REPLACE), limit=PureDP(5))
+        for statistic in STATISTICS:
+            trust = ogive.Central(DATA)
+            private.append(ogive.release(statistic, trust=trust, privacy=PureDP(1), ledger=account, source=source))
+            exact.append(ogive.release(statistic, trust=ogive.Clear(DATA)))
+        path = tmp_path_factory.mktemp("report") / "report.html"
+        return write_report(private, path, title="A hospital", truths=exact, account=account)
+
+
+@pytest.fixture(scope="module")
+def awkward(tmp_path_factory):
+    """Long names and numbers, dates, persons, several totals, and releases that noise made useless."""
+    source = KeyedSource(bytes(32))
+    persons = ogive.Central(DATA, person="patient", max_rows_per_person=2)
+    days = ogive.Grid.integers("2021-01-01", "2023-12-31")
+    tiny, away = PureDP("0.001"), {"adjacency": Adjacency.ADD_OR_REMOVE, "source": source}
+    estimates = [
+        ogive.release(ogive.Ecdf(LONG, (0, 10**7)), trust=ogive.Central(DATA), privacy=PureDP("1/3"), source=source),
+        ogive.release(ogive.Quantiles("admitted", grid=days), trust=persons, privacy=ogive.ApproxDP(1, "1e-7"), **away),
+        *(ogive.release(statistic, trust=persons, privacy=tiny, **away) for statistic in STATISTICS),
+    ]
+    return write_report(estimates, tmp_path_factory.mktemp("awkward") / "report.html", title="x" * 90)
+
+
+@pytest.fixture
+def shown(browser):
+    """Open pages, and close them afterwards."""
+    pages = []
+
+    def show(path, **screen):
+        pages.append(Page(browser, path, **screen))
+        return pages[-1]
+
+    yield show
+    for page in pages:
+        page.close()
+
+
+def pixels(png):
+    """A picture as numbers, shape (height, width, 3)."""
+    image = pytest.importorskip("matplotlib.image", reason="reading pictures takes matplotlib")
+    return np.round(255 * image.imread(io.BytesIO(png))[..., :3]).astype(np.int16)
+
+
+def count(picture, color, tolerance=6):
+    """How many pixels have a color."""
+    near = [np.abs(picture[..., i] - round(part)) <= tolerance for i, part in enumerate(color)]
+    return int(np.count_nonzero(near[0] & near[1] & near[2]))
+
+
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_page_is_drawn_on_white_with_its_curves_and_bands(shown, report, screen):
+    picture = pixels(shown(report, **screen).picture())
+    height, width, _ = picture.shape
+    assert width == screen["width"]
+    assert height > 3 * width
+    assert count(picture, WHITE) > 0.6 * height * width
+    band = [255 - 0.22 * (255 - part) for part in ACCENT]
+    for color, least in ((ACCENT, 2_000), (band, 5_000), (TRUE, 200), ((28, 33, 39), 5_000)):
+        assert count(picture, color) > least, color
+    assert count(picture, DARK_ACCENT) < 200
+
+
+def test_a_page_is_dark_where_the_reader_wants_it_dark(shown, report):
+    picture = pixels(shown(report, dark=True, **DESK).picture())
+    assert count(picture, DARK_PAPER) > 0.5 * picture.shape[0] * picture.shape[1]
+    assert count(picture, WHITE) < 0.001 * picture.shape[0] * picture.shape[1]
+    for color in (DARK_ACCENT, DARK_TRUE):
+        assert count(picture, color) > 500, color
+
+
+@pytest.mark.parametrize("which", ["report", "awkward"])
+@pytest.mark.parametrize("width", [320, 360, 700, 1100])
+def test_nothing_is_wider_than_the_screen(shown, request, which, width):
+    page = shown(request.getfixturevalue(which), width=width)
+    assert page.ask("document.documentElement.scrollWidth") <= width
+    beyond = page.ask(f"""[...document.body.querySelectorAll('*')].filter(e => e.getClientRects().length)
+        .filter(e => e.getBoundingClientRect().right > {width} + .5)
+        .map(e => e.tagName + ': ' + e.textContent.slice(0, 60))""")
+    assert beyond == []
+    # what is too long for its column runs into the next one
+    tight = page.ask("""[...document.querySelectorAll('td, th, .cards > section, dd, p, li')]
+        .filter(e => e.scrollWidth > e.clientWidth + 1 && e.clientWidth).map(e => e.textContent.slice(0, 60))""")
+    assert tight == []
+
+
+def test_a_page_that_is_too_wide_would_be_noticed(shown, report, tmp_path):
+    wide = tmp_path / "wide.html"
+    wide.write_text(report.read_text().replace("<main>", '<main><p style="width:500px">wide</p>', 1))
+    assert shown(wide, **PHONE).ask("document.documentElement.scrollWidth") >= 500
+
+
+@pytest.mark.parametrize("which", ["report", "awkward"])
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_labels_in_charts_neither_collide_nor_leave_and_are_large_enough(shown, request, which, screen):
+    page = shown(request.getfixturevalue(which), **screen)
+    found = page.ask("""[...document.querySelectorAll('svg.chart')].filter(s => s.getClientRects().length).map(s => {
+        const frame = s.getBoundingClientRect(), scale = frame.width / s.viewBox.baseVal.width;
+        const boxes = [...s.querySelectorAll('text')].map(t => [t.textContent, t.getBoundingClientRect()]);
+        const outside = boxes.filter(([t, b]) => b.left < frame.left - 1 || b.right > frame.right + 1
+            || b.top < frame.top - 1 || b.bottom > frame.bottom + 1).map(([t, b]) => t);
+        const collide = boxes.flatMap(([t, a], i) => boxes.slice(i + 1)
+            .filter(([u, b]) => a.left < b.right && b.left < a.right && a.top + 3 < b.bottom && b.top + 3 < a.bottom)
+            .map(([u, b]) => t + ' / ' + u));
+        const size = boxes.length ? 13 * scale : 13;
+        return {name: s.querySelector('title').textContent, outside, collide, size};
+    })""")
+    assert len(found) >= 4
+    for chart in found:
+        assert chart["outside"] == [], chart
+        assert chart["collide"] == [], chart
+        assert 10 <= chart["size"] <= 17, chart
+
+
+def test_nothing_is_loaded_and_nothing_is_complained_about(shown, report):
+    page = shown(report, **DESK)
+    assert page.requests == [report.resolve().as_uri()]
+    assert page.complaints == []
+
+
+def test_the_policy_stops_what_somebody_smuggles_in(shown, report, tmp_path):
+    smuggled = tmp_path / "smuggled.html"
+    (tmp_path / "other.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    bait = '<img src="other.svg"><script>document.title="ran"</script>'
+    smuggled.write_text(report.read_text().replace("<main>", f"<main>{bait}", 1))
+    page = shown(smuggled, **DESK)
+    assert page.ask("document.title") == "A hospital"
+    assert page.ask("document.images[0].naturalWidth") == 0
+    assert any("Content Security Policy" in text for text in page.complaints)
+
+
+@pytest.mark.parametrize("which", ["report", "awkward"])
+def test_paper_is_white_and_nothing_that_must_stay_whole_is_cut(shown, request, which):
+    # the same width and height as a sheet between its margins, also when the reader's screen is dark
+    page = shown(request.getfixturevalue(which), media="print", dark=True, **SHEET)
+    whole = page.ask("""[...document.querySelectorAll('figure, table, .cards > section, .banner')]
+        .filter(e => e.getClientRects().length)
+        .map(e => [e.tagName, getComputedStyle(e).breakInside, e.getBoundingClientRect().height])""")
+    assert len(whole) > 10
+    assert all(breaks == "avoid" and height < SHEET["height"] for _, breaks, height in whole), whole
+    picture = pixels(page.picture())
+    assert count(picture, WHITE) > 0.8 * picture.shape[0] * picture.shape[1]
+    assert count(picture, (0, 0, 0), 60) > 5_000
+    assert count(picture, DARK_PAPER, 2) < 0.02 * picture.shape[0] * picture.shape[1]
+
+
+def test_a_page_becomes_a_pdf_with_each_release_on_a_page_of_its_own(shown, report):
+    pdf = shown(report, **DESK).paper()
+    assert pdf.startswith(b"%PDF")
+    sheets = len(re.findall(rb"/Type\s*/Page\b", pdf))
+    assert len(STATISTICS) <= sheets <= 3 * len(STATISTICS)
+
+
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_screen_reader_finds_headings_charts_and_tables(shown, report, screen):
+    nodes = [node for node in shown(report, **screen).accessible() if not node.get("ignored")]
+    roles = [node["role"]["value"] for node in nodes]
+    named = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes]
+    charts = [name for role, name in named if role in ("image", "img")]
+    assert len(charts) == 1 + 1 + 3 + 1  # budget, curve, ROC and its two small ones, calibration
+    assert all(charts)
+    assert [name for role, name in named if role == "heading" and "hospital" in name] == ["A hospital"]
+    assert ("heading", "What is not protected") in named
+    assert roles.count("table") == shown(report, **screen).ask("document.querySelectorAll('table').length")
+    assert roles.count("rowheader") > 20
+    assert "Band" in " ".join(name for role, name in named if role in ("StaticText", "columnheader"))

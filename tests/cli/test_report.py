@@ -1,0 +1,166 @@
+"""`ogive report`: a page from files, from a ledger or from both; one line where that cannot be."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive.cli import main
+from ogive.ledger import Ledger
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP
+from ogive.statistics.roc import Roc
+
+RNG = np.random.default_rng(11)
+RISK = RNG.random(2_000)
+DATA = {"risk": RISK, "died": (RNG.random(2_000) < RISK).astype(int)}
+CURVE = ogive.Ecdf("risk", (0, 1), bins=32)
+ROC = Roc("risk", "died", (0, 1), bins=32)
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command: (status, standard output, standard error)."""
+
+    def run_it(*arguments):
+        status = main(["report", *(str(argument) for argument in arguments)])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_it
+
+
+def released(statistic=CURVE, account=None):
+    return ogive.release(statistic, trust=ogive.Central(DATA), privacy=PureDP("0.5"), ledger=account)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A curve and a ROC curve as JSON."""
+    paths = []
+    for statistic in (CURVE, ROC):
+        paths.append(tmp_path / f"{statistic.name}.json")
+        paths[-1].write_text(released(statistic).to_json())
+    return paths
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    """A ledger with a data set that released twice, and one that did not."""
+    place = tmp_path / "budget.db"
+    unit = PrivacyUnit(Adjacency.REPLACE)
+    with Ledger.open(place) as books:
+        account = books.account("patients", unit=unit, limit=PureDP(2))
+        released(CURVE, account)
+        released(ROC, account)
+        books.account("empty", unit=unit, limit=PureDP(1))
+    return place
+
+
+def test_files_of_several_kinds_become_one_page(run, files, tmp_path):
+    page = tmp_path / "page.html"
+    status, out, err = run(*files, "-o", page, "--title", "Two <releases>")
+    assert (status, out) == (0, "")
+    assert err == f"wrote {page}\n"
+    text = page.read_text()
+    assert "<h1>Two &lt;releases&gt;</h1>" in text
+    assert "Distribution of risk" in text
+    assert "How well risk predicts died" in text
+    assert "Total price" in text
+    assert 'class="budget"' not in text
+
+
+def test_all_that_a_ledger_released_becomes_a_page_with_its_budget(run, ledger, tmp_path):
+    page = tmp_path / "page.html"
+    status, _, err = run("--ledger", ledger, "--data-set", "patients", "-o", page)
+    assert status == 0, err
+    text = page.read_text()
+    assert "<h1>Private releases of patients</h1>" in text
+    assert text.count("<article") == 2
+    assert "Budget of patients" in text
+    assert "did not come out" not in text
+
+
+def test_files_and_a_ledger_go_together_and_a_release_is_shown_once(run, files, ledger, tmp_path):
+    with Ledger.open(ledger) as books:
+        twice = tmp_path / "again.json"
+        twice.write_text(json.dumps(books.account("patients").answers()[0]))
+    page = tmp_path / "page.html"
+    status, out, err = run(files[0], twice, "--ledger", ledger, "--data-set", "patients", "-o", page, "--json")
+    assert status == 0, err
+    assert len(json.loads(out)["releases"]) == 3
+    assert page.read_text().count("<article") == 3
+    assert "One release on this page did not come out of this budget." in page.read_text()
+
+
+def test_json_sums_the_page_up(run, files, ledger, tmp_path):
+    page = tmp_path / "page.html"
+    status, out, _ = run(*files, "-o", page, "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["schema"] == "ogive.report/1"
+    assert found["output"] == str(page)
+    assert [release["schema"] for release in found["releases"]] == ["ogive.curve/1", "ogive.roc/1"]
+    assert found["releases"][1]["headline"].startswith("Of a random positive record")
+    assert found["budget"] is None
+    found = json.loads(run("--ledger", ledger, "--data-set", "patients", "-o", page, "--json")[1])
+    assert found["budget"] == {
+        "data_set": "patients",
+        "limit": {"type": "PureDP", "epsilon": "2"},
+        "spent": {"type": "PureDP", "epsilon": "1"},
+        "remaining": {"type": "PureDP", "epsilon": "1"},
+    }
+
+
+def test_the_only_data_set_of_a_ledger_needs_no_name(run, tmp_path):
+    with Ledger.open(tmp_path / "one.db") as books:
+        released(CURVE, books.account("patients", unit=PrivacyUnit(Adjacency.REPLACE), limit=PureDP(2)))
+    status, _, err = run("--ledger", tmp_path / "one.db", "-o", tmp_path / "page.html")
+    assert status == 0, err
+    assert "Budget of patients" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name releases to report"),
+        (("--data-set", "patients"), "--data-set needs --ledger"),
+        (("none.json",), "cannot read"),
+        (("folder",), "cannot read"),
+        (("broken.json",), "broken.json: not JSON"),
+        (("binary.json",), "binary.json: not JSON"),
+        (("plain.json",), "its schema must be one of ogive.bounds/1"),
+        (("future.json",), "its schema must be one of"),
+        (("bare.json",), "was never released"),
+        (("damaged.json",), "damaged.json: a curve lacks the field"),
+        (("--ledger", "none.db"), "there is no ledger"),
+        (("--ledger", "budget.db"), "say which data set with --data-set; the ledger has"),
+        (("--ledger", "budget.db", "--data-set", "nobody"), "has no account 'nobody'"),
+        (("--ledger", "budget.db", "--data-set", "empty"), "nothing was released from 'empty'"),
+        (("ecdf.json", "-o", "ecdf.json"), "would overwrite"),
+        (("--ledger", "budget.db", "-o", "budget.db"), "would overwrite"),
+        (("--ledger", "budget.db", "-o", "budget.db.key"), "would overwrite"),
+        (("ecdf.json", "-o", "nowhere/page.html"), "does not exist"),
+    ],
+)
+def test_what_cannot_be_reported_is_refused_in_one_line(run, files, ledger, tmp_path, monkeypatch, arguments, said):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "binary.json").write_bytes(b"\xff\x00")
+    (tmp_path / "plain.json").write_text("[1]")
+    (tmp_path / "future.json").write_text('{"schema": "ogive.curve/9"}')
+    curve = json.loads(files[0].read_text())
+    (tmp_path / "bare.json").write_text(json.dumps({**curve, "provenance": None}))
+    del curve["raw"]
+    (tmp_path / "damaged.json").write_text(json.dumps(curve))
+    before = {path.name: path.stat().st_size for path in tmp_path.iterdir() if path.is_file()}
+    status, out, err = run(*arguments)
+    assert status in (1, 2)
+    assert out == ""
+    assert err.startswith("ogive: error: ")
+    assert err.count("\n") == 1
+    assert said in err
+    assert "report.html" not in [path.name for path in tmp_path.iterdir()]
+    after = {path.name: path.stat().st_size for path in tmp_path.iterdir() if path.is_file()}
+    assert {name: after.get(name) for name in before} == before
