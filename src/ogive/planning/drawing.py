@@ -15,12 +15,19 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's palette, and marks, so that lines are told apart without color too
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A")
+_MOST_TICKS = 9
 _MARKS = ("o", "s", "^", "D", "v", "P", "X")
 
 
 def loss_of(privacy: Any) -> float:
     """Epsilon, or rho of a concentrated guarantee."""
     return float(privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon)
+
+
+def _label(error: str) -> str:
+    """Name of an error and the first words on it."""
+    words = METRICS[error].words.split(",")[0] if error in METRICS else ""
+    return f"{title(error)}: {words}" if words else title(error)
 
 
 def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
@@ -63,7 +70,11 @@ def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
     axes.set_xlabel(
         "rho" if kinds == {ZeroConcentratedDP} else "epsilon" if kinds == {PureDP} else "epsilon (approximate)"
     )
-    axes.set_ylabel(METRICS[wanted].title if wanted in METRICS else title(wanted))
+    axes.set_ylabel(_label(wanted))
+    losses = sorted({loss_of(row.privacy) for row in plan.rows})
+    if len(losses) <= _MOST_TICKS:
+        axes.set_xticks(losses, labels=[f"{loss:g}" for loss in losses])
+        axes.set_xticks([], minor=True)
     axes.set_title(f"Predicted error of {heading(plan)}, {plan.records} records", loc="left", fontsize=12)
     axes.grid(which="both", color=GRAY, alpha=0.18, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)

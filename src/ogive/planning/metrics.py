@@ -37,6 +37,7 @@ METRICS: dict[str, Metric] = {
     "outside": Metric("outside", "share of the records outside the bounds, on average, simulated"),
     "too_wide": Metric("too wide", "orders of magnitude without records that the bounds include, simulated"),
     "l1": Metric("area", "area between private and exact ROC curve, on average, simulated"),
+    "undefined": Metric("undefined", "share of releases that say nothing, which the errors beside it leave out"),
 }
 """What each error is, in the order of a table's columns."""
 

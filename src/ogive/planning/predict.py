@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError
 from ogive.noise import DiscreteLaplace
@@ -30,6 +30,7 @@ LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5
 DEFAULT_RUNS, SLOW_RUNS = 200, 40  # the latter where every release simulates a test's reference of its own
 MAX_RECORDS = 1 << 40
 
+Float64 = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 
@@ -219,12 +220,11 @@ class Planner:
             return known[aggregate]
 
         truth = self._truth(terms, sums)
-        found: dict[str, list[float]] = {}
-        for run in range(runs):
-            estimate = rehearse(way, terms, sums, nodes=noise_of_run(run + 1)).estimate
-            for name, value in estimate.errors(truth).items():
-                found.setdefault(name, []).append(value)
-        return {name: _summed_up(name, values) for name, values in found.items() if np.isfinite(values).any()}
+        found = [rehearse(way, terms, sums, nodes=noise_of_run(run + 1)).estimate.errors(truth) for run in range(runs)]
+        values = {name: np.array([errors[name] for errors in found]) for name in found[0]}
+        lost = np.any([~np.isfinite(each) for each in values.values()], axis=0).mean()
+        errors = {name: _summed_up(name, each) for name, each in values.items() if np.isfinite(each).any()}
+        return {**errors, "undefined": float(lost)} if lost else errors
 
     def _truth(self, terms: Terms, sums: Sums) -> Estimate:
         """The exact answer, by the first way that fits; some ways find less of it than others."""
@@ -236,9 +236,9 @@ class Planner:
         return rehearse(self.statistic, terms, sums, nodes=None).estimate
 
 
-def _summed_up(name: str, values: Sequence[float]) -> float:
+def _summed_up(name: str, values: Float64) -> float:
     """Root mean square or mean of the runs in which there was an error to see."""
-    finite = np.array([value for value in values if math.isfinite(value)])
+    finite = values[np.isfinite(values)]
     return float(np.sqrt(np.mean(finite**2)) if name in ROOT_MEAN_SQUARED else np.mean(np.abs(finite)))
 
 

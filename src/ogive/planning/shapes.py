@@ -25,7 +25,7 @@ from scipy.special import ndtri
 
 from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
-from ogive.queries import Aggregate, Binning, ClassBinning, Label
+from ogive.queries import Aggregate, Binning, ClassBinning, GroupSums, Label
 from ogive.records import Records
 from ogive.records.sources import Source, memory_source
 from ogive.statistics.curve_axis import to_labels
@@ -128,12 +128,15 @@ class Repeated:
         if self._source.is_empty():
             raise DataError("like has no rows; give at least one")
         rows = self._source.rows()
+        self._records = records
         self._copies, rest = divmod(records, rows)
         self._drawn = np.sort(np.random.default_rng(_SEED).permutation(rows)[:rest])
         self.words = f"the {rows} rows given as like"
 
     def sums(self, aggregate: Aggregate) -> Int64:
         """Exact integers of all copies and the rest."""
+        if isinstance(aggregate, GroupSums) and self._records << aggregate.bits >= 1 << 62:
+            raise ParameterError(f"sums of {self._records} records do not fit with bits={aggregate.bits}; use fewer")
         found = np.zeros(aggregate.shape, dtype=np.int64)
         if self._copies:
             found += self._copies * Records(self._source).aggregate(aggregate)

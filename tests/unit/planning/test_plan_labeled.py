@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import ogive
+from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
 from ogive.planning.predict import Planner
 from ogive.planning.shapes import BinormalShape
@@ -170,3 +171,11 @@ def test_the_model_is_what_it_says():
     groups = GroupSums(Binning("p", TEST._grid(), "refuse", "refuse"), ROC.classes().label)
     calibrated = shape.sums(groups)
     assert calibrated[1].sum() / 2**20 == pytest.approx(calibrated[3].sum(), rel=0.002)
+
+
+def test_releases_that_say_nothing_are_counted_and_too_many_records_refused():
+    row = ogive.plan(Roc("s", "y", (0, 1), bins=8), privacy=PureDP("0.01"), records=100, runs=60).chosen
+    assert 0.1 < row.errors["undefined"] < 1
+    assert "undefined" not in planned("hat_ls", PureDP(1), runs=2).errors
+    with pytest.raises(ParameterError, match="do not fit with bits=30"):
+        ogive.plan(HosmerLemeshow("p", "sick", bits=30), privacy=PureDP(1), records=1 << 40)
