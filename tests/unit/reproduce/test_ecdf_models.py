@@ -5,10 +5,15 @@ import math
 import numpy as np
 import pytest
 
+from ogive.privacy import PureDP
+from ogive.releasing import release
 from ogive.reproduce.ecdf import calibration, roc
 from ogive.reproduce.ecdf.data_sets import HEART
 from ogive.reproduce.ecdf.roc import Points
+from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell
+from ogive.statistics import HosmerLemeshow
+from ogive.trust import Central
 
 WHERE = {"data set": HEART.name, "records": 0}
 
@@ -73,6 +78,7 @@ def test_fewer_records_are_a_part_of_all():
     few, counts, _ = roc.scored(HEART.name, (), 300)
     everybody, _, _ = roc.scored(HEART.name, (), 0)
     assert (few.probabilities == everybody.probabilities[:300]).all()
+    assert (few.positive == everybody.positive[:300]).all()
     assert counts.sum() == 300
     assert counts[1].sum() == few.positive.sum()
 
@@ -103,6 +109,15 @@ def test_calibration_errors_are_replayed_and_fall():
     exact = calibration.calibration_errors({**setting, "epsilon": 1e5}, 3, ())
     assert max(exact[calibration.PAPER], exact[calibration.OURS]) < 0.01
     assert exact[calibration.EXPECTED] == numbers[calibration.EXPECTED]
+
+
+def test_the_papers_calibration_is_released_with_the_papers_constants():
+    numbers = calibration.calibration_errors({"data set": HEART.name, "epsilon": 2.0}, 5, ())
+    table, truth = calibration.records(HEART.name, ())
+    wanted = HosmerLemeshow("probability", "label", constants="paper")
+    found = release(wanted, trust=Central(table), privacy=PureDP(2), source=streams(5)[1])
+    assert found.measured.constants == "paper"
+    assert numbers[calibration.PAPER] == pytest.approx((found.statistic / truth.statistic - 1) ** 2)
 
 
 def test_the_expected_positives_are_those_of_the_tenth_with_the_lowest_predictions():
