@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ogive.statistics.roc_estimate import RocEstimate
 
 _SHOWN = (0.05, 0.1, 0.2, 0.5)
+_QUICK = 1 << 16
 
 
 def guarantee(estimate: RocEstimate) -> str:
@@ -41,11 +42,18 @@ def facts(estimate: RocEstimate) -> list[tuple[str, str]]:
     if estimate.strategy is not None:
         method = f"{estimate.strategy.name}, {estimate.budget} budget, smoothing {estimate.negatives.smoothing}"
         rows.append(("method", method))
-    low, high = estimate.auc_interval()
-    level = f"{100 * estimate.confidence_level:.6g} %"
-    rows.append(("AUC", f"{estimate.auc:.4f} ({level} interval for the population {low:.4f} to {high:.4f})"))
+    rows.append(("AUC", _area(estimate)))
     rows.append(("grid", f"{estimate.grid.bins} thresholds; ties move the AUC by at most {estimate.tie_bound:.2g}"))
     return rows
+
+
+def _area(estimate: RocEstimate) -> str:
+    """The area, with its interval where that does not take long."""
+    if estimate.private and estimate.grid.bins > _QUICK:
+        return f"{estimate.auc:.4f} (auc_interval() simulates an interval, which takes a while on so many thresholds)"
+    low, high = estimate.auc_interval()
+    level = f"{100 * estimate.confidence_level:.6g} %"
+    return f"{estimate.auc:.4f} ({level} interval for the population {low:.4f} to {high:.4f})"
 
 
 def operating_points(estimate: RocEstimate) -> list[tuple[str, str, str]]:

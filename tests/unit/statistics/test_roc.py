@@ -253,6 +253,12 @@ def test_the_text_says_what_a_reader_needs():
     assert f"> {estimate.thresholds[at]:.6g}" in text
 
 
+def test_the_text_never_takes_long():
+    estimate = released(bins=1 << 17, method="path")
+    assert "auc_interval() simulates" in str(estimate)
+    assert "interval for the population" in str(release(Roc("s", "y", (0, 1), bins=1 << 17), trust=Clear(TABLE)))
+
+
 def test_dates_can_be_scores():
     days = np.datetime64("2020-01-01") + np.arange(400) % 365
     table = {"s": days, "y": (np.arange(400) % 365 > 200).astype(int)}
