@@ -284,3 +284,33 @@ def test_exact_counts_have_the_kolmogorov_band():
         distance = scipy.stats.kstwo.ppf(0.95, 300)
         inner = (curve.probabilities > 0.2) & (curve.probabilities < 0.8)
         assert np.allclose((curve.band().high - curve.probabilities)[inner], distance)
+
+
+@pytest.mark.parametrize("target", ["population", "sample"])
+@pytest.mark.parametrize("epsilon", [1, 1000], ids=["noisy", "nearly exact"])
+@pytest.mark.parametrize("records", [1e-300, 5e-324, 0.0, -4.0, 1e-9])
+def test_a_private_number_of_records_that_is_none_makes_a_band_of_everything(records, epsilon, target):
+    strategy = design_tree(8, privacy=PureDP(epsilon), adjacency=Adjacency.ADD_OR_REMOVE)
+    raw = np.array([1e10, 3.0, -2.0, 1e-300, 0.0, 7.0, 1.0, records])
+    band = simultaneous_band(
+        Grid.integers(1, 8), raw, strategy=strategy, total=None, confidence_level=0.9, target=target, simulations=199
+    )
+    assert band.low.tolist() == [0.0] * 7 + [1.0]
+    assert band.high.tolist() == [1.0] * 8
+
+
+def test_records_below_their_own_margin_claim_nothing_and_above_it_something():
+    strategy = design_tree(8, privacy=PureDP(1), adjacency=Adjacency.ADD_OR_REMOVE)
+    margin = upper_quantile(simulate_maxima(strategy, total_known=False, simulations=199).ratio, Fraction(1, 10))
+    for factor, claims in ((0.99, False), (4.0, True)):
+        raw = np.linspace(0.6, 1, 8) * factor * margin
+        band = simultaneous_band(
+            Grid.integers(1, 8),
+            raw,
+            strategy=strategy,
+            total=None,
+            confidence_level=0.9,
+            target="sample",
+            simulations=199,
+        )
+        assert bool(np.any(band.low[:-1] > 0)) == claims
