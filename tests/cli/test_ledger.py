@@ -323,3 +323,33 @@ def test_an_interrupt_before_anything_is_asked_spends_nothing(folder, run):
     assert (program.returncode, out, err) == (130, b"", b"")
     assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
     assert spent(run) == "1/2"
+
+
+def test_colleagues_at_once_never_spend_more_than_there_is(folder, run):
+    """Four processes ask for half of the budget each, at the same time: two get it."""
+    assert run("ledger", "limit", "budget.db", "--data-set", "people", "--epsilon", "1", "--new")[0] == 0
+    programs = [
+        subprocess.Popen(
+            [
+                PROGRAM,
+                "ecdf",
+                "people.csv",
+                "--column",
+                "age",
+                "--bounds",
+                "0",
+                str(end),
+                *HALF,
+                "--ledger",
+                "budget.db",
+            ],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for end in (100, 110, 120, 130)
+    ]
+    said = [program.communicate(timeout=120)[1] for program in programs]
+    assert sorted(program.returncode for program in programs) == [0, 0, 1, 1], said
+    assert sum("has nothing left of epsilon = 1" in words for words in said) == 2, said
+    assert spent(run) == "1"
