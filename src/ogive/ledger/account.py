@@ -147,8 +147,8 @@ class Account:
         return (WHOLE, self._spot.part) if self._spot.part else None
 
     def __repr__(self) -> str:
-        where = f", part {self._spot.part!r}" if self._spot.part else ""
-        return f"Account({self.name!r}{where}, limit {self.limit}, remaining {self.remaining})"
+        where = f".part({self._spot.part!r})" if self._spot.part else ""
+        return f"Account({self.name!r}){where}"
 
 
 class Reservation:

@@ -71,7 +71,8 @@ class Database:
     def default_key(self) -> Path:
         """Where the key file is unless the environment names another."""
         if self.path is not None:
-            return self.path.with_name(self.path.name + ".key")
+            file = self.path.resolve()  # a link's ledger is the one it points to
+            return file.with_name(file.name + ".key")
         return config_folder() / f"ledger-{self._digest}.key"
 
     def make_file(self) -> None:

@@ -1,6 +1,7 @@
 import datetime
 import json
 import os
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -335,3 +336,32 @@ def test_a_memory_ledger_stays_with_its_process(unit):
             os._exit(9)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
         assert account.spent is None
+
+
+def test_threads_share_one_budget(account):
+    def spend(number):
+        try:
+            reserve(account, PureDP("1/2"), what=number)
+        except BudgetError:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(8) as pool:
+        granted = sum(pool.map(spend, range(16)))
+    assert granted == 6
+    assert account.remaining is None
+
+
+def test_a_link_and_its_file_are_one_ledger(tmp_path, unit):
+    (tmp_path / "kept").mkdir()
+    with ogive.Ledger.open(tmp_path / "kept" / "budget.db") as ledger:
+        reserve(ledger.account("patients", unit=unit, limit=PureDP(3)), PureDP(1))
+        (tmp_path / "link.db").symlink_to(tmp_path / "kept" / "budget.db")
+        with ogive.Ledger.open(tmp_path / "link.db") as linked:
+            assert linked.account("patients").remaining == PureDP(2)
+            assert linked.fingerprint(b"data") == ledger.fingerprint(b"data")
+
+
+def test_an_account_shows_its_name_without_asking_the_ledger(account):
+    assert repr(account) == "Account('patients')"
+    assert repr(account.part("north")) == "Account('patients').part('north')"

@@ -308,23 +308,29 @@ def test_other_messages_are_cut_to_one_line():
 # --- secrets
 
 
-def test_a_secret_is_sealed_and_then_gone(tmp_path):
-    secret = os.urandom(32)
+def test_secrets_are_sealed_and_then_gone(tmp_path):
     path = tmp_path / "budget.db"
-    with ogive.Ledger.open(path) as ledger:
-        account = ledger.account("patients", unit=UNIT, limit=PureDP(3))
-        reservation = account.reserve({"what": "a"}, statistic="test", charge=PureDP(1), secret=secret)
-        reservation.bind(0, b"context of the records")
-        with closing(sqlite3.connect(path)) as other:
-            ((sealed, bound),) = other.execute("SELECT secret, bound FROM ogive_spends").fetchall()
-        assert len(sealed) > 32
-        reservation.record({"value": 1})
+    secrets = [os.urandom(32) for _ in range(30)]
+    # another process that has the ledger open, so that its log is not thrown away after every transaction
+    with ogive.Ledger.open(path) as ledger, closing(sqlite3.connect(path)) as other:
+        account = ledger.account("patients", unit=UNIT, limit=PureDP(30))
+        reservations = [
+            account.reserve({"what": number}, statistic="test", charge=PureDP(1), secret=secret)
+            for number, secret in enumerate(secrets)
+        ]
+        for reservation in reservations:
+            reservation.bind(0, b"context of the records")
+        kept = other.execute("SELECT secret, bound FROM ogive_spends").fetchall()
+        assert all(len(sealed) > 32 for sealed, _ in kept)
+        for number, reservation in enumerate(reservations):
+            reservation.record({"value": number, "rest": [0.5] * 40 * number})
         content = b"".join(file.read_bytes() for file in tmp_path.iterdir() if file.suffix != ".key")
-    assert secret not in content
+    assert b'"value":7' in content
     assert b"context of the records" not in content
-    assert sealed not in content
-    assert bound.encode() not in content
-    assert b'"value":1' in content
+    for secret, (sealed, bound) in zip(secrets, kept, strict=True):
+        assert secret not in content
+        assert sealed[12:44] not in content
+        assert bound.encode()[8:40] not in content
 
 
 def test_a_sealed_secret_opens_only_with_its_key_and_for_its_release():
