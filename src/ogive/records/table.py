@@ -142,7 +142,9 @@ class Records:
             self._check_column(label.column)
             check_label_type(label, self._source.type(label.column))
             wanted[label.column] = None
-        identifiers = set() if self.person is None else {self.person} - wanted.keys()
+        identifiers = set() if self.person is None else {self.person}
+        if self.person in wanted:  # numbers to be measured are read as floats, which may take two persons for one
+            raise DataError(f"column {self.person!r} says whose row it is, so it cannot be what is measured too")
         columns = [*wanted, *identifiers]
         rows = 0
         persons = None if self.person is None else PersonCodes(self.person, self._source.type(self.person))

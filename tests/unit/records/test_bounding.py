@@ -261,11 +261,11 @@ def test_a_limit_needs_a_person_and_a_whole_number():
     assert Central(bounded).unit(Adjacency.ADD_OR_REMOVE).max_rows_per_person == 3
 
 
-def test_the_person_column_may_be_the_one_that_is_measured(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("x\n1\n1\n2\n")
-    for data in (path, {"x": [1, 1, 2]}):
-        assert Records.of(data).bounded("x", 1).aggregate(X).tolist() == [0, 1, 1]
+@pytest.mark.parametrize("person", ["x", "y"])
+def test_a_column_of_persons_is_not_measured(person):
+    """As floats, in which numbers are measured, two persons could be one."""
+    with pytest.raises(DataError, match=f"column '{person}' says whose row it is"):
+        Records.of({"x": [1, 1, 2], "y": [0, 1, 1]}).bounded(person, 1).aggregate(LABELED)
 
 
 def test_what_was_dropped_is_not_published():
