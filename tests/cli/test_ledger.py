@@ -1,8 +1,10 @@
 """The budget on the command line: paying, repeating for free, refusing, showing, limiting and exporting."""
 
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -12,6 +14,7 @@ import numpy as np
 import pytest
 
 from ogive.cli import main
+from ogive.ledger import database
 
 PROGRAM = Path(sys.executable).with_name("ogive")
 AGES = np.random.default_rng(11).integers(18, 90, 2_000)
@@ -294,19 +297,46 @@ UNUSABLE = {
     "folder": (lambda folder: (folder / "budget.db").mkdir(), "it is a folder"),
     "no_key": (lambda folder: (folder / "budget.db.key").unlink(), "key file"),
     "short_key": (lambda folder: (folder / "budget.db.key").write_bytes(b"short"), "is not a ledger's key file"),
+    "newer_version": (
+        lambda folder: change(folder, "UPDATE ogive_meta SET value = '99' WHERE name = 'version'"),
+        "upgrade",
+    ),
+    "locked": (lambda folder: hold(folder), "is locked by another process; try again"),
 }
+HELD = []
+
+
+def change(folder, statement):
+    with contextlib.closing(sqlite3.connect(folder / "budget.db")) as connection, connection:
+        connection.execute(statement)
+
+
+def hold(folder):
+    HELD.append(sqlite3.connect(folder / "budget.db", isolation_level=None))
+    HELD[-1].execute("BEGIN EXCLUSIVE")
 
 
 @pytest.mark.parametrize("case", UNUSABLE)
-def test_an_unusable_ledger_is_one_line_with_status_one(folder, run, case):
+def test_an_unusable_ledger_is_one_line_with_status_one(folder, run, monkeypatch, case):
+    monkeypatch.setattr(database, "BUSY_SECONDS", 0.2)
     spoil, words = UNUSABLE[case]
-    if "key" in case:
+    if case not in ("garbage", "folder"):
         assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
     spoil(folder)
     status, out, err = run("quantiles", "people.csv", *AGE, *HALF, *BOOKS, "-o", "q.json")
     assert (status, out, err.count("\n")) == (1, "", 1)
     assert words in err
     assert not (folder / "q.json").exists()
+    while HELD:
+        HELD.pop().close()
+
+
+def test_a_record_of_nobody_is_refused_and_nothing_is_spent(folder, run):
+    (folder / "people.csv").write_text((folder / "people.csv").read_text() + "50,,0\n")
+    status, out, err = run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, "--person", "who")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "'who' has missing values" in err
+    assert spent(run) is None
 
 
 def test_an_interrupt_before_anything_is_asked_spends_nothing(folder, run):
