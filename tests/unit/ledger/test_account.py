@@ -3,7 +3,9 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
+from pathlib import Path
 
+import jsonschema
 import numpy as np
 import pytest
 
@@ -298,6 +300,8 @@ def test_an_export_has_everything_but_secrets(ledger, account):
     data = ledger.export()
     assert json.loads(json.dumps(data)) == data
     assert data["schema"] == "ogive.ledger/1"
+    schema = json.loads((Path(ogive.__file__).parent / "schemas" / "ledger-1.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(data)
     (exported,) = data["accounts"]
     assert exported["name"] == "patients"
     assert exported["limit"] == {"type": "PureDP", "epsilon": "3"}
