@@ -34,18 +34,13 @@ def total_known(query: CurveQuery, adjacency: Adjacency) -> bool:
     return adjacency is Adjacency.REPLACE and query.points is None
 
 
-def curve_rmse(query: CurveQuery, adjacency: Adjacency, records: int) -> float:
-    """Exact root mean squared error of the raw counts over the thresholds, as a share of the records."""
-    variance = query.strategy.variance(total_known=total_known(query, adjacency))
-    return math.sqrt(float(np.mean(variance))) / records
-
-
 def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> dict[str, float]:
     """Errors of the raw curve by name; see `METRICS` for what each says."""
     strategy = query.strategy
-    maxima = simulate_maxima(strategy, total_known=total_known(query, adjacency), simulations=simulations_for(strategy))
+    known = total_known(query, adjacency)
+    maxima = simulate_maxima(strategy, total_known=known, simulations=simulations_for(strategy))
     return {
-        "rmse": curve_rmse(query, adjacency, records),
+        "rmse": math.sqrt(float(np.mean(strategy.variance(total_known=known)))) / records,
         "ks": float(np.mean(maxima.either)) / records,
         "ks_95": upper_quantile(maxima.either, 1 - CONFIDENCE) / records,
         "band": _half_width(maxima, adjacency, records, whole=query.points is None),

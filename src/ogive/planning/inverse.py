@@ -8,11 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from ogive.errors import ParameterError, ScaleError
-from ogive.planning.curves import curve_errors, curve_rmse
 from ogive.planning.predict import Planner
-from ogive.planning.rehearsal import first_query, noise_of_run, rehearse
+from ogive.planning.rehearsal import noise_of_run, rehearse
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
-from ogive.queries import CurveQuery
 from ogive.statistics.base import Statistic, Terms
 from ogive.trust import Central, TrustModel
 
@@ -74,15 +72,12 @@ def required_privacy(
     def value(loss: Fraction) -> float:
         terms = Terms(make(loss), planner.unit, planner.refusal)
         try:
-            query = first_query(statistic, terms)
+            done = rehearse(statistic, terms, planner.shape.sums, nodes=noise_of_run(0))
         except ScaleError:
             return math.inf  # more noise than can be drawn
-        if isinstance(query, CurveQuery) and name == "rmse":
-            return curve_rmse(query, planner.unit.adjacency, planner.records)
-        if isinstance(query, CurveQuery) and name in ("ks", "ks_95", "band"):
-            return curve_errors(query, planner.unit.adjacency, planner.records)[name]
-        done = rehearse(statistic, terms, planner.shape.sums, nodes=noise_of_run(0))
-        errors = planner.errors(statistic, terms, done)
+        errors, whole = planner.for_all_data(statistic, done)
+        if name not in errors and (planner.given or not whole):
+            errors = planner.errors(statistic, terms, done)
         if name not in errors:
             raise ParameterError(f"error must name one of {', '.join(errors)}, got {name!r}")
         return errors[name]

@@ -187,7 +187,7 @@ class Planner:
 
     def errors(self, way: Statistic[Any], terms: Terms, done: Rehearsal) -> dict[str, float]:
         """All errors that can be predicted, by name: those that hold for all data, then simulated ones."""
-        errors, whole = self._for_all_data(way, done)
+        errors, whole = self.for_all_data(way, done)
         if whole and not self.given:
             return errors
         slow = isinstance(done.queries[-1], GroupSumsQuery)
@@ -196,7 +196,7 @@ class Planner:
             errors[f"{name}_smoothed" if name in errors else name] = value
         return errors
 
-    def _for_all_data(self, way: Statistic[Any], done: Rehearsal) -> tuple[dict[str, float], bool]:
+    def for_all_data(self, way: Statistic[Any], done: Rehearsal) -> tuple[dict[str, float], bool]:
         """Errors that do not depend on the data, and whether they are what one decides by."""
         last = done.queries[-1]
         if isinstance(done.estimate, BoundsEstimate):

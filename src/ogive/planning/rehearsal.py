@@ -41,11 +41,6 @@ class Rehearsal:
     price: PureDP | ZeroConcentratedDP
 
 
-def first_query(statistic: Statistic[Any], terms: Terms) -> Query:
-    """What a statistic asks first, which depends on its terms alone."""
-    return next(statistic.questions(terms))
-
-
 def noise_of_run(run: int) -> NodeNoise:
     """Public noise of one simulated release."""
     source = KeyedSource.from_seed(_SEED + run)

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
+from ogive.errors import ParameterError
 from ogive.files import write_atomically
 from ogive.planning import drawing, text
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
@@ -118,12 +119,12 @@ class Plan:
         """The row of what the statistic takes; of the first guarantee, where there are several.
 
         Raises:
-            LookupError: it takes none of the rows.
+            ParameterError: its own method does not fit any of the guarantees.
         """
         for row in self.rows:
             if row.chosen:
                 return row
-        raise LookupError("the statistic takes none of the rows of its plan")
+        raise ParameterError("the method of this statistic fits none of the guarantees; see left_out, or method='auto'")
 
     @property
     def guessed(self) -> bool:

@@ -177,6 +177,13 @@ def test_what_does_not_fit_is_left_out_with_the_reason():
     assert "Gaussian noise" in left.reason
 
 
+def test_a_pinned_method_that_does_not_fit_marks_no_row():
+    plan = ogive.plan(Ecdf("x", (0, 100), bins=64, method="sqrt"), privacy=PureDP(1), records=RECORDS)
+    assert not any(row.chosen for row in plan.rows)
+    with pytest.raises(ParameterError, match="fits none of the guarantees"):
+        _ = plan.chosen
+
+
 class Picky(Central):
     """Serves path noise alone."""
 
@@ -292,6 +299,6 @@ def test_a_plan_is_quick():
     statistic = Ecdf("x", (0, 100), bins=1024)
     grant = ApproxDP("0.7", "1e-6")
     ogive.plan(statistic, privacy=grant, records=RECORDS)  # compiles
-    start = time.perf_counter()
+    start = time.process_time()
     ogive.plan(statistic, privacy=ApproxDP("0.8", "1e-6"), records=RECORDS)
-    assert time.perf_counter() - start < 3.0  # 1 s where nothing else runs
+    assert time.process_time() - start < 1.5

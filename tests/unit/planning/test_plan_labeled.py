@@ -8,11 +8,12 @@ from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
 from ogive.planning.predict import Planner
 from ogive.planning.shapes import BinormalShape
-from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning, GroupSums
 from ogive.records import Records
 from ogive.releasing import release
 from ogive.statistics import Bounds, HosmerLemeshow, Roc
+from ogive.statistics.base import Terms
 from ogive.statistics.roc_noise import pull_of_total, share_excess
 from ogive.trust import Central, Clear
 
@@ -91,6 +92,24 @@ def test_raw_errors_of_a_class_are_those_of_releases(method, privacy, adjacency)
     found = np.array(errors)
     assert row.rmse == pytest.approx(np.sqrt(np.mean(found**2)), rel=WITHIN)
     assert row.ks == pytest.approx(np.abs(found).max(axis=2).mean(), rel=WITHIN)
+
+
+def test_the_largest_error_of_a_class_counts_what_the_known_sum_tells():
+    terms = Terms(PureDP("0.3"), PrivacyUnit(Adjacency.REPLACE), lambda query: None)
+    query = next(ROC.alternatives()["hat_ls"].questions(terms))
+    strategy, source = query.strategy, KeyedSource.from_seed(77)
+
+    def noise(runs=4000):
+        drawn = [level.law.sample(runs * level.nodes, source=source) for level in strategy.levels]
+        nodes = tuple(values.reshape(runs, level.nodes) for values, level in zip(drawn, strategy.levels, strict=True))
+        return strategy.estimate(strategy.spread(nodes), None)
+
+    one, other = noise(), noise()
+    moved = (one[:, -1:] + other[:, -1:]) / 2 * pull_of_total(strategy)
+    row = planned("hat_ls", PureDP("0.3"), runs=2)
+    assert row.ks * RECORDS == pytest.approx(np.abs(one - moved).max(axis=1).mean(), rel=0.025)
+    assert row.ks * RECORDS != pytest.approx(np.abs(one).max(axis=1).mean(), rel=0.025)
+    assert row.rmse * RECORDS == pytest.approx(np.sqrt(np.mean((one - moved) ** 2)), rel=0.03)
 
 
 def test_a_table_of_ones_own_shape_takes_the_place_of_the_model():
