@@ -107,12 +107,14 @@ def test_figure_6_is_judged_by_errors_and_their_spread():
         options = {"error": lambda e: 1 / e**2, "apart": {"bank": lambda e: 1 / e**2}} | changes
         return [check.outcome for check in calibration_figures.judge_bank(calibrated(["bank"], **options))]
 
-    assert outcomes() == [HOLDS] * 4
-    assert outcomes(error=lambda e: e) == [FAILS, HOLDS, HOLDS, HOLDS]
-    assert outcomes(apart={"bank": lambda e: 0.1 / e}) == [HOLDS, FAILS, HOLDS, HOLDS]
-    assert outcomes(few=1000.0) == [HOLDS, HOLDS, FAILS, HOLDS]
-    assert outcomes(gain=2.0) == [HOLDS, HOLDS, HOLDS, FAILS]
-    assert outcomes(data=SIMULATED) == [UNDECIDED] * 4
+    assert outcomes() == [HOLDS] * 5
+    assert outcomes(error=lambda e: e) == [FAILS, FAILS, HOLDS, HOLDS, HOLDS]
+    assert outcomes(error=lambda e: e**-0.3) == [FAILS, HOLDS, HOLDS, HOLDS, HOLDS]
+    assert outcomes(error=lambda e: 1 / e**2 + (e == 2)) == [HOLDS, FAILS, HOLDS, HOLDS, HOLDS]
+    assert outcomes(apart={"bank": lambda e: 0.1 / e}) == [HOLDS, HOLDS, FAILS, HOLDS, HOLDS]
+    assert outcomes(few=1000.0) == [HOLDS, HOLDS, HOLDS, FAILS, HOLDS]
+    assert outcomes(gain=2.0) == [HOLDS, HOLDS, HOLDS, HOLDS, FAILS]
+    assert outcomes(data=SIMULATED) == [UNDECIDED] * 5
 
 
 def test_figure_10_is_judged_against_figure_6():
@@ -121,9 +123,9 @@ def test_figure_10_is_judged_against_figure_6():
         summary = calibrated(["diabetes", "bank"], lambda e: 1 / e, apart, data=data)
         return [check.outcome for check in calibration_figures.judge_diabetes(summary)]
 
-    assert outcomes(lambda e: 0.1 / e) == [HOLDS] * 3
-    assert outcomes(lambda e: 2 / e) == [HOLDS, FAILS, HOLDS]
-    assert outcomes(lambda e: 0.1 / e, data=SIMULATED) == [UNDECIDED] * 3
+    assert outcomes(lambda e: 0.1 / e) == [HOLDS] * 4
+    assert outcomes(lambda e: 2 / e) == [HOLDS, HOLDS, FAILS, HOLDS]
+    assert outcomes(lambda e: 0.1 / e, data=SIMULATED) == [UNDECIDED] * 4
 
 
 ITEMS = (
