@@ -95,7 +95,7 @@ def falling_checks(summary: Summary, data_set: DataSet) -> tuple[Check, Check]:
     )
     return (
         Check(
-            f"the error falls as epsilon grows: from {epsilons[0]:g} to {epsilons[-1]:g} typically to less than a tenth",
+            f"the error falls as epsilon grows: from {epsilons[0]:g} to {epsilons[-1]:g} typically below a tenth",
             below(difference(typical[-1], typical[0]), -1.0),
             shown,
         ),
