@@ -23,7 +23,7 @@ ALMOST = Fraction(1, 2)
 IMPLIED_DELTA = Fraction(1, 10**6)
 """The slack at which a concentrated guarantee is put into words."""
 WEAK = 0.99
-"""Above this certainty about one person a guarantee is called weak."""
+"""A guarantee that lets guesses about one person be right more often than this is called weak."""
 SMOOTHINGS = {
     "shrinkage": "shrinkage: noise taken out where nothing but noise is seen",
     "least_squares": "least squares: the closest valid curve to all measurements",
@@ -104,19 +104,23 @@ def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything publ
 
 
 def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:
-    """How sure the guarantee lets anybody become of something about one person, as a sentence or two.
+    """How well the guarantee lets anybody guess something about one person, as a sentence or two.
 
-    Odds grow by at most e to the epsilon, so even odds become that to one.
+    Of two equally likely data sets that are adjacent, a guess from what is published names the right one with
+    probability at most (e^epsilon + delta) / (e^epsilon + 1): add up the guarantee for both ways of being wrong.
     """
     epsilon, delta = implied(privacy)
     who = "record" if unit.person is None else "person"
     what = f"the values of one {who}" if unit.adjacency is Adjacency.REPLACE else f"whether one {who} is in the data"
-    most = 1 / (1 + math.exp(-min(700.0, float(epsilon))))
-    shown = math.ceil(100 * most - 1e-9) if most <= 0.99 else math.ceil(1e4 * most - 1e-9) / 100
-    sure = f"at most {shown:g} % sure" if shown < 100 else "practically certain"
-    slack = f", but for that chance of 1 in {math.floor(1 / delta):,}" if delta else ""
+    odds = math.exp(-min(700.0, float(epsilon)))
+    most = (1 + float(delta) * odds) / (1 + odds)
+    shown = math.ceil(100 * most - 1e-9) if most <= WEAK else math.ceil(1e4 * most - 1e-9) / 100
+    right = f"at most {shown:g} %" if shown < 100 else "up to 100 %"
     weak = " That is weak protection." if most > WEAK else ""
-    return f"Whoever holds a guess about {what} for as likely as not can become {sure} of it from this{slack}.{weak}"
+    return (
+        f"Whoever guesses {what} from this, between two possibilities that seemed equally likely, is right in "
+        f"{right} of cases.{weak}"
+    )
 
 
 def implied(privacy: Privacy) -> tuple[Fraction, Fraction]:

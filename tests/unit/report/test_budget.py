@@ -45,7 +45,7 @@ def test_the_section_says_limit_spent_left_and_on_what(ledger):
     assert "distribution of age epsilon = 1 released" in text
     assert "quantiles of age epsilon = 0.5 released" in text
     assert "20.2 times" in text  # e^3: what the limit promises, not what is spent
-    assert "96 % sure" in text
+    assert "right in at most 96 % of cases" in text
     assert RECORDS.words in text
     assert "Total price" not in text
     assert "did not come out of this budget" not in text
@@ -103,7 +103,7 @@ def test_limits_of_every_type_are_drawn(ledger, limit):
     curve = pay(account, ZeroConcentratedDP("0.1"))
     source, text = section([curve], account)
     assert 'class="spent"' in source
-    assert "but for that chance of 1 in 1,000,000" in text
+    assert "except for an added chance of at most 1 in 1,000,000" in text
     assert size(limit) == pytest.approx(3 if isinstance(limit, ApproxDP) else 0.5)
 
 

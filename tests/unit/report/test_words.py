@@ -1,4 +1,5 @@
 import math
+import re
 from fractions import Fraction
 
 import pytest
@@ -86,3 +87,62 @@ def test_every_strategy_and_smoothing_has_words():
 
     assert set(METHODS) <= set(words.METHODS)
     assert set(SMOOTHINGS) <= set(words.SMOOTHINGS)
+
+
+def shown_chance(privacy):
+    """The share of right guesses that is stated, as a number."""
+    text = words.certainty(privacy, PrivacyUnit(Adjacency.REPLACE))
+    assert "the values of one record" in text
+    found = re.search(r"at most ([\d.]+) % of cases", text)
+    return float(found[1]) / 100 if found else 1.0
+
+
+@pytest.mark.parametrize(
+    ("privacy", "said"),
+    [
+        (PureDP("0.1"), "right in at most 53 % of cases."),
+        (PureDP(1), "at most 74 % of cases."),
+        (PureDP(3), "at most 96 % of cases."),
+        (PureDP(8), "at most 99.97 % of cases. That is weak protection."),
+        (PureDP(50), "in up to 100 % of cases. That is weak protection."),
+        (ApproxDP(1, "1e-6"), "at most 74 % of cases."),
+        (ApproxDP(1, "0.5"), "at most 87 % of cases."),
+    ],
+    ids=str,
+)
+def test_how_often_guesses_are_right_is_said(privacy, said):
+    assert said in words.certainty(privacy, PrivacyUnit(Adjacency.REPLACE))
+
+
+def test_how_often_guesses_are_right_is_never_understated():
+    for epsilon in ("0.01", "0.7", "2", "4", "6"):
+        # randomized response attains the bound: who believes its answer is right so often
+        best = math.exp(float(epsilon)) / (1 + math.exp(float(epsilon)))
+        assert best <= shown_chance(PureDP(epsilon)) <= best + 0.011
+        # with a chance of delta the answer is given away
+        leaky = 0.1 + 0.9 * best
+        assert leaky <= shown_chance(ApproxDP(epsilon, "0.1")) <= leaky + 0.011
+    for rho in ("0.001", "0.1", "1"):
+        # Gaussian noise of variance 1 / (2 rho) on a number that is 0 or 1: the better guess cuts in the middle
+        best = 0.5 * (1 + math.erf(math.sqrt(float(rho)) / 2))
+        assert best <= shown_chance(ZeroConcentratedDP(rho))
+
+
+def test_certainty_is_about_what_the_unit_hides():
+    away = Adjacency.ADD_OR_REMOVE
+    assert "whether one person is in the data" in words.certainty(PureDP(1), PrivacyUnit(away, "id", 3))
+    assert "whether one record is in the data" in words.certainty(PureDP(1), PrivacyUnit(away))
+
+
+def test_likelihoods_are_called_almost_the_same_only_where_they_are():
+    unit = PrivacyUnit(Adjacency.REPLACE)
+    assert "almost" in words.promise(PureDP("0.5"), unit)
+    assert "almost" not in words.promise(PureDP(1), unit)
+    assert "everything here" in words.promise(PureDP(1), unit, what="everything here")
+
+
+def test_areas_have_the_places_that_mean_something():
+    assert words.decimal(0.87654, 0.2) == "0.88"
+    assert words.decimal(0.87654, 0.012) == "0.877"
+    assert words.decimal(0.87654, 0.0012) == "0.8765"
+    assert words.decimal(0.87654, 0.0) == "0.8765"
