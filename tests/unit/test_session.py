@@ -325,6 +325,7 @@ def test_a_closed_session_releases_nothing(table, ledger):
         pass
     with pytest.raises(LedgerError, match="this session is closed"):
         session.ecdf("age", **AGE, privacy=HALF)
+    assert (str(session), repr(session)) == ("patients: this session is closed", "<Session 'patients', closed>")
     shared = ogive.Ledger.open()
     with Session(PEOPLE, limit=ONE, ledger=shared, name="people") as session:
         session.ecdf("age", **AGE, privacy=HALF)

@@ -168,8 +168,7 @@ class Session(Verbs):
             `privacy` for `unit`; all releases of the account together stay within `limit`.
         """
         check_statistic(statistic)
-        if self._closed:
-            raise LedgerError("this session is closed; open another")
+        self._check_open()
         estimate = release(
             statistic,
             trust=self._trust,
@@ -247,7 +246,12 @@ class Session(Verbs):
         if self._ledger is not None and self._ledger_is_own:
             self._ledger.close()
 
+    def _check_open(self) -> None:
+        if self._closed:
+            raise LedgerError("this session is closed; open another")
+
     def _open_account(self) -> Account:
+        self._check_open()
         if self._account is None:
             raise ParameterError("a session without privacy has no budget, so it has no parts")
         return self._account
@@ -261,11 +265,15 @@ class Session(Verbs):
         self.close()
 
     def __str__(self) -> str:
+        if self._closed:
+            return f"{self.name}: this session is closed"
         if self._account is None:
             return f"{self.name}: {self._trust.assumption}"
         return statement(self._account, asked=self._asked)
 
     def __repr__(self) -> str:
+        if self._closed:
+            return f"<Session {self.name!r}, closed>"
         if self._account is None:
             return f"<Session {self.name!r}, trust={type(self._trust).__name__}>"
         return f"<Session {self.name!r}, remaining: {left(self._account)}>"
