@@ -7,8 +7,10 @@ OGIVE_KILL_TRIALS=1000 makes the series longer.
 """
 
 import os
+import random
 
 import pytest
+from helpers.postgres import server
 from helpers.trial_children import STEPS
 from helpers.trials import kill_trials
 
@@ -25,6 +27,21 @@ def test_kills_neither_refill_nor_leak(place, program):
     assert found.kills >= TRIALS * 3 // 4
     assert set(STEPS) <= set(found.steps)
     assert found.resumed >= TRIALS // 10
+
+
+def test_a_ledger_whose_maker_is_killed_is_made_by_the_next(place, program, tmp_path):
+    chance = random.Random(3)
+    killed = 0
+    for number in range(20):
+        fresh = server().database() if place.startswith("postgresql") else str(tmp_path / f"fresh-{number}.db")
+        request = {"task": "open", "place": fresh, "start": 0}
+        status, _ = program.run(request, kill_after=chance.uniform(0, 0.015))
+        killed += os.WIFSIGNALED(status)
+        (first, one), (second, other) = program.run(request), program.run(request)
+        assert first == second == 0, (one, other)
+        assert one == other
+        assert [kind for kind, _ in one] == ["opened"]
+    assert killed >= 4
 
 
 @pytest.mark.parametrize(
