@@ -252,10 +252,11 @@ class Calibration:
     def errors(self, truth: Calibration) -> dict[str, float]:
         """Distances from the exact test, whose groups may have other ends.
 
+        Between the exact groups, shares are interpolated by mean probability.
+
         Returns:
             statistic: Distance of the debiased from the exact statistic, relative to the exact one.
-            observed: Largest distance of an observed share from the exact ones, between whose groups
-                shares are interpolated by mean probability; NaN where no group is seen.
+            observed: Largest distance of an observed share from the exact ones; NaN where no group is seen.
         """
         exact = truth.statistic
         gap = abs(self.debiased_statistic - exact)

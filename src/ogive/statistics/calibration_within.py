@@ -1,8 +1,9 @@
 """What the curve of probabilities says about the records within each group, and how it sharpens the expected counts.
 
-The mean probability of a group is E1 / (E0 + E1) as measured, and it can be read off the curve: within a group of
-width w, noise of standard deviation t on the curve moves that mean by about w t / (E0 + E1) at most, and the place of
-records within their bins by the bins' width / sqrt(12) at most. Both are post-processing of what was paid for, with
+The mean probability of a group is E1 / (E0 + E1) as measured, and it can be read off the curve. There it is an
+average over the group's width w of the curve's error, which counts for nothing at both ends, so noise of standard
+deviation t moves it by about w t / 2 / (E0 + E1), and the place of records within their bins by the bins' width /
+sqrt(12) at most. Both are post-processing of what was paid for, with
 independent noise, so they are averaged by their precision; the result is kept between the group's ends, where
 the true mean lies. That matters where few positives are expected, as E1 stands in a denominator.
 """
@@ -61,7 +62,7 @@ class Within:
         if curve.strategy is not None:
             noise = float(np.sqrt(curve.strategy.variance(total_known=curve.total is not None).mean()))
         bins = np.full(len(thresholds), float(width.max()) / np.sqrt(12))
-        return Within(low, thresholds, mean, spread, np.stack([(thresholds - low) * noise, bins]))
+        return Within(low, thresholds, mean, spread, np.stack([(thresholds - low) * noise / 2, bins]))
 
     def sharpened(self, sums: Sums, measured: Measured) -> Sums:
         """Expected counts with the mean that the sums and the curve give together; differences stay.

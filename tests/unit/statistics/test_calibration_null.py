@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ogive.grids import Grid
 from ogive.noise import KeyedSource
-from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.queries import Binning, GroupSums, Label
 from ogive.releasing import release
 from ogive.statistics import calibration_intervals, calibration_null
 from ogive.statistics.calibration import HosmerLemeshow
+from ogive.statistics.calibration_design import sums_query
 from ogive.statistics.calibration_intervals import noise_margins, share_intervals
 from ogive.statistics.calibration_null import bootstrap_p_value
 from ogive.statistics.calibration_sums import Measured, Sums, statistic
@@ -147,6 +150,36 @@ def test_intervals_of_all_groups_hold_at_once_and_those_without_noise_do_not(for
         silent += covered(fit, p, chance, share_intervals(raw, within, clear, total=1500, confidence_level=0.9))
     assert held >= 200 * 0.9 - 3 * np.sqrt(200 * 0.09)
     assert silent < 100
+
+
+@pytest.mark.parametrize("part", ["observed", "difference", "records"])
+def test_every_margin_is_needed(part, monkeypatch):
+    """Narrow groups of a million records at epsilon 1/1000: held with all margins, and not without this one."""
+    unit = PrivacyUnit(Adjacency.REPLACE)
+    # a group from (nearly) 0 needs no bound on records, one near 1 hardly any on the difference
+    ends = {"observed": (0.2, 1.0), "difference": (0.0, 0.0002), "records": (0.9, 0.9002)}[part]
+    grid = Grid.explicit(sorted({*ends, 1.0} - {0.0}), low=0)
+    groups = GroupSums(Binning("p", grid, outside="refuse"), Label("y"), 20)
+    measured = Measured.of(sums_query(groups, "difference", PureDP("0.001"), unit), noisy=True, constants="exact")
+    records, share, mean = 1e6, 0.02 if part == "difference" else 0.3, sum(ends) / 2
+    within = Within(*(np.array([value]) for value in (*ends, mean, 0.0)), np.zeros((2, 1)))
+    surplus = records * (share - mean)
+    exact = Sums(np.array([[records * (1 - mean)], [records * mean]]), np.array([[-surplus], [surplus]]))
+    margins = noise_margins(measured, 1, total_known=False, tail=Fraction(1, 20))
+    silent = dataclasses.replace(margins, **{part: 0.0})
+
+    def held(used):
+        monkeypatch.setattr(calibration_intervals, "noise_margins", lambda *_, **__: used)
+        count = 0
+        for noise in measured.noise(200, 1, KeyedSource.from_seed(8)):
+            error = measured.consistent(noise, None)
+            sums = Sums(exact.expected + error.expected, exact.difference + error.difference)
+            low, high = share_intervals(sums, within, measured, total=None, confidence_level=0.9)
+            count += int(low[0] <= share <= high[0])
+        return count
+
+    assert held(margins) >= 180
+    assert held(silent) < 180
 
 
 def test_noise_margins_hold_as_often_as_they_say(monkeypatch):
