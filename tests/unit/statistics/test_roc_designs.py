@@ -12,7 +12,7 @@ from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import class_curves_price
 from ogive.statistics.roc_designs import choose_for_classes, class_candidates, class_variance
-from ogive.strategies import design_path, design_tree
+from ogive.strategies import design_hats, design_path, design_tree
 from ogive.strategies.path_l2 import squared_shift
 from ogive.strategies.path_tree import uniform_tree
 
@@ -74,6 +74,16 @@ def test_the_joint_price_needs_a_quarter_of_the_variance_of_the_paper_s_split():
     assert split == pytest.approx(2 * 11 * 22**2, rel=1e-3)
     assert class_variance(joint, REPLACE, False, "joint") <= 0.28 * split
     assert class_variance(designs(1024, PureDP(1), REPLACE)[0], REPLACE, False, "joint") <= 0.035 * split
+
+
+@pytest.mark.parametrize("size", [64, 1000])
+def test_no_design_for_an_added_record_at_half_the_grant_is_better(size):
+    for privacy, half in ((PureDP(1), PureDP("1/2")), (ZeroConcentratedDP("0.1"), ZeroConcentratedDP("0.05"))):
+        best = class_variance(designs(size, privacy, REPLACE)[0], REPLACE, False, "joint")
+        for design in (design_path, design_tree, design_hats):
+            strategy = design(size, privacy=half, adjacency=Adjacency.ADD_OR_REMOVE)
+            if covers(privacy, class_curves_price(strategy, REPLACE, public_labels=False)):
+                assert best <= class_variance(strategy, REPLACE, False, "joint") * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("size", [5, 16])
