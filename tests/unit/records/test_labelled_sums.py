@@ -255,3 +255,8 @@ def test_files_are_never_held_whole(tmp_path, monkeypatch):
         assert Records.of(path).aggregate(CLASSES).sum() == size
         assert max(fed) <= sources.BATCH_ROWS
         assert sum(fed) == size
+
+
+def test_a_probability_is_rounded_once_and_its_record_counts_as_one():
+    aggregate = GroupSums(Binning("score", Grid.explicit([1], low=0)), Label("y"), bits=0)
+    assert Records.of({"score": [0.5], "y": [1]}).aggregate(aggregate).tolist() == [[1], [0], [0], [1]]
