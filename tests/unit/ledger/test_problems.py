@@ -361,3 +361,4 @@ def test_a_key_is_made_once(tmp_path):
 def test_the_address_shown_has_no_password():
     shown = database.Database("postgresql://user:hidden@host:5433/name").words
     assert shown == "postgresql://user:***@host:5433/name"
+    assert database.Database("postgres://user@host/name").words == "postgresql://user@host/name"
