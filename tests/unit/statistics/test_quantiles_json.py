@@ -111,6 +111,10 @@ FAR = changed(
         (changed(grid={**PLAIN["grid"], "bins": 1 << 40}), "bins"),
         (changed(curve=OTHER["curve"]), "another column, grid or release"),
         (changed(curve={**PLAIN["curve"], "column": "y"}), "another column, grid or release"),
+        (
+            changed(curve={**PLAIN["curve"], "grid": {**PLAIN["grid"], "high": 111.0}}),
+            "another column, grid or release",
+        ),
         (changed(curve={**PLAIN["curve"], "provenance": None}), "another column, grid or release"),
         (changed(curve=7), "not a curve"),
         (changed(provenance=None), "another column, grid or release"),
