@@ -173,7 +173,7 @@ def do_spend(request: dict, notes: Notes) -> None:
 
     def slow_charges(self, *arguments, **named):
         found = charges(self, *arguments, **named)
-        time.sleep(0.002)  # the time in which a careless ledger would let another process in
+        time.sleep(0.02)  # the time in which a careless ledger would let another process in
         return found
 
     Books.charges = slow_charges
