@@ -47,7 +47,6 @@ bench: $(VENV)/work.stamp
 	$(BIN)/python benchmarks/smoothing.py
 	$(BIN)/python benchmarks/curves.py
 	$(BIN)/python benchmarks/roc.py
-	$(BIN)/python benchmarks/roc.py
 
 clean:
 	rm -rf $(VENV) demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
