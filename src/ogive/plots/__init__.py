@@ -1,0 +1,12 @@
+"""Draw estimates with matplotlib; computes nothing about them.
+
+Only asks what it draws for arrays and captions, so it knows no statistic. Figures are made
+without pyplot and its global state.
+"""
+
+from ogive.plots.axes import BLUE, GRAY, ORANGE, new_axes, save
+from ogive.plots.calibration import plot_reliability
+from ogive.plots.curves import plot_curve, plot_steps
+from ogive.plots.roc import plot_roc
+
+__all__ = ["BLUE", "GRAY", "ORANGE", "new_axes", "plot_curve", "plot_reliability", "plot_roc", "plot_steps", "save"]
