@@ -15,8 +15,6 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from scipy.optimize import minimize_scalar
-
 from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 
@@ -27,6 +25,8 @@ TINIEST = 1e-300
 
 
 def _log_delta(rho: float, epsilon: float) -> float:
+    from scipy.optimize import minimize_scalar  # slow to import, and never needed for pure guarantees
+
     def bound(log_gap: float) -> float:
         gap = math.exp(log_gap)
         return gap * ((1 + gap) * rho - epsilon) - log_gap - (1 + gap) * math.log1p(1 / gap)

@@ -46,8 +46,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-import scipy.stats
 from numpy.typing import NDArray
+from scipy.special import smirnov
 
 from ogive.errors import ParameterError
 from ogive.grids import Grid
@@ -217,7 +217,7 @@ def one_sided_distances(records: int, size: int) -> Float64:
         return bounded
     ends = np.linspace(0, 1, 4 * _SMIRNOV_UP_TO + 1)
     # each draw moves up to the end of its cell, so that rounding only widens the band
-    reached = np.searchsorted(scipy.stats.ksone.cdf(ends, records), uniform, side="left")
+    reached = np.searchsorted(1 - smirnov(records, ends), uniform, side="left")
     drawn: Float64 = ends[np.minimum(reached, len(ends) - 1)]
     return drawn
 
@@ -307,7 +307,11 @@ def _without_noise(raw: Float64, tail: Fraction, target: str) -> tuple[Float64, 
     n = float(raw[-1])
     if n < 1:
         return np.zeros(len(raw)), np.ones(len(raw))
-    strays = 0.0 if target == "sample" else float(scipy.stats.kstwo.ppf(float(1 - tail), round(n)))
+    strays = 0.0
+    if target == "population":
+        from scipy.stats import kstwo  # slow to import, and needed for exact curves only
+
+        strays = float(kstwo.ppf(float(1 - tail), round(n)))
     return tidy(raw / n, strays)
 
 

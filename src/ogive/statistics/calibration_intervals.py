@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import scipy.stats
 from numpy.typing import NDArray
+from scipy.special import betainccinv, betaincinv
 
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
@@ -81,8 +81,8 @@ def share_intervals(
         ranges.append((np.maximum(np.ceil(few - _SLACK), 0), np.maximum(np.floor(many + _SLACK), 0)))
     (few_negative, many_negative), (few, many) = ranges
     each = float(tail) / (2 * groups)
-    start = np.where(few > 0, scipy.stats.beta.ppf(each, np.maximum(few, 1), many_negative + 1), 0.0)
-    end = np.where(few_negative > 0, scipy.stats.beta.isf(each, many + 1, np.maximum(few_negative, 1)), 1.0)
+    start = np.where(few > 0, betaincinv(np.maximum(few, 1), many_negative + 1, each), 0.0)
+    end = np.where(few_negative > 0, betainccinv(many + 1, np.maximum(few_negative, 1), each), 1.0)
     return start, end
 
 
