@@ -251,7 +251,7 @@ class Grid:
         if not (math.isfinite(low) and math.isfinite(high)):
             raise ParameterError(f"a grid's bounds must be finite, got {low} and {high}")
         if unit not in ("number", "date", "datetime"):
-            raise ParameterError(f"a grid's unit must be number, date or datetime, got {unit!r}")
+            raise ParameterError("a grid's unit must be number, date or datetime")
         match kind:
             case "linear":
                 grid = Grid.linear(low, high, bins=bins)
@@ -261,8 +261,8 @@ class Grid:
                 grid = Grid.integers(int(low), int(high))
             case "explicit":
                 grid = Grid.explicit(listed, low=low)
-            case other:
-                raise ParameterError(f"unknown kind of grid {other!r}")
+            case _:
+                raise ParameterError("unknown kind of grid; it must be linear, geometric, integers or explicit")
         if (grid.low, grid.high, grid.bins) != (low, high, bins):
             raise ParameterError("not a grid: its bounds, bins and thresholds contradict each other")
         return Grid(grid.kind, grid.low, grid.high, grid.bins, unit, grid.listed)

@@ -17,6 +17,8 @@ CLEAR = "clear"
 # text and a number that fills the memory.
 _EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
 
+_LONGEST_TYPE = 40
+
 _TEXTS = ("release_id", "statistic", "method", "trust", "assumption", "version")
 
 
@@ -62,12 +64,13 @@ class Provenance:
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[0-9a-f]{1,128}", self.release_id):
-            raise ParameterError(f"release_id must be 1 to 128 lower-case hexadecimal digits, got {self.release_id!r}")
+            got = self.release_id[:40]
+            raise ParameterError(f"release_id must be 1 to 128 lower-case hexadecimal digits, got {got!r}")
         _ = self.unit
         if self.trust == CLEAR and (self.privacy is not None or self.price is not None):
             raise ParameterError("a release under the trust model clear is not private and has no privacy or price")
         if self.trust != CLEAR and (self.privacy is None or self.price is None):
-            raise ParameterError(f"a release under the trust model {self.trust} must state its privacy and price")
+            raise ParameterError(f"a release under trust model {self.trust[:40]!r} must state its privacy and price")
 
     @property
     def unit(self) -> PrivacyUnit:
@@ -120,6 +123,11 @@ class Provenance:
         total = data["total"]
         if total is not None and (isinstance(total, bool) or not isinstance(total, int) or not 0 <= total < 1 << 62):
             raise ParameterError("the provenance field 'total' must be a whole number of records or null")
+        if not (data["person"] is None or isinstance(data["person"], str)):
+            raise ParameterError("the provenance field 'person' must be a column's name or null")
+        rows = data["max_rows_per_person"]
+        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows < 1 << 62:
+            raise ParameterError("the provenance field 'max_rows_per_person' must be a whole number of at least 1")
         if data["adjacency"] not in {member.value for member in Adjacency}:
             raise ParameterError(f"unknown adjacency {data['adjacency'][:40]!r}")
         unit = PrivacyUnit.from_dict(data)
@@ -137,9 +145,11 @@ class Provenance:
 def _read_privacy(data: Any, name: str) -> Privacy | None:
     if data is None:
         return None
-    if not isinstance(data, dict) or not all(isinstance(value, str) for value in data.values()):
+    texts = isinstance(data, dict) and all(isinstance(text, str) for pair in data.items() for text in pair)
+    if not texts or len(data.get("type", "")) > _LONGEST_TYPE:
         raise ParameterError(f"the provenance field {name!r} must be a privacy guarantee or null")
     for key, value in data.items():
         if key != "type" and not _EXACT.fullmatch(value):
-            raise ParameterError(f"{name}.{key} must be an exact number like '1/10', got {value[:40]!r}")
+            place = f"{name}.{key}"[:40]
+            raise ParameterError(f"{place!r} must be an exact number like '1/10', got {value[:40]!r}")
     return privacy_from_dict(data)

@@ -61,7 +61,7 @@ def report(
 
 
 def _read(path: Path) -> Estimate:
-    from ogive.statistics.curve_json import parse
+    from ogive.statistics.plain_json import parse
     from ogive.statistics.stored import read_estimate
 
     try:

@@ -29,6 +29,6 @@ def law_from_dict(data: dict[str, Any]) -> Law:
             case "skellam":
                 return Skellam(data["variance"])
             case other:
-                raise ParameterError(f"unknown noise law {other!r}")
+                raise ParameterError(f"unknown noise law {str(other)[:40]!r}")
     except KeyError as missing:
         raise ParameterError(f"a noise law lacks the field {missing}") from None

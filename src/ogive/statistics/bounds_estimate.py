@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,12 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.errors import DataError
-from ogive.files import write_atomically
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.statistics import curve_json
+from ogive.statistics import bounds_json, plain_json
 from ogive.statistics.bounds_noise import reach, sum_reach
 from ogive.statistics.curve_bins import lower_ends
 from ogive.strategies import LeastSquaresTree
@@ -39,7 +36,7 @@ class BoundsEstimate:
         provenance: What was released, at what price and under whose trust.
     """
 
-    schema: ClassVar[str] = "ogive.bounds/1"
+    schema: ClassVar[str] = bounds_json.SCHEMA
 
     column: str
     grid: Grid
@@ -131,21 +128,7 @@ class BoundsEstimate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema `ogive.bounds/1`."""
-        return {
-            "schema": self.schema,
-            "column": self.column,
-            "grid": self.grid.to_dict(),
-            "counts": list(self.counts),
-            "strategy": None if self.strategy is None else self.strategy.to_dict(),
-            "adjacency": self.adjacency.value,
-            "total": self.total,
-            "false_alarm": self.false_alarm,
-            "confidence_level": self.confidence_level,
-            "low": self.low if self.defined else None,
-            "high": self.high if self.defined else None,
-            "records_outside": self.records_outside,
-            "provenance": None if self.provenance is None else self.provenance.to_dict(),
-        }
+        return bounds_json.to_dict(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
         """JSON text of `to_dict`; with a path, also written there, whole or not at all.
@@ -153,10 +136,7 @@ class BoundsEstimate:
         Raises:
             ParameterError: the file cannot be written.
         """
-        text = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            write_atomically(Path(path), text.encode() + b"\n")
-        return text
+        return plain_json.write(self.to_dict(), path, indent=1)
 
     @staticmethod
     def from_dict(data: Any) -> BoundsEstimate:
@@ -165,7 +145,9 @@ class BoundsEstimate:
         Raises:
             ParameterError, DataError: these are no bounds that this version can read.
         """
-        return read_bounds(data)
+        estimate = BoundsEstimate(**bounds_json.fields(data))
+        bounds_json.check_ends(estimate, data)
+        return estimate
 
     def __str__(self) -> str:
         head = f"bounds of {self.column} ({self.provenance})"
@@ -180,42 +162,3 @@ class BoundsEstimate:
                 f"at most {self.records_outside} records outside: {100 * self.confidence_level:g} % sure",
             ]
         return "\n".join(lines)
-
-
-def read_bounds(data: Any) -> BoundsEstimate:
-    """Bounds from plain data; any plain data gives a valid estimate or an error."""
-    if not isinstance(data, dict) or data.get("schema") != BoundsEstimate.schema:
-        raise DataError(f'not bounds: expected a JSON object with "schema": "{BoundsEstimate.schema}"')
-    try:
-        column, counts, adjacency, total = data["column"], data["counts"], data["adjacency"], data["total"]
-        false_alarm, level = data["false_alarm"], data["confidence_level"]
-        grid = curve_json.read_grid(data["grid"])
-        strategy = None if data["strategy"] is None else curve_json.read_strategy(data["strategy"], grid.bins)
-        provenance = None if data["provenance"] is None else Provenance.from_dict(data["provenance"])
-        written = data["low"], data["high"]
-    except KeyError as lacking:
-        raise DataError(f"the bounds lack the field {lacking}") from None
-    if not isinstance(column, str) or len(column) > curve_json.LONGEST_TEXT:
-        raise DataError("the field 'column' of bounds must be a short text")
-    if not isinstance(counts, list) or len(counts) != grid.bins or not all(map(_whole, counts)):
-        raise DataError(f"bounds on a grid of {grid.bins} bins need as many whole counts")
-    if total is not None and not (_whole(total) and total >= 0):
-        raise DataError("the field 'total' of bounds must be a number of records or null")
-    if not isinstance(adjacency, str) or adjacency not in {member.value for member in Adjacency}:
-        raise DataError("the field 'adjacency' of bounds must name an adjacency")
-    if not all(isinstance(chance, float) and 0 < chance < 1 for chance in (false_alarm, level)):
-        raise DataError("the false_alarm and confidence_level of bounds must be strictly between 0 and 1")
-    if strategy is not None and not (isinstance(strategy, LeastSquaresTree) and strategy.blocks == (1,)):
-        raise DataError("the strategy of bounds must count every bin once")
-    if grid.unit != "number":
-        raise DataError("the grid of bounds must hold numbers")
-    estimate = BoundsEstimate(
-        column, grid, tuple(counts), strategy, Adjacency(adjacency), total, false_alarm, level, provenance
-    )
-    if written != ((estimate.low, estimate.high) if estimate.defined else (None, None)):
-        raise DataError("the bounds contradict the counts they were read from")
-    return estimate
-
-
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 62

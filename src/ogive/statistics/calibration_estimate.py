@@ -18,7 +18,7 @@ from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.provenance import Provenance
 from ogive.queries import Label
-from ogive.statistics import calibration_json, calibration_text
+from ogive.statistics import calibration_json, calibration_text, plain_json
 from ogive.statistics.calibration_intervals import check_level, share_intervals
 from ogive.statistics.calibration_null import bootstrap_p_value
 from ogive.statistics.calibration_sums import Measured, Sums, debiased, statistic
@@ -293,7 +293,7 @@ class Calibration:
         Raises:
             ParameterError: the file cannot be written.
         """
-        return calibration_json.to_json(self, path)
+        return plain_json.write(calibration_json.to_dict(self), path)
 
     @staticmethod
     def from_dict(data: Any) -> Calibration:
@@ -311,7 +311,7 @@ class Calibration:
         Raises:
             ParameterError, DataError: this is no calibration that this version can read.
         """
-        return Calibration.from_dict(calibration_json.parse(source))
+        return Calibration.from_dict(plain_json.parse(source))
 
 
 def _pair(counts: Float64) -> tuple[float, float]:

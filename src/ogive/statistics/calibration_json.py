@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ogive.errors import DataError, ParameterError
-from ogive.files import write_atomically
+from ogive.errors import DataError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
-from ogive.provenance import Provenance
-from ogive.queries import Label
 from ogive.queries.aggregates import MAX_FRACTIONAL_BITS
 from ogive.queries.group_sums import FORMS
 from ogive.statistics import curve_json
 from ogive.statistics.calibration_sums import CONSTANTS, GroupLaw, Measured
 from ogive.statistics.curve import Curve
+from ogive.statistics.plain_json import Fields, is_number, is_whole
 
 if TYPE_CHECKING:
     from ogive.statistics.calibration_estimate import Calibration
@@ -44,9 +40,6 @@ _NEEDED = (
     "provenance",
 )
 _EXACT = re.compile(r"[0-9]{1,40}(/[0-9]{1,40})?")
-_LARGEST_WHOLE = 1 << 62
-_MOST_LABELS = 10_000
-_LONGEST_TEXT = 4000
 
 
 def to_dict(calibration: Calibration) -> dict[str, Any]:
@@ -73,63 +66,36 @@ def to_dict(calibration: Calibration) -> dict[str, Any]:
     }
 
 
-def to_json(calibration: Calibration, path: str | Path | None) -> str:
-    """JSON text, also written to the path if one is given."""
-    text = json.dumps(to_dict(calibration), allow_nan=False)
-    if path is not None:
-        write_atomically(Path(path), text.encode() + b"\n")
-    return text
-
-
-def parse(source: str | bytes | Path) -> Any:
-    """Plain data of JSON text, or of the file at a Path.
-
-    Raises:
-        DataError: the file cannot be read or holds no JSON.
-    """
-    return curve_json.parse(source)
-
-
 def fields(data: Any) -> dict[str, Any]:
     """Checked arguments of `Calibration` from plain data.
 
     Raises:
         ParameterError, DataError: this is no calibration that this version can read.
     """
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise DataError(f'not a calibration: expected a JSON object with "schema": "{SCHEMA}"')
-    for name in _NEEDED:
-        if name not in data:
-            raise DataError(f"a calibration lacks the field {name!r}")
+    known = Fields.of(data, SCHEMA, "a calibration", _NEEDED)
     bounds = curve_json.read_grid(data["bounds"])
     if bounds.low != 0 or bounds.high != 1 or bounds.unit != "number":
         raise DataError("the groups of a calibration must reach from 0 to 1")
     measured = _measured(data)
-    total, freedom = data["total"], data["degrees_of_freedom"]
-    if total is not None and not (_whole(total) and total >= 0):
-        raise DataError("the field 'total' of a calibration must be a number of records or null")
-    if not (_whole(freedom) and freedom >= 1):
+    freedom, floor, p_value = data["degrees_of_freedom"], data["floor"], data["p_value"]
+    if not (is_whole(freedom) and freedom >= 1):
         raise DataError("the field 'degrees_of_freedom' of a calibration must be a whole number of at least 1")
-    if not (_number(data["floor"]) and data["floor"] > 0):
+    if not (is_number(floor) and floor > 0):
         raise DataError("the field 'floor' of a calibration must be a number above 0")
-    if not _number(data["confidence_level"]):
-        raise DataError("the field 'confidence_level' of a calibration must be a number")
-    p_value = data["p_value"]
-    if p_value is not None and not (_number(p_value) and 0 <= p_value <= 1):
+    if p_value is not None and not (is_number(p_value) and 0 <= p_value <= 1):
         raise DataError("the field 'p_value' of a calibration must be between 0 and 1, or null")
-    provenance = data["provenance"]
     return {
         "curve": Curve.from_dict(data["curve"]),
-        "label": _label(data["label"]),
+        "label": known.label(),
         "bounds": bounds,
         "values": _values(data["values"], measured.rows, bounds.bins),
         "measured": measured,
-        "total": total,
+        "total": known.total(),
         "p_value": math.nan if p_value is None else float(p_value),
         "degrees_of_freedom": freedom,
-        "floor": float(data["floor"]),
-        "confidence_level": float(data["confidence_level"]),
-        "provenance": None if provenance is None else Provenance.from_dict(provenance),
+        "floor": float(floor),
+        "confidence_level": known.chance("confidence_level"),
+        "provenance": known.provenance(),
     }
 
 
@@ -159,20 +125,12 @@ def _number_or_null(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _whole(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST_WHOLE
-
-
-def _number(value: Any) -> bool:
-    return _whole(value) or (isinstance(value, float) and math.isfinite(value))
-
-
 def _measured(data: dict[str, Any]) -> Measured:
     if data["form"] not in FORMS:
         raise DataError(f"the form of a calibration must be one of {', '.join(FORMS)}")
     if data["constants"] not in CONSTANTS:
         raise DataError(f"the constants of a calibration must be one of {', '.join(CONSTANTS)}")
-    if not (_whole(data["bits"]) and 0 <= data["bits"] <= MAX_FRACTIONAL_BITS):
+    if not (is_whole(data["bits"]) and 0 <= data["bits"] <= MAX_FRACTIONAL_BITS):
         raise DataError(f"the bits of a calibration must be a whole number from 0 to {MAX_FRACTIONAL_BITS}")
     expected, observed = (_law(data[name]) for name in ("expected_noise", "observed_noise"))
     if type(expected) is not type(observed):
@@ -194,28 +152,6 @@ def _law(data: Any) -> GroupLaw | None:
 
 def _values(data: Any, rows: int, groups: int) -> Any:
     shaped = isinstance(data, list) and len(data) == rows
-    if not shaped or not all(isinstance(row, list) and len(row) == groups and all(map(_whole, row)) for row in data):
+    if not shaped or not all(isinstance(row, list) and len(row) == groups and all(map(is_whole, row)) for row in data):
         raise DataError(f"the values of a calibration must be {rows} lists of {groups} whole numbers")
     return np.array(data, dtype=np.int64)
-
-
-def _label(data: Any) -> Label:
-    if not isinstance(data, dict) or set(data) != {"column", "positive", "negative"}:
-        raise DataError("the label of a calibration must have column, positive and negative")
-    for name in ("positive", "negative"):
-        values = data[name]
-        if values is None and name == "negative":
-            continue
-        if not isinstance(values, list) or len(values) > _MOST_LABELS or not all(map(_label_value, values)):
-            raise DataError(f"the {name} values of a label must be a list of numbers, truth values and short texts")
-    if not isinstance(data["column"], str) or len(data["column"]) > _LONGEST_TEXT:
-        raise DataError("the column of a label must be a short text")
-    negative = None if data["negative"] is None else tuple(data["negative"])
-    try:
-        return Label(data["column"], tuple(data["positive"]), negative)
-    except ParameterError as problem:
-        raise DataError(str(problem)) from None
-
-
-def _label_value(value: Any) -> bool:
-    return isinstance(value, bool) or _number(value) or (isinstance(value, str) and len(value) <= _LONGEST_TEXT)

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +16,14 @@ from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.statistics import curve_bins, curve_json, curve_text
+from ogive.statistics import curve_bins, curve_json, curve_text, plain_json
 from ogive.statistics.bands import TARGETS, Band, Progress, simultaneous_band
 from ogive.statistics.curve_axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
+from ogive.statistics.curve_bins import QuantileInterval
 from ogive.statistics.curve_steps import CurveFunction
 from ogive.strategies import Strategy
 
 Float64 = NDArray[np.float64]
-
-
-class QuantileInterval(NamedTuple):
-    """Ends between which true quantiles lie, all at once, with a stated confidence."""
-
-    low: Any
-    high: Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +86,8 @@ class Curve:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Curve):
             return NotImplemented
-        return all(
-            np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs
-            for mine, theirs in (
-                (getattr(self, field.name), getattr(other, field.name)) for field in dataclasses.fields(self)
-            )
-        )
+        pairs = ((getattr(self, field.name), getattr(other, field.name)) for field in dataclasses.fields(self))
+        return all(np.array_equal(a, b) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
 
     def __hash__(self) -> int:
         return hash((self.grid, self.column, self.total, self.cumulative.tobytes()))
@@ -207,16 +197,7 @@ class Curve:
         Raises:
             ParameterError: an argument is out of range.
         """
-        shares = to_shares(p)
-        band = self.band(confidence_level, target=target)
-        # F is monotone, so each end may use the others; a band that crosses itself gives a point
-        reachable = np.minimum.accumulate(band.high[::-1])[::-1]
-        reached = np.maximum.accumulate(band.low)
-        last = np.searchsorted(reached, shares, side="left")
-        first = np.minimum(np.searchsorted(reachable, shares, side="left"), last)
-        return QuantileInterval(
-            to_labels(self.grid, curve_bins.lower_ends(self.grid)[first]), to_labels(self.grid, self.thresholds[last])
-        )
+        return curve_bins.quantile_interval(to_shares(p), self.band(confidence_level, target=target))
 
     # Error
 
@@ -345,9 +326,7 @@ class Curve:
         Raises:
             ParameterError: size is not a whole number of at least 0.
         """
-        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-            raise ParameterError(f"size must be a whole number of at least 0, got {size!r}")
-        return curve_bins.draw(self.grid, self.probabilities, int(size), np.random.default_rng(rng))
+        return curve_bins.draw(self.grid, self.probabilities, size, np.random.default_rng(rng))
 
     # Showing and storing
 
@@ -396,7 +375,7 @@ class Curve:
         Raises:
             ParameterError: the file cannot be written.
         """
-        return curve_json.to_json(self, path)
+        return plain_json.write(curve_json.to_dict(self), path)
 
     @staticmethod
     def from_dict(data: Any) -> Curve:
@@ -414,4 +393,4 @@ class Curve:
         Raises:
             ParameterError, DataError: this is no curve that this version can read.
         """
-        return Curve.from_dict(curve_json.parse(source))
+        return Curve.from_dict(plain_json.parse(source))

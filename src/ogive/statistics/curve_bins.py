@@ -1,4 +1,4 @@
-"""What a curve says about bins: shares between thresholds, the mean, draws from it.
+"""What a curve says about bins: shares between thresholds, in which bin a quantile lies, the mean, draws from it.
 
 Between two thresholds nothing is known. Here mass is taken to lie uniformly in a bin of numbers
 or times, on the whole days of a bin of dates, and on the threshold itself where the grid is
@@ -8,13 +8,14 @@ one of integers or the bin is a point.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import ParameterError
 from ogive.grids import Grid
+from ogive.statistics.bands import Band
 from ogive.statistics.curve_axis import jumps, to_labels, to_numbers
 
 Float64 = NDArray[np.float64]
@@ -34,6 +35,13 @@ class Histogram:
     edges: Any
     shares: Float64
     counts: Float64
+
+
+class QuantileInterval(NamedTuple):
+    """Ends between which true quantiles lie, all at once, with a stated confidence."""
+
+    low: Any
+    high: Any
 
 
 def histogram(grid: Grid, probabilities: Float64, records: float, edges: Any) -> Histogram:
@@ -84,6 +92,21 @@ def lower_ends(grid: Grid) -> Float64:
     return np.concatenate(([grid.low], grid.thresholds[:-1]))
 
 
+def quantile_interval(shares: Float64, band: Band) -> QuantileInterval:
+    """Ends between which a distribution function inside a band reaches each share, by inverting the band.
+
+    Args:
+        shares: In [0, 1], any shape.
+        band: Holds the whole function.
+    """
+    # F is monotone, so each end may use the others; a band that crosses itself gives a point
+    grid = band.grid
+    reachable = np.minimum.accumulate(band.high[::-1])[::-1]
+    last = np.searchsorted(np.maximum.accumulate(band.low), shares, side="left")
+    first = np.minimum(np.searchsorted(reachable, shares, side="left"), last)
+    return QuantileInterval(to_labels(grid, lower_ends(grid)[first]), to_labels(grid, grid.thresholds[last]))
+
+
 def mean(grid: Grid, probabilities: Float64) -> float:
     """Expected value with the mass of a bin in its middle, as a number of the grid."""
     middles = (lower_ends(grid) + grid.thresholds) / 2
@@ -91,7 +114,13 @@ def mean(grid: Grid, probabilities: Float64) -> float:
 
 
 def draw(grid: Grid, probabilities: Float64, size: int, rng: np.random.Generator) -> Any:
-    """Independent draws from the curve as the user would write them, shape (size,)."""
+    """Independent draws from the curve as the user would write them, shape (size,).
+
+    Raises:
+        ParameterError: size is not a whole number of at least 0.
+    """
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
+        raise ParameterError(f"size must be a whole number of at least 0, got {size!r}")
     uniform = 1 - rng.random(size)
     bins = np.searchsorted(probabilities, uniform, side="left")
     low, high = lower_ends(grid)[bins], grid.thresholds[bins]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections.abc import Generator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -15,7 +14,7 @@ from ogive.grids import Bound, Grid
 from ogive.privacy import exact
 from ogive.provenance import Provenance
 from ogive.queries import Answer, CurveQuery, Query
-from ogive.statistics import quantiles_json
+from ogive.statistics import plain_json, quantiles_json
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
 from ogive.statistics.curve_bins import lower_ends
@@ -98,7 +97,7 @@ class QuantileEstimates:
 
     def to_json(self) -> str:
         """JSON text of `to_dict`."""
-        return json.dumps(self.to_dict(), indent=1)
+        return plain_json.write(self.to_dict(), indent=1)
 
     def __str__(self) -> str:
         percent = f"{100 * self.confidence_level:g} % interval"

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.errors import DataError
 from ogive.grids import Grid
-from ogive.provenance import Provenance
 from ogive.statistics import curve_json
 from ogive.statistics.curve import Curve
+from ogive.statistics.plain_json import Fields, is_number
 
 if TYPE_CHECKING:
     from ogive.statistics.quantiles import QuantileEstimates
@@ -50,21 +50,12 @@ def fields(data: Any) -> dict[str, Any]:
     Raises:
         ParameterError, DataError: these are no quantiles that this version can read.
     """
-    if not isinstance(data, dict) or data.get("schema") != SCHEMA:
-        raise DataError(f'not quantiles: expected a JSON object with "schema": "{SCHEMA}"')
-    for name in _NEEDED:
-        if name not in data:
-            raise DataError(f"quantiles lack the field {name!r}")
-    column, level, listed = data["column"], data["confidence_level"], data["quantiles"]
-    if not isinstance(column, str) or len(column) > curve_json.LONGEST_TEXT:
-        raise DataError("the field 'column' of quantiles must be a short text")
-    if not curve_json.is_number(level) or not 0 < level < 1:
-        raise DataError("the confidence level of quantiles must be strictly between 0 and 1")
+    known = Fields.of(data, SCHEMA, "quantiles", _NEEDED)
+    column, listed, provenance = known.text("column"), data["quantiles"], known.provenance()
     if not isinstance(listed, list) or not listed:
         raise DataError("the field 'quantiles' must be a list of at least one quantile")
     grid = curve_json.read_grid(data["grid"])
     rows = [_row(grid, row) for row in listed]
-    provenance = None if data["provenance"] is None else Provenance.from_dict(data["provenance"])
     curve = None if data["curve"] is None else Curve.from_dict(data["curve"])
     if curve is not None and (curve.grid, curve.column, curve.provenance) != (grid, column, provenance):
         raise DataError("the curve of these quantiles is of another column, grid or release")
@@ -76,7 +67,7 @@ def fields(data: Any) -> dict[str, Any]:
         "numbers": numbers,
         "low": low,
         "high": high,
-        "confidence_level": float(level),
+        "confidence_level": known.chance("confidence_level"),
         "curve": curve,
         "provenance": provenance,
     }
@@ -92,9 +83,9 @@ def _row(grid: Grid, row: Any) -> tuple[float, float, float, float]:
     if not isinstance(row, dict) or any(name not in row for name in _ROW):
         raise DataError(f"each quantile must have {', '.join(_ROW)}")
     probability, listed = row["probability"], row["numbers"]
-    if not curve_json.is_number(probability) or not 0 <= probability <= 1:
+    if not is_number(probability) or not 0 <= probability <= 1:
         raise DataError("the probability of a quantile must be a number in [0, 1]")
-    if not isinstance(listed, list) or len(listed) != 3 or not all(map(curve_json.is_number, listed)):
+    if not isinstance(listed, list) or len(listed) != 3 or not all(map(is_number, listed)):
         raise DataError("the numbers of a quantile must be its value, low and high")
     number, low, high = map(float, listed)
     if not (grid.low <= low <= high <= grid.high and grid.low <= number <= grid.high):

@@ -19,7 +19,7 @@ from ogive.grids import Grid
 from ogive.privacy import Adjacency, exact
 from ogive.provenance import Provenance
 from ogive.queries import Label
-from ogive.statistics import roc_json, roc_points, roc_text
+from ogive.statistics import plain_json, roc_json, roc_points, roc_text
 from ogive.statistics.bands import TARGETS
 from ogive.statistics.curve import Curve
 from ogive.statistics.roc_band import RocBand, whole_square
@@ -326,7 +326,7 @@ class RocEstimate:
         Raises:
             ParameterError: the file cannot be written.
         """
-        return roc_json.to_json(self, path)
+        return plain_json.write(roc_json.to_dict(self), path)
 
     @staticmethod
     def from_dict(data: Any) -> RocEstimate:
@@ -344,7 +344,7 @@ class RocEstimate:
         Raises:
             ParameterError, DataError: this is no ROC curve that this version can read.
         """
-        return RocEstimate.from_dict(roc_json.parse(source))
+        return RocEstimate.from_dict(plain_json.parse(source))
 
 
 def _tail(confidence_level: float) -> Fraction:

@@ -1,0 +1,211 @@
+"""What stored estimates have in common: JSON text, and fields that are checked before anything is built from them.
+
+The data come from strangers. Every check ends in the value wanted or in one line that says what was wrong.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeGuard
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import DataError, ParameterError
+from ogive.files import write_atomically
+from ogive.privacy import Adjacency
+from ogive.provenance import Provenance
+from ogive.queries import Label
+
+LONGEST_TEXT = 4000
+"""Most characters of a text in an estimate."""
+
+_LARGEST_WHOLE = 1 << 62
+_MOST_LABELS = 10_000
+
+
+def write(data: dict[str, Any], path: str | Path | None = None, *, indent: int | None = None) -> str:
+    """JSON text of plain data; with a path, also written there, whole or not at all.
+
+    Raises:
+        ParameterError: the file cannot be written.
+    """
+    text = json.dumps(data, indent=indent, allow_nan=False)
+    if path is not None:
+        write_atomically(Path(path), text.encode() + b"\n")
+    return text
+
+
+def parse(source: str | bytes | Path) -> Any:
+    """Plain data of JSON text, or of the file at a Path.
+
+    Raises:
+        DataError: the file cannot be read or holds no JSON.
+    """
+    text = _read(source) if isinstance(source, Path) else source
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise DataError("not an estimate: the JSON is nested too deeply") from None
+    except (ValueError, TypeError) as problem:
+        raise DataError(f"not JSON: {problem}") from None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as problem:
+        raise DataError(f"cannot read {path}: {problem.strerror}") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def is_text(value: Any) -> TypeGuard[str]:
+    """Whether plain data is a text short enough for a name."""
+    return isinstance(value, str) and len(value) <= LONGEST_TEXT
+
+
+def is_whole(value: Any) -> TypeGuard[int]:
+    """Whether plain data is a whole number that 64 bits hold with room to add."""
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < _LARGEST_WHOLE
+
+
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Whether plain data is a finite number, and not so large that floating point could not hold it."""
+    return is_whole(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+@dataclass(frozen=True)
+class Fields:
+    """Fields of one stored estimate; each method gives a checked value, or refuses the data.
+
+    Fields:
+        data: The plain data, in which every field that is asked for is present; see `of`.
+        what: Names the estimate in errors, for example "a curve".
+    """
+
+    data: dict[str, Any]
+    what: str
+
+    @staticmethod
+    def of(data: Any, schema: str, what: str, needed: Iterable[str]) -> Fields:
+        """The fields of an estimate of a schema.
+
+        Raises:
+            DataError: the data are no object of this schema, or lack a needed field.
+        """
+        named = data.get("schema") if isinstance(data, dict) else None
+        if not isinstance(named, str) or named != schema:
+            got = f", got schema {named[:40]!r}" if isinstance(named, str) else ""
+            raise DataError(f"not {what}: expected a JSON object of schema {schema}{got}")
+        for name in needed:
+            if name not in data:
+                lack = "lacks" if what.startswith("a ") else "lack"
+                raise DataError(f"{what} {lack} the field {name!r}")
+        return Fields(data, what)
+
+    def text(self, name: str) -> str:
+        """A short text.
+
+        Raises:
+            DataError: it is none.
+        """
+        value = self.data[name]
+        if not is_text(value):
+            raise DataError(f"the field {name!r} of {self.what} must be a short text")
+        return value
+
+    def numbers(self, name: str) -> NDArray[np.float64]:
+        """A list of at least one finite number.
+
+        Raises:
+            DataError: it is none.
+        """
+        values = self.data[name]
+        if not isinstance(values, list) or not values or not all(map(is_number, values)):
+            raise DataError(f"the field {name!r} of {self.what} must be a list of finite numbers")
+        return np.array(values, dtype=np.float64)
+
+    def chance(self, name: str) -> float:
+        """A confidence level or another probability strictly between 0 and 1.
+
+        Raises:
+            DataError: it is none.
+        """
+        value = self.data[name]
+        if not is_number(value) or not 0 < value < 1:
+            words = name.replace("_", " ")
+            raise DataError(f"the {words} of {self.what} must be a number strictly between 0 and 1")
+        return float(value)
+
+    def total(self) -> int | None:
+        """The public number of records, or None.
+
+        Raises:
+            DataError: it is neither.
+        """
+        value: int | None = self.data["total"]
+        if value is not None and not (is_whole(value) and value >= 0):
+            raise DataError(f"the field 'total' of {self.what} must be a number of records or null")
+        return value
+
+    def adjacency(self) -> Adjacency:
+        """Which data sets are adjacent.
+
+        Raises:
+            DataError: it is no adjacency.
+        """
+        value = self.text("adjacency")
+        known = [member.value for member in Adjacency]
+        if value not in known:
+            raise DataError(f"unknown adjacency {value[:40]!r} of {self.what}; it must be {' or '.join(known)}")
+        return Adjacency(value)
+
+    def provenance(self) -> Provenance | None:
+        """Where the estimate comes from; None if it was never released.
+
+        Raises:
+            ParameterError: it is no provenance.
+        """
+        data = self.data["provenance"]
+        return None if data is None else Provenance.from_dict(data)
+
+    def label(self) -> Label:
+        """Which records are positive.
+
+        Raises:
+            DataError: it is no label.
+        """
+        data = self.data["label"]
+        if not isinstance(data, dict) or set(data) != {"column", "positive", "negative"}:
+            raise DataError(f"the label of {self.what} must have column, positive and negative, and nothing else")
+        if not is_text(data["column"]):
+            raise DataError(f"the column of a label of {self.what} must be a short text")
+        positive, negative = (self._class(data, name) for name in ("positive", "negative"))
+        if positive is None:
+            raise DataError(f"the label of {self.what} lacks the values of the positive class")
+        try:
+            return Label(data["column"], positive, negative)
+        except ParameterError as problem:
+            raise DataError(f"the label of {self.what}: {problem}") from None
+
+    def _class(self, data: dict[str, Any], name: str) -> tuple[Any, ...] | None:
+        values = data[name]
+        if values is None:
+            return None
+        if not isinstance(values, list) or len(values) > _MOST_LABELS or not all(map(_is_label_value, values)):
+            raise DataError(
+                f"the {name} values of a label of {self.what} must be numbers, truth values or short texts, "
+                f"at most {_MOST_LABELS}"
+            )
+        return tuple(values)
+
+
+def _is_label_value(value: Any) -> bool:
+    return isinstance(value, bool) or is_text(value) or (is_number(value) and abs(value) < _LARGEST_WHOLE)

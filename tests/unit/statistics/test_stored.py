@@ -1,0 +1,235 @@
+"""Whatever is given to `read_estimate`: an estimate that can be stored again, or one clear line."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ogive.errors import DataError, ParameterError
+from ogive.noise import KeyedSource
+from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
+from ogive.releasing import release
+from ogive.statistics import Bounds, Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics.plain_json import parse
+from ogive.statistics.stored import READERS, read_estimate
+from ogive.trust import Central, Clear
+
+RNG = np.random.default_rng(11)
+P = RNG.beta(1, 3, size=300)
+TABLE = {
+    "p": P,
+    "y": np.where(RNG.random(300) < P, "ill", "well"),
+    "day": np.datetime64("2024-01-01") + RNG.integers(0, 60, 300),
+}
+STATISTICS = [
+    Ecdf("p", (0, 1), bins=8),
+    Ecdf("day", ("2024-01-01", "2024-03-01"), grid="integers"),
+    Quantiles("p", (0.25, 0.75), bounds=(0, 1), bins=8),
+    Quantiles("day", (0.5,), bounds=("2024-01-01", "2024-03-01"), grid="integers", method="bisection"),
+    Roc("p", "y", (0, 1), bins=8, positive="ill"),
+    HosmerLemeshow("p", "y", bins=8, groups=4, positive="ill", negative=("well", "fit")),
+    HosmerLemeshow("p", "y", bins=8, groups=4, positive="ill", negative=None, form="difference"),
+    Bounds("p", base=10, smallest=0.01, largest=10),
+]
+
+
+def stored(statistic, privacy, adjacency):
+    trust = Clear(TABLE) if privacy is None else Central(TABLE)
+    estimate = release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, source=KeyedSource.from_seed(3))
+    return json.loads(estimate.to_json())
+
+
+GUARANTEES = [
+    (PureDP(1), Adjacency.REPLACE),
+    (ZeroConcentratedDP("1/7"), Adjacency.ADD_OR_REMOVE),
+    (ApproxDP("1/2", "1e-6"), Adjacency.REPLACE),
+    (None, Adjacency.REPLACE),
+]
+EXAMPLES = [stored(statistic, *guarantee) for statistic in STATISTICS for guarantee in GUARANTEES]
+
+
+def places(data, path=()):
+    """Paths of all values inside plain data."""
+    yield path
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in items:
+        yield from places(value, (*path, key))
+
+
+def at(data, path):
+    """The value at a path."""
+    for key in path:
+        data = data[key]
+    return data
+
+
+JUNK = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from([
+        0, 1, -1, 1.0, 0.0, -0.0, 1e-320, 1e308, -1e308, 1 << 62, (1 << 62) - 1, 1 << 63, 10**400, 1 << 24,
+        "1/3", "0", "-1", "1/0", "1e9999999", "9" * 5000, "linear", "integers", "path", "PureDP", "2024-02-30", "clear",
+        "date", "\n", "\ud800",
+    ]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=6,
+)  # fmt: skip
+
+
+@st.composite
+def damaged(draw, examples=EXAMPLES):
+    """A stored estimate with one to three of its fields deleted, replaced, moved, repeated or wrapped."""
+    data = copy.deepcopy(draw(st.sampled_from(examples)))
+    for _ in range(draw(st.integers(1, 3))):
+        path = draw(st.sampled_from([path for path in places(data) if path] or [()]))
+        if not path:
+            return draw(JUNK)
+        parent, key = at(data, path[:-1]), path[-1]
+        match draw(st.sampled_from(["delete", "replace", "transplant", "repeat", "list", "dict", "number"])):
+            case "delete":
+                del parent[key]
+            case "replace":
+                parent[key] = draw(JUNK)
+            case "transplant":
+                other = draw(st.sampled_from(examples))
+                same = [place for place in places(other) if place and place[-1] == key] or [()]
+                anywhere = list(places(other))
+                parent[key] = copy.deepcopy(at(other, draw(st.sampled_from(draw(st.sampled_from([same, anywhere]))))))
+            case "repeat" if isinstance(parent, list):
+                parent.insert(key, copy.deepcopy(parent[key]))
+            case "repeat":
+                parent[draw(st.text(max_size=5))] = copy.deepcopy(parent[key])
+            case "list":
+                parent[key] = [parent[key]]
+            case "dict":
+                parent[key] = {str(key): parent[key]}
+            case _:
+                if isinstance(parent[key], int | float):
+                    parent[key] = draw(st.sampled_from([-1, 0.5, 2, 1e6, 1e300])) * parent[key]
+    return data
+
+
+def test_every_schema_has_examples_that_are_read_back():
+    assert {data["schema"] for data in EXAMPLES} == set(READERS)
+    for data in EXAMPLES:
+        assert read_estimate(data).to_dict() == data
+
+
+def without(data, path):
+    """The data lacking one field."""
+    data = copy.deepcopy(data)
+    del at(data, path[:-1])[path[-1]]
+    return data
+
+
+@pytest.mark.parametrize("data", EXAMPLES[:: len(GUARANTEES)], ids=lambda data: data["schema"])
+def test_every_field_is_needed_but_what_follows_from_others(data):
+    for name in data:
+        if name in ("results", "records_outside"):
+            assert read_estimate(without(data, (name,))).to_dict() == data
+        else:
+            with pytest.raises(DataError, match=f"lacks? the field '{name}'|its schema must be"):
+                read_estimate(without(data, (name,)))
+
+
+COMMON = {
+    "column": [None, 7, "x" * 5000, ["p"]],
+    "adjacency": [None, "near", ["replace"], "x" * 5000],
+    "total": [-1, True, 1.0, "3", 1 << 62, 10**5000],
+    "confidence_level": [0, 1, True, None, "0.9", float("nan"), 10**400, -0.5, [0.9]],
+    "false_alarm": [0, 1, True, None, "0.9", float("nan"), 10**400],
+    "provenance": [[], {}, "central", 10**5000],
+    "label": [
+        None,
+        [],
+        {"column": "y", "positive": [1]},
+        {"column": "y", "positive": [1], "negative": None, "more": 1},
+        {"column": 3, "positive": [1], "negative": None},
+        {"column": "y", "positive": None, "negative": None},
+        {"column": "y", "positive": [], "negative": None},
+        {"column": "y", "positive": [1], "negative": []},
+        {"column": "y", "positive": [1], "negative": [1]},
+        {"column": "y", "positive": [[1]], "negative": None},
+        {"column": "y", "positive": [1 << 62], "negative": None},
+        {"column": "y", "positive": [1e300], "negative": None},
+        {"column": "y", "positive": [float("nan")], "negative": None},
+        {"column": "y", "positive": ["x" * 5000], "negative": None},
+        {"column": "y", "positive": list(range(10_001)), "negative": None},
+    ],
+}
+
+
+@pytest.mark.parametrize("data", EXAMPLES[:: len(GUARANTEES)], ids=lambda data: data["schema"])
+def test_fields_that_several_estimates_have_are_checked_alike(data):
+    assert COMMON.keys() & data.keys()
+    for name in COMMON.keys() & data.keys():
+        for value in COMMON[name]:
+            with pytest.raises((DataError, ParameterError)) as refusal:
+                read_estimate({**data, name: value})
+            assert "\n" not in str(refusal.value)
+            assert len(str(refusal.value)) < 300
+
+
+def test_provenance_with_line_breaks_and_long_texts_is_refused_in_one_short_line():
+    data = EXAMPLES[0]
+    for path, value in (
+        (("trust",), "cent\nral"),
+        (("release_id",), "z" * 5000),
+        (("person",), 10**5000),
+        (("max_rows_per_person",), 10**5000),
+        (("privacy", "type"), "x" * 5000),
+        (("price", "epsilon\n"), "x"),
+    ):
+        changed = copy.deepcopy(data)
+        at(changed["provenance"], path[:-1])[path[-1]] = value
+        if path == ("trust",):
+            changed["provenance"]["privacy"] = None
+        with pytest.raises(ParameterError) as refusal:
+            read_estimate(changed)
+        assert "\n" not in str(refusal.value)
+        assert len(str(refusal.value)) < 300
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text() | st.binary() | JUNK.map(json.dumps))
+def test_any_text_is_json_or_refused(text):
+    try:
+        data = parse(text)
+    except DataError:
+        return
+    assert isinstance(data, dict | list | str | int | float | None)
+
+
+def check(data):
+    """Read it; if that is not refused, the estimate must be whole: stored again, it is the same."""
+    refusal = None
+    try:
+        estimate = read_estimate(data)
+    except (DataError, ParameterError) as problem:
+        refusal = str(problem)
+    if refusal is not None:
+        assert "\n" not in refusal
+        assert len(refusal) < 500
+        return
+    again = read_estimate(json.loads(estimate.to_json()))
+    assert again == estimate
+    assert again.to_json() == estimate.to_json()
+    assert str(again) == str(estimate)
+
+
+@settings(max_examples=300, deadline=None)
+@given(damaged())
+def test_damaged_estimates_are_read_or_refused(data):
+    check(data)
+
+
+@settings(max_examples=100, deadline=None)
+@given(JUNK | st.fixed_dictionaries({"schema": st.sampled_from(sorted(READERS)) | JUNK}, optional={"total": JUNK}))
+def test_any_value_is_read_or_refused(data):
+    check(data)
