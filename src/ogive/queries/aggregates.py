@@ -23,6 +23,10 @@ MAX_FRACTIONAL_BITS = 30
 
 LabelValue = bool | int | float | str
 
+# what is released must be readable when it is stored
+_LARGEST_LABEL = 1 << 62
+_LONGEST_LABEL = 4000
+
 
 @dataclass(frozen=True)
 class Binning:
@@ -73,7 +77,7 @@ class Label:
             only one in the records. A value of neither class, and a missing one, is an error.
 
     Raises:
-        ParameterError: a class has no value, or a value is in both.
+        ParameterError: a class has no value, or a value is in both, is not finite, or is too large to be stored.
     """
 
     column: str
@@ -89,6 +93,10 @@ class Label:
                 continue
             if not isinstance(values, tuple) or not values or not all(isinstance(v, LabelValue) for v in values):
                 raise ParameterError(f"{name} must be the values of a class, for example ('yes',), got {values!r}")
+            if not all(map(_storable, values)):
+                raise ParameterError(
+                    f"{name} must hold texts of at most {_LONGEST_LABEL} characters or numbers below 2^62 in size"
+                )
         both = set(self.positive) & set(self.negative or ())
         if both:
             raise ParameterError(f"{sorted(map(repr, both))[0]} cannot be in both classes")
@@ -97,6 +105,12 @@ class Label:
         """Plain data."""
         negative = None if self.negative is None else list(self.negative)
         return {"column": self.column, "positive": list(self.positive), "negative": negative}
+
+
+def _storable(value: LabelValue) -> bool:
+    if isinstance(value, str):
+        return len(value) <= _LONGEST_LABEL
+    return abs(value) < _LARGEST_LABEL  # NaN is not
 
 
 @dataclass(frozen=True)

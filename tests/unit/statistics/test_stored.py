@@ -2,6 +2,7 @@
 
 import copy
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -145,6 +146,8 @@ COMMON = {
     "confidence_level": [0, 1, True, None, "0.9", float("nan"), 10**400, -0.5, [0.9]],
     "false_alarm": [0, 1, True, None, "0.9", float("nan"), 10**400],
     "provenance": [[], {}, "central", 10**5000],
+    "floor": [0, None, True, float("inf"), float("nan")],
+    "low": [None, True, "0", 5.0, float("nan")],
     "label": [
         None,
         [],
@@ -194,6 +197,15 @@ def test_provenance_with_line_breaks_and_long_texts_is_refused_in_one_short_line
             read_estimate(changed)
         assert "\n" not in str(refusal.value)
         assert len(str(refusal.value)) < 300
+
+
+@pytest.mark.parametrize("value", [1e300, float("inf"), float("nan"), 1 << 62, 10**5000, "x" * 4001], ids=type)
+@pytest.mark.parametrize("statistic", [partial(Roc, bounds=(0, 1)), HosmerLemeshow], ids=["roc", "calibration"])
+def test_a_label_that_could_not_be_read_back_is_refused_before_anything_is_spent(statistic, value):
+    with pytest.raises(ParameterError, match=r"positive must hold texts of at most 4000 characters or numbers below"):
+        statistic("p", "y", positive=value)
+    with pytest.raises(ParameterError, match="negative must hold"):
+        statistic("p", "y", positive=1, negative=(0, value))
 
 
 @settings(max_examples=200, deadline=None)
