@@ -179,3 +179,11 @@ def test_the_folder_of_public_data_is_the_one_named(tmp_path, monkeypatch):
     monkeypatch.setenv("OGIVE_DATA", str(tmp_path / "none"))
     with pytest.raises(DataError, match="which is not a folder; set OGIVE_DATA"):
         data_directory()
+
+
+@pytest.mark.parametrize(
+    "values", [5, 0.5, None, {1.0, 2.0}, "12", b"12", (n for n in range(3))], ids=lambda values: type(values).__name__
+)
+def test_a_column_that_is_no_sequence_is_refused_in_one_line(values):
+    with pytest.raises(DataError, match="column 'x' must be a sequence of values"):
+        Records.of({"x": values})

@@ -162,6 +162,10 @@ def arrow_array(values: Any, column: str) -> Any:
     """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
+    if isinstance(values, str | bytes) or not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
+        raise DataError(
+            f"column {column!r} must be a sequence of values in the order of the rows, got {type(values).__name__}"
+        )
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise DataError(f"column {column!r} must be one-dimensional, got an array of shape {values.shape}")
