@@ -22,6 +22,7 @@ def test_prints_a_verdict_for_every_figure(small, tmp_path, capsys):
     shown = capsys.readouterr()
     assert shown.out.startswith("Figure 1: REPRODUCED\n")
     assert "+ all values are below 10" in shown.out
+    assert "too few" not in shown.out
     assert f"pictures, numbers and verdicts are in {tmp_path}" in shown.err.replace("\n", "")
     assert (tmp_path / "figure-1.png").stat().st_size > 1000
 
@@ -37,7 +38,9 @@ def test_says_that_it_is_quick(small, tmp_path, capsys):
 def test_figures_are_named_one_after_the_other_or_one_by_one(small, tmp_path, capsys):
     for arguments in (["--figure", "1", "1"], ["--figure", "1", "--figure", "1"]):
         assert main(["reproduce", "ecdf", *arguments, "--runs", "1", "-o", str(tmp_path)]) == 0
-        assert capsys.readouterr().out.startswith("Figure 1: INCONCLUSIVE\n")
+        shown = capsys.readouterr().out
+        assert shown.startswith("Figure 1: INCONCLUSIVE\n")
+        assert "\n  1 run is too few to decide; 100 are the default" in shown
 
 
 @pytest.mark.parametrize(

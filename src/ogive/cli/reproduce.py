@@ -115,6 +115,8 @@ def _text(finding: Finding) -> str:
     quick = ", quick" if finding.plan.quick else ""
     lines = [f"{item.kind.capitalize()} {item.number}: {finding.verdict.upper()}"]
     lines.append(f"  {item.title} ({runs_text(item.runs(finding.plan))}{quick})")
+    if finding.remark is not None:
+        lines.append(f"  {finding.remark}")
     for check in finding.checks:
         detail = "" if check.essential else "detail: "
         lines.append(f"  {marks[check.outcome.value]} {detail}{check.claim}")

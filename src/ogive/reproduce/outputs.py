@@ -13,7 +13,7 @@ from typing import Any
 from ogive.errors import ParameterError
 from ogive.reproduce.items import Item, Plan
 from ogive.reproduce.summaries import Summary
-from ogive.reproduce.verdicts import Check, verdict
+from ogive.reproduce.verdicts import Check, remark, verdict
 
 PICTURES = ("png", "svg")
 _LIBRARIES = ("ogive", "numpy", "scipy", "numba", "matplotlib", "cvxopt")
@@ -53,6 +53,7 @@ def write_item(item: Item, plan: Plan, summary: Summary, checks: Sequence[Check]
         "item": item.name,
         "title": item.title,
         "verdict": verdict(checks),
+        "remark": remark(checks, item.runs(plan), item.runs(Plan())),
         "checks": [check.to_dict() for check in checks],
         "runs": item.runs(plan),
         "quick": plan.quick,

@@ -16,7 +16,7 @@ from ogive.reproduce.outputs import write_item, write_overview
 from ogive.reproduce.pool import Progress, do_tasks
 from ogive.reproduce.store import ResultStore
 from ogive.reproduce.summaries import Summary
-from ogive.reproduce.verdicts import Check, verdict
+from ogive.reproduce.verdicts import Check, remark, verdict
 
 PAPERS = {"ecdf": "ogive.reproduce.ecdf"}
 """Short name of each paper and the module that holds its `ITEMS`."""
@@ -45,6 +45,11 @@ class Finding:
         """One of the words of `verdicts`."""
         return verdict(self.checks)
 
+    @property
+    def remark(self) -> str | None:
+        """Why nothing was decided, where there were too few runs."""
+        return remark(self.checks, self.item.runs(self.plan), self.item.runs(Plan()))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
@@ -52,6 +57,7 @@ class Finding:
             "item": self.item.name,
             "title": self.item.title,
             "verdict": self.verdict,
+            "remark": self.remark,
             "checks": [check.to_dict() for check in self.checks],
             "runs": self.item.runs(self.plan),
             "quick": self.plan.quick,

@@ -76,6 +76,20 @@ def verdict(checks: Sequence[Check]) -> str:
     return REPRODUCED if all(check.outcome is Outcome.HOLDS for check in checks) else WITH_REMARK
 
 
+def remark(checks: Sequence[Check], runs: int, wanted: int) -> str | None:
+    """Why nothing was decided, where that is because there were too few runs.
+
+    Args:
+        checks: The paper's claims against the numbers.
+        runs: How many runs there were at every setting.
+        wanted: How many there are by default.
+    """
+    if verdict(checks) != INCONCLUSIVE or runs >= min(MIN_RUNS, wanted):
+        return None
+    few = "1 run is" if runs == 1 else f"{runs} runs are"
+    return f"{few} too few to decide; {wanted} are the default, and fewer than {MIN_RUNS} decide nothing"
+
+
 def below(cell: Cell, threshold: float) -> Outcome:
     """Whether a quantity's expectation is below a threshold."""
     if cell.runs < MIN_RUNS:

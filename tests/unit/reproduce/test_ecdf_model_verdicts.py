@@ -5,7 +5,7 @@ import math
 import pytest
 
 from ogive.reproduce.ecdf import calibration, calibration_figures, roc, roc_figure, roc_pictures
-from ogive.reproduce.ecdf.data_sets import SIMULATED
+from ogive.reproduce.ecdf.data_sets import BANK, DIABETES, SIMULATED
 from ogive.reproduce.summaries import Cell, Row, Summary
 from ogive.reproduce.verdicts import Outcome, verdict
 
@@ -146,6 +146,24 @@ def test_pictures_of_stand_ins_say_so(item):
     figure = Figure()
     item.draw(Summary.of(outcomes), figure)
     assert all(any("SIMULATED" in text.get_text() for text in axes.texts) for axes in figure.axes)
+
+
+def test_the_legend_of_figure_10_tells_data_sets_and_releases_apart_without_color():
+    from matplotlib.figure import Figure
+
+    figure = Figure()
+    names = [f"log10 difference, {which}" for which in (calibration.PAPER, calibration.OURS)]
+    settings = [{"data set": name, "epsilon": epsilon} for name in ("diabetes", "bank") for epsilon in (0.5, 1.0)]
+    summary = Summary(tuple(Row(setting, cells(**dict.fromkeys(names, -1.0))) for setting in settings))
+    calibration_figures.draw_differences(figure.subplots(), summary, DIABETES, BANK)
+    legend = figure.axes[0].get_legend()
+    handles = legend.get_lines()
+    assert len({handle.get_marker() for handle in handles}) == len(handles) == 4
+    lines = {text.get_text(): handle for text, handle in zip(legend.get_texts(), handles, strict=True)}
+    for name, line in lines.items():
+        assert line.is_dashed() == ("Bank" in name), name
+        # in units of the font's size: at least three dashes are seen
+        assert (line.get_xdata()[-1] - line.get_xdata()[0]) / legend.get_texts()[0].get_fontsize() >= 4
 
 
 def test_quick_settings_are_fewer_and_among_the_full_ones():

@@ -73,6 +73,10 @@ def test_values_beyond_the_claim_are_not_reproduced(tmp_path):
 def test_few_runs_are_inconclusive(tmp_path):
     finding, _ = redo(tmp_path, runs=2)
     assert finding.verdict == "inconclusive"
+    assert finding.remark.startswith("2 runs are too few to decide; 100 are the default")
+    assert json.loads((tmp_path / "figure-1.json").read_text())["remark"] == finding.remark
+    finding, _ = redo(tmp_path)
+    assert (finding.verdict, finding.remark) == ("reproduced", None)
 
 
 @pytest.mark.parametrize(("alone", "processes"), [(True, 1), (False, 2)])

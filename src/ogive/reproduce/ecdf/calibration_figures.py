@@ -33,6 +33,13 @@ SMALL = 0.5
 
 ERROR, APART = "log10 error, ", "log10 difference, "
 
+SOLID, DASHED = "-", (0, (3.5, 2.0))
+STYLES = ((SOLID, {PAPER: "o", OURS: "D"}, None), (DASHED, {PAPER: "^", OURS: "s"}, "white"))
+"""For the first and the second data set: dashes, a marker for each release, and what fills it if not its color."""
+
+KEY = {"handlelength": 4.5, "labelspacing": 0.7}
+"""A legend that is wide enough to show the dashes."""
+
 
 def judge_bank(summary: Summary) -> tuple[Check, ...]:
     """Compare with Section 6.6: errors fall, and runs differ widely, since the lowest group expects few positives."""
@@ -140,15 +147,15 @@ def draw_differences(axes: Axes, summary: Summary, *data_sets: DataSet) -> None:
     """How far two releases are typically apart."""
     logarithmic(axes)
     axes.set(yscale="log", xlabel="epsilon", ylabel="difference / H, typical")
-    for data_set, style in zip(data_sets, ("-", "--"), strict=False):
+    for data_set, (dashes, markers, fill) in zip(data_sets, STYLES, strict=False):
         rows = summary.where(**{"data set": data_set.name})
-        for name, color, marker in ((PAPER, PAPER_BLUE, "o"), (OURS, OURS_GREEN, "D")):
+        for name, color in ((PAPER, PAPER_BLUE), (OURS, OURS_GREEN)):
             epsilons, cells = rows.series("epsilon", APART + name)
             axes.plot(
-                epsilons, [10**cell.mean for cell in cells], color=color, marker=marker, linestyle=style,
-                label=f"{name}, {data_set.title}",
+                epsilons, [10**cell.mean for cell in cells], color=color, marker=markers[name], linestyle=dashes,
+                markerfacecolor=fill, label=f"{name}, {data_set.title}",
             )  # fmt: skip
-    axes.legend()
+    axes.legend(**KEY)
     mark(axes, summary, data_sets[0], "two releases of the same records")
 
 
