@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import math
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -93,27 +94,56 @@ class Statistic(Protocol[EstimateT]):
 
 
 def describe(value: Any) -> Any:
-    """Plain data that says all that fixes a statistic; equal statistics have equal descriptions.
+    """Plain data that says all that fixes a statistic; equal questions have equal descriptions.
+
+    Numbers that are equal are written alike, whatever their type. A statistic that can be written in several
+    ways says by a method `canonical` which of them stands for all.
 
     Raises:
         TypeError: a field has no plain form.
     """
+    canonical = getattr(value, "canonical", None)
+    if canonical is not None:
+        value = canonical()
     to_dict = getattr(value, "to_dict", None)
     if to_dict is not None:
-        return to_dict()
+        return describe(to_dict())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: describe(getattr(value, field.name)) for field in dataclasses.fields(value)}
         name = getattr(value, "name", None)
         return {"name": name, **fields} if isinstance(name, str) else fields
+    if isinstance(value, Mapping):
+        return {str(key): describe(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [describe(item) for item in value]
     if isinstance(value, datetime.date):
         return value.isoformat()
-    if isinstance(value, Fraction):
-        return str(value)
     item = getattr(value, "item", None)  # a numpy number is the Python number it holds
     if item is not None:
         return describe(item())
-    if value is None or isinstance(value, bool | int | float | str):
+    if value is None or isinstance(value, bool | str):
         return value
+    if isinstance(value, int | float | Fraction):
+        return _number(value)
     raise TypeError(f"{type(value).__name__} has no plain form")
+
+
+def _number(value: int | float | Fraction) -> int | float | str:
+    """An integer where the number is whole, else a float where that is exact, else a fraction as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return value
+    number = Fraction(value)
+    if number.denominator == 1:
+        return number.numerator
+    return float(number) if Fraction(float(number)) == number else str(number)
+
+
+def canonical_class(values: Any) -> Any:
+    """The label values of a class in one order, each once; truth values are the numbers that they equal."""
+    if values is None:
+        return None
+    return tuple(sorted({v if isinstance(v, str) else _number(v) for v in values}, key=_label_order))
+
+
+def _label_order(value: Any) -> tuple[bool, Any]:
+    return (True, value) if isinstance(value, str) else (False, value)

@@ -7,9 +7,10 @@ from the law of the noise so that bins without records pass with a small total p
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -80,6 +81,11 @@ class Bounds:
         above_none = float(np.nextafter(0.0, -1.0))  # the largest negative number, so that zero has a bin of its own
         grid = Grid.explicit([*(-end for end in reversed(ends)), above_none, 0.0, *ends])
         return Binning(self.column, grid, self.missing)
+
+    def canonical(self) -> Bounds:
+        """The one spelling that stands for all of the same question: its numbers as the exact ones they stand for."""
+        numbers: dict[str, Any] = {name: exact(getattr(self, name), name) for name in ("base", "smallest", "largest")}
+        return dataclasses.replace(self, **numbers)
 
     def alternatives(self) -> dict[str, Bounds]:
         """Every bin is counted once; there is no other method."""

@@ -113,6 +113,12 @@ class Ecdf:
         """How a record becomes the number of a bin."""
         return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
 
+    def canonical(self) -> Ecdf:
+        """The one spelling that stands for all of the same question: the grid itself, and no "auto" smoothing."""
+        grid = self.binning().grid
+        smooth = DEFAULT_SMOOTHING if self.smooth == "auto" else self.smooth
+        return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, smooth=smooth)
+
     def alternatives(self) -> dict[str, Ecdf]:
         """One for each method, and one for a strategy designed by hand."""
         return {name: dataclasses.replace(self, method=name) for name in METHODS} | by_hand(self)
