@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,9 +9,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ogive.errors import ParameterError
-from ogive.files import write_atomically
-from ogive.planning import drawing, text
+from ogive.planning import drawing, plan_json, text
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.statistics import plain_json
 
 
 @dataclass(frozen=True)
@@ -103,7 +102,7 @@ class Plan:
         runs: How many whole releases were simulated for each row; 0 where none was needed.
     """
 
-    schema: ClassVar[str] = "ogive.plan/1"
+    schema: ClassVar[str] = plan_json.SCHEMA
 
     statistic: Mapping[str, Any]
     records: int
@@ -162,8 +161,30 @@ class Plan:
         }
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all."""
-        written = json.dumps(self.to_dict(), indent=1, allow_nan=False)
-        if path is not None:
-            write_atomically(Path(path), f"{written}\n".encode())
-        return written
+        """JSON text of `to_dict`; with a path, also written there, whole or not at all.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        return plain_json.write(self.to_dict(), path, indent=1)
+
+    @staticmethod
+    def from_dict(data: Any) -> Plan:
+        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
+
+        Raises:
+            ParameterError, DataError: this is no plan that this version can read.
+        """
+        known = plan_json.fields(data)
+        known["rows"] = tuple(PlanRow(**row) for row in known["rows"])
+        known["left_out"] = tuple(LeftOut(**each) for each in known["left_out"])
+        return Plan(**known)
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> Plan:
+        """Read a plan from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            ParameterError, DataError: this is no plan that this version can read.
+        """
+        return Plan.from_dict(plain_json.parse(source))

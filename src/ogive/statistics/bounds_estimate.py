@@ -149,6 +149,15 @@ class BoundsEstimate:
         bounds_json.check_ends(estimate, data)
         return estimate
 
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> BoundsEstimate:
+        """Read bounds from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            ParameterError, DataError: these are no bounds that this version can read.
+        """
+        return BoundsEstimate.from_dict(plain_json.parse(source))
+
     def __str__(self) -> str:
         head = f"bounds of {self.column} ({self.provenance})"
         if not self.defined:

@@ -1,5 +1,6 @@
 """Plans as JSON of a published schema, and as pictures."""
 
+import copy
 import json
 from importlib.resources import files
 
@@ -7,7 +8,7 @@ import jsonschema
 import pytest
 
 import ogive
-from ogive.errors import ParameterError
+from ogive.errors import DataError, OgiveError, ParameterError
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.statistics import Ecdf, Quantiles, Roc
 
@@ -31,6 +32,8 @@ def test_json_follows_the_published_schema(name, tmp_path):
     jsonschema.validate(plan.to_dict(), SCHEMA)
     path = tmp_path / "plan.json"
     assert json.loads(plan.to_json(path)) == json.loads(path.read_text()) == plan.to_dict()
+    assert ogive.Plan.from_json(path) == ogive.Plan.from_json(path.read_text()) == plan
+    assert str(ogive.Plan.from_dict(plan.to_dict())) == str(plan)
 
 
 def test_the_schema_refuses_what_is_no_plan():
@@ -38,6 +41,47 @@ def test_the_schema_refuses_what_is_no_plan():
     for damage in ({"records": 0}, {"schema": "ogive.plan/2"}, {"rows": []}, {"extra": 1}):
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate({**plan, **damage}, SCHEMA)
+
+
+def places(data, path=()):
+    """Paths of all values inside plain data."""
+    yield path
+    items = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in items:
+        yield from places(value, (*path, key))
+
+
+def test_a_damaged_plan_is_read_or_refused_in_one_short_line():
+    whole = ogive.plan(ECDF, privacy=ApproxDP(1, "1e-6"), records=1000).to_dict()
+    assert whole["left_out"] == []
+    whole["left_out"] = [{"method": "a", "privacy": whole["rows"][0]["privacy"], "reason": "b"}]
+    assert ogive.Plan.from_dict(whole).to_dict() == whole
+    refused = []
+    for path in places(whole):
+        for damage in (None, -1, True, "x" * 5000, [], {}, [[]], {"type": "y"}, 1e400):
+            data = copy.deepcopy(whole)
+            place = data
+            for key in path[:-1]:
+                place = place[key]
+            if path:
+                place[path[-1]] = damage
+            else:
+                data = damage
+            try:
+                read = ogive.Plan.from_dict(data)
+            except OgiveError as problem:
+                refused.append(str(problem))
+            else:
+                assert ogive.Plan.from_json(read.to_json()) == read
+    assert len(refused) > 300
+    assert not [line for line in refused if "\n" in line or len(line) > 300]
+
+
+def test_no_plan_is_read_from_something_else():
+    with pytest.raises(DataError, match=r"expected a JSON object of schema ogive\.plan/1, got schema 'ogive.curve/1'"):
+        ogive.Plan.from_json('{"schema": "ogive.curve/1"}')
+    with pytest.raises(DataError, match="a plan lacks the field 'statistic'"):
+        ogive.Plan.from_dict({"schema": "ogive.plan/1"})
 
 
 def test_a_picture_has_a_line_for_each_method_on_logarithmic_axes():

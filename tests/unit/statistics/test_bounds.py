@@ -248,6 +248,12 @@ def test_the_records_outside_are_never_more_than_there_are():
     assert found.records_outside is None or found.records_outside <= 43
 
 
+def test_bounds_are_read_back_from_json_and_from_a_file(tmp_path):
+    found = ogive.find_bounds(np.full(500, 5.0), privacy=PureDP(1), source=KeyedSource(bytes(32)))
+    path = tmp_path / "bounds.json"
+    assert BoundsEstimate.from_json(found.to_json(path)) == BoundsEstimate.from_json(path) == found
+
+
 DAMAGES = {
     "schema": "ogive.bounds/2",
     "column": 5,

@@ -1,0 +1,112 @@
+"""A plan read back from plain data, which need not be trusted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from ogive.errors import DataError
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP, privacy_from_dict
+from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, write
+
+SCHEMA = "ogive.plan/1"
+
+_NEEDED = ("statistic", "records", "unit", "trust", "rows", "left_out", "basis", "runs")
+_ROW = ("method", "privacy", "price", "noise", "errors", "chosen")
+_LEFT_OUT = ("method", "privacy", "reason")
+_EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
+_TYPES = (PureDP.__name__, ZeroConcentratedDP.__name__, ApproxDP.__name__)
+
+
+def fields(data: Any) -> dict[str, Any]:
+    """Checked arguments of `Plan` from plain data; of its rows and of what was left out, checked arguments too.
+
+    Raises:
+        ParameterError, DataError: this is no plan that this version can read.
+    """
+    known = Fields.of(data, SCHEMA, "a plan", _NEEDED)
+    statistic = data["statistic"]
+    if not isinstance(statistic, dict) or not is_text(statistic.get("name")):
+        raise DataError("the statistic of a plan must be an object with a name")
+    try:
+        write(statistic)
+    except (ValueError, TypeError, RecursionError):
+        raise DataError("the statistic of a plan must be plain data with finite numbers") from None
+    return {
+        "statistic": statistic,
+        "records": _whole(data, "records", 1),
+        "unit": _unit(data["unit"]),
+        "trust": known.text("trust"),
+        "rows": [_row(each) for each in _objects(data, "rows", _ROW, fewest=1)],
+        "left_out": [_left_out(each) for each in _objects(data, "left_out", _LEFT_OUT, fewest=0)],
+        "basis": known.text("basis"),
+        "runs": _whole(data, "runs", 0),
+    }
+
+
+def _unit(data: Any) -> PrivacyUnit:
+    known = [member.value for member in Adjacency]
+    if not isinstance(data, dict) or data.get("adjacency") not in known:
+        raise DataError(f"the unit of a plan must be an object whose adjacency is {' or '.join(known)}")
+    return PrivacyUnit.from_dict(data)
+
+
+def _row(row: dict[str, Any]) -> dict[str, Any]:
+    errors = row["errors"]
+    if not isinstance(errors, dict) or not all(map(_is_error, errors.items())):
+        raise DataError("the errors of a plan's row must be numbers from 0, by name")
+    if not isinstance(row["chosen"], bool):
+        raise DataError("whether a plan's row is chosen must be true or false")
+    price = _guarantee(row["price"], "price")
+    if isinstance(price, ApproxDP):
+        raise DataError("the price of a plan's row must be pure or concentrated")
+    return {
+        "method": _text(row, "method"),
+        "privacy": _guarantee(row["privacy"], "privacy"),
+        "price": price,
+        "noise": _text(row, "noise"),
+        "errors": errors,
+        "chosen": row["chosen"],
+    }
+
+
+def _is_error(pair: tuple[Any, Any]) -> bool:
+    name, value = pair
+    return is_text(name) and is_number(value) and value >= 0
+
+
+def _left_out(each: dict[str, Any]) -> dict[str, Any]:
+    privacy = _guarantee(each["privacy"], "privacy")
+    return {"method": _text(each, "method"), "privacy": privacy, "reason": _text(each, "reason")}
+
+
+def _objects(data: dict[str, Any], name: str, needed: Iterable[str], *, fewest: int) -> list[dict[str, Any]]:
+    listed = data[name]
+    fit = isinstance(listed, list) and all(isinstance(each, dict) and set(needed) <= set(each) for each in listed)
+    if not fit or len(listed) < fewest:
+        raise DataError(f"the field {name!r} of a plan must be a list of objects with {', '.join(needed)}")
+    return list(listed)
+
+
+def _text(data: dict[str, Any], name: str) -> str:
+    value = data[name]
+    if not is_text(value):
+        raise DataError(f"the {name} of a plan's row must be a short text")
+    return value
+
+
+def _whole(data: dict[str, Any], name: str, least: int) -> int:
+    value = data[name]
+    if not is_whole(value) or value < least:
+        raise DataError(f"the field {name!r} of a plan must be a whole number from {least}")
+    return value
+
+
+def _guarantee(data: Any, name: str) -> Privacy:
+    exact = isinstance(data, dict) and data.get("type") in _TYPES
+    for key, value in data.items() if exact else ():
+        exact = exact and (key == "type" or (isinstance(value, str) and _EXACT.fullmatch(value) is not None))
+    if not exact:
+        raise DataError(f"the {name} of a plan's row must be a privacy guarantee with exact numbers such as '1/10'")
+    return privacy_from_dict(data)
