@@ -51,9 +51,9 @@ from scipy.special import smirnov
 
 from ogive.errors import ParameterError
 from ogive.grids import Grid
-from ogive.noise import KeyedSource
-from ogive.privacy import exact
+from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve_axis import first_at_or_above, last_at_or_below, plain, to_numbers
+from ogive.statistics.public_noise import draw_public
 from ogive.strategies import Strategy
 
 Float64 = NDArray[np.float64]
@@ -141,6 +141,16 @@ def default_simulations(strategy: Strategy) -> int:
     return min(MOST_SIMULATIONS, max(FEWEST_SIMULATIONS, SIMULATED_VALUES // nodes))
 
 
+def simulations_for(strategy: Strategy, level: Fraction) -> int:
+    """Simulations for a band of that level, for sample and population alike.
+
+    Raises:
+        ParameterError: the level takes too many on so many thresholds.
+    """
+    nodes = sum(part.nodes for part in strategy.levels)
+    return simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=default_simulations(strategy))
+
+
 def simulate_maxima(
     strategy: Strategy, *, total_known: bool, simulations: int, progress: Progress | None = None
 ) -> NoiseMaxima:
@@ -159,15 +169,13 @@ def simulate_maxima(
     if key in _simulated:
         _simulated.move_to_end(key)
         return _simulated[key]
-    source = KeyedSource.from_seed(_SEED)
+    random = np.random.Generator(np.random.PCG64(_SEED))
     above, either, ratio = (np.empty(simulations) for _ in range(3))
     nodes = sum(level.nodes for level in strategy.levels)
     batch = max(1, _BATCH_VALUES // nodes)
     for start in range(0, simulations, batch):
         rows = min(batch, simulations - start)
-        noise = tuple(
-            level.law.sample(rows * level.nodes, source=source).reshape(rows, level.nodes) for level in strategy.levels
-        )
+        noise = tuple(draw_public(level.law, (rows, level.nodes), random) for level in strategy.levels)
         errors = strategy.estimate(strategy.spread(noise), 0 if total_known else None)
         highest, lowest, last = errors.max(axis=-1), errors.min(axis=-1), errors[:, -1]
         here = slice(start, start + rows)
@@ -240,10 +248,10 @@ def simultaneous_band(
         raw: Unbiased estimate of the cumulative counts, not smoothed, shape (N,).
         strategy: What was measured; None where there is no noise.
         total: Number of records where that is public, else None.
-        confidence_level: Wanted probability, strictly between 0 and 1.
+        confidence_level: Wanted probability, above 0 and at most 0.9999.
         target: "population" or "sample".
         simulations: Number of simulated releases; by default what `default_simulations` says, and
-            more for very high confidence. The level holds on average over the simulation; the achieved tail
+            2 / a for high confidence. The level holds on average over the simulation; the achieved tail
             has a standard deviation of about sqrt(a (1 - a) / simulations) around a = 1 - confidence_level.
         progress: Called with simulations done and to do.
 
@@ -253,26 +261,40 @@ def simultaneous_band(
     Privacy:
         Post-processing of the release; the simulation uses public random numbers.
     """
-    level = exact(confidence_level, "confidence_level")
-    if not 0 < level < 1:
-        raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {confidence_level}")
+    level = check_level(confidence_level)
     if target not in TARGETS:
         raise ParameterError(f"target must be population or sample, got {target!r}")
-    tail = 1 - level
-    if strategy is None:
-        low, high = _without_noise(raw, tail, target)
-    else:
+    maxima = None
+    if strategy is not None:
         if simulations is None:
-            simulations = max(default_simulations(strategy), math.ceil(4 / tail))
+            simulations = simulations_for(strategy, level)
         if isinstance(simulations, bool) or not isinstance(simulations, int) or simulations < 1:
             raise ParameterError(f"simulations must be a whole number above 0, got {simulations!r}")
         maxima = simulate_maxima(strategy, total_known=total is not None, simulations=simulations, progress=progress)
-        if total is None:
-            low, high = private_total_ends(raw, maxima, tail, target)
-        else:
-            low, high = _public_total(raw, maxima, tail, target, total)
-    low[-1] = high[-1] = 1.0
+    low, high = band_ends(raw, maxima, 1 - level, target, total)
     return Band(grid, low, high, float(level), target)
+
+
+def band_ends(
+    raw: Float64, maxima: NoiseMaxima | None, tail: Fraction, target: str, total: int | None
+) -> tuple[Float64, Float64]:
+    """Ends of the band around a raw linear estimate, shape (N,) each.
+
+    Args:
+        raw: Unbiased estimate of the cumulative counts, shape (N,).
+        maxima: Simulated for them; None where there is no noise.
+        tail: Error probability.
+        target: "population" or "sample".
+        total: Number of records where that is public, else None.
+    """
+    if maxima is None:
+        low, high = _without_noise(raw, tail, target)
+    elif total is None:
+        low, high = private_total_ends(raw, maxima, tail, target)
+    else:
+        low, high = _public_total(raw, maxima, tail, target, total)
+    low[-1] = high[-1] = 1.0
+    return low, high
 
 
 def _public_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str, n: int) -> tuple[Float64, Float64]:

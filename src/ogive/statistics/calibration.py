@@ -18,7 +18,7 @@ from ogive.grids import Grid
 from ogive.privacy import Rational, exact
 from ogive.queries import Answer, Binning, CurveQuery, GroupSums, GroupSumsQuery, Label, Query
 from ogive.queries.group_sums import FORMS
-from ogive.statistics.base import Terms
+from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.calibration_design import (
     Granted,
     default_split,
@@ -29,8 +29,8 @@ from ogive.statistics.calibration_design import (
     sums_query,
 )
 from ogive.statistics.calibration_estimate import Calibration
-from ogive.statistics.calibration_intervals import check_level
 from ogive.statistics.calibration_sums import CONSTANTS, Measured
+from ogive.statistics.confidence import check_level
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import DEFAULT_BINS, curve_from
 from ogive.statistics.inverse import bisect_points
@@ -116,10 +116,21 @@ class HosmerLemeshow:
             raise ParameterError(f"split must be strictly between 0 and 1, got {self.split}")
         if not exact(self.floor, "floor") > 0:
             raise ParameterError(f"floor must be above 0, got {self.floor}")
+        object.__setattr__(self, "floor", float(exact(self.floor, "floor")))
         whole = isinstance(self.df, int) and not isinstance(self.df, bool) and self.df >= 1
         if not (self.df is None or self.df == "fitted" or whole):
             raise ParameterError(f"df must be None, 'fitted' or a whole number of at least 1, got {self.df!r}")
-        check_level(self.confidence_level)
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+
+    def canonical(self) -> HosmerLemeshow:
+        """The one spelling that stands for all of the same question."""
+        return dataclasses.replace(
+            self,
+            positive=canonical_class(self.positive),
+            negative=canonical_class(self.negative),
+            method="auto" if self.constants == "paper" else self.method,
+            split=None if self.split is None else exact(self.split, "split"),
+        )
 
     def alternatives(self) -> dict[str, HosmerLemeshow]:
         """One for each method of measuring the probabilities, and each form; the paper's constants fix both."""
@@ -194,8 +205,8 @@ class HosmerLemeshow:
             total=answer.total,
             p_value=math.nan,
             degrees_of_freedom=self._freedom(bounds.bins),
-            floor=float(self.floor),
-            confidence_level=float(self.confidence_level),
+            floor=self.floor,
+            confidence_level=self.confidence_level,
         )
         return found.with_p_value()
 

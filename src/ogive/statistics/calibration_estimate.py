@@ -19,10 +19,11 @@ from ogive.grids import Grid
 from ogive.provenance import Provenance
 from ogive.queries import Label
 from ogive.statistics import calibration_json, calibration_text, plain_json
-from ogive.statistics.calibration_intervals import check_level, share_intervals
+from ogive.statistics.calibration_intervals import share_intervals
 from ogive.statistics.calibration_null import bootstrap_p_value
 from ogive.statistics.calibration_sums import Measured, Sums, debiased, statistic
 from ogive.statistics.calibration_within import Within
+from ogive.statistics.confidence import check_level
 from ogive.statistics.curve import Curve
 
 Float64 = NDArray[np.float64]

@@ -21,36 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
-from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
-from ogive.privacy import exact
 from ogive.statistics.bands import upper_quantile
 from ogive.statistics.calibration_sums import Measured, Sums
 from ogive.statistics.calibration_within import Within
+from ogive.statistics.confidence import check_level
 
 Float64 = NDArray[np.float64]
-
-MOST_CONFIDENCE = Fraction(9999, 10_000)
 
 SIMULATIONS, FEWEST_SIMULATIONS = 9999, 999
 _SIMULATED_VALUES = 20_000_000  # fewer simulations where there are so many groups
 _SEED = 0x72656C6961626C65  # public and fixed
 _BATCH_VALUES = 1 << 20
 _SLACK = 1e-6  # room for rounding before whole numbers are taken
-
-
-def check_level(confidence_level: float) -> Fraction:
-    """Return a confidence level as an exact number.
-
-    Raises:
-        ParameterError: it is not above 0 and at most 0.9999, beyond which too many simulations would be needed.
-    """
-    level = exact(confidence_level, "confidence_level")
-    if not 0 < level <= MOST_CONFIDENCE:
-        raise ParameterError(
-            f"confidence_level must be above 0 and at most {float(MOST_CONFIDENCE):g}, got {confidence_level}"
-        )
-    return level
 
 
 def share_intervals(
@@ -102,7 +85,7 @@ class Margins:
 def noise_margins(measured: Measured, groups: int, *, total_known: bool, tail: Fraction) -> Margins:
     """Simulate the bounds that hold except with probability `tail`."""
     affordable = min(SIMULATIONS, max(FEWEST_SIMULATIONS, _SIMULATED_VALUES // (4 * groups)))
-    simulations = max(affordable, math.ceil(4 / tail))
+    simulations = max(affordable, math.ceil(2 / tail))
     source = KeyedSource.from_seed(_SEED)
     batch = max(1, _BATCH_VALUES // (4 * groups))
     largest = np.empty((3, simulations))

@@ -188,7 +188,7 @@ class Curve:
 
         Args:
             p: Shares in [0, 1], any shape.
-            confidence_level: Wanted probability, strictly between 0 and 1.
+            confidence_level: Wanted probability, above 0 and at most 0.9999.
             target: "population" or "sample"; see `band`.
 
         Returns:
@@ -215,7 +215,7 @@ class Curve:
         band in places.
 
         Args:
-            confidence_level: Wanted probability for all thresholds at once, strictly between 0 and 1.
+            confidence_level: Wanted probability for all thresholds at once, above 0 and at most 0.9999.
             target: "population": what the records were drawn from; counts sampling error and noise.
                 "sample": the records themselves; counts noise only, so it is narrower.
             simulations: Number of simulated releases; by default 9999, fewer for more than 6000 noise

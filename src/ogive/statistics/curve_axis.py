@@ -64,7 +64,7 @@ def to_labels(grid: Grid, numbers: Any) -> Any:
     return labels
 
 
-def to_shares(p: Any) -> Float64:
+def to_shares(p: Any, name: str = "p") -> Float64:
     """Shares as floats, same shape.
 
     Raises:
@@ -73,9 +73,9 @@ def to_shares(p: Any) -> Float64:
     try:
         shares = np.asarray(p, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"p must be numbers between 0 and 1, got {p!r}") from None
+        raise ParameterError(f"{name} must be numbers between 0 and 1, got {p!r}") from None
     if not np.all((shares >= 0) & (shares <= 1)):
-        raise ParameterError(f"p must be between 0 and 1, got {p!r}")
+        raise ParameterError(f"{name} must be between 0 and 1, got {p!r}")
     return shares
 
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator, Sequence
 from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ogive.errors import ParameterError
 from ogive.grids import Bound, Grid
-from ogive.privacy import exact
 from ogive.provenance import Provenance
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics import plain_json, quantiles_json
+from ogive.statistics.bands import FEWEST_SIMULATIONS
 from ogive.statistics.base import Terms
+from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve import Curve
 from ogive.statistics.curve_bins import lower_ends
 from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf, by_hand
@@ -81,6 +84,15 @@ class QuantileEstimates:
         """
         return QuantileEstimates(**quantiles_json.fields(data))
 
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> QuantileEstimates:
+        """Read quantiles from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            ParameterError, DataError: these are no quantiles that this version can read.
+        """
+        return QuantileEstimates.from_dict(plain_json.parse(source))
+
     def errors(self, truth: QuantileEstimates) -> dict[str, float]:
         """Distances from exact quantiles.
 
@@ -95,9 +107,13 @@ class QuantileEstimates:
         wanted = np.array(self.probabilities)
         return {"rank": float(np.max(np.maximum(0, np.maximum(shares[at] - wanted, wanted - shares[at + 1]))))}
 
-    def to_json(self) -> str:
-        """JSON text of `to_dict`."""
-        return plain_json.write(self.to_dict(), indent=1)
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text of `to_dict`; with a path, also written there, whole or not at all.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        return plain_json.write(self.to_dict(), path, indent=1)
 
     def __str__(self) -> str:
         percent = f"{100 * self.confidence_level:g} % interval"
@@ -148,14 +164,22 @@ class Quantiles:
             raise ParameterError(
                 f"probabilities must be in [0, 1], got {wanted[~((wanted >= 0) & (wanted <= 1))][0]:g}"
             )
-        if not 0 < exact(self.confidence_level, "confidence_level") < 1:
-            raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {self.confidence_level}")
+        level = check_level(self.confidence_level)
         object.__setattr__(self, "probabilities", tuple(float(p) for p in wanted))
-        self._ecdf()
+        object.__setattr__(self, "confidence_level", float(level))
+        size = self._ecdf().binning().grid.bins
+        # refused before anything is paid for; no method of this package draws more values than four a threshold
+        nodes = sum(part.nodes for part in self.method.levels) if isinstance(self.method, Strategy) else 4 * size
+        simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=FEWEST_SIMULATIONS)
 
     def _ecdf(self) -> Ecdf:
         method = "path" if self.method == "bisection" else self.method
         return Ecdf(self.column, self.bounds, bins=self.bins, grid=self.grid, method=method, missing=self.missing)
+
+    def canonical(self) -> Quantiles:
+        """The one spelling that stands for all of the same question: the grid itself."""
+        grid = self._ecdf().binning().grid
+        return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid)
 
     def alternatives(self) -> dict[str, Quantiles]:
         """One for each way to a whole curve, one for bisection, and one for a strategy designed by hand."""

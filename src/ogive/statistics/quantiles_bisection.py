@@ -8,9 +8,9 @@ from collections.abc import Generator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.privacy import exact
 from ogive.queries import Answer, Binning, CurveQuery, Query
-from ogive.statistics.bands import default_simulations, one_sided_distances, simulate_maxima, upper_quantile
+from ogive.statistics.bands import one_sided_distances, simulate_maxima, simulations_for, upper_quantile
+from ogive.statistics.confidence import check_level
 from ogive.statistics.inverse import bisect_points
 from ogive.strategies import Pointwise
 
@@ -63,8 +63,9 @@ def _targets(
     strategy: Pointwise, wanted: Float64, records: float, total_known: bool, noisy: bool, confidence_level: float
 ) -> tuple[Float64, Float64]:
     """Noisy shares below which a point is surely below the quantile, and from which on it surely is not."""
-    tail = 1 - exact(confidence_level, "confidence_level")
-    simulations = max(default_simulations(strategy), math.ceil(4 / tail))
+    level = check_level(confidence_level)
+    tail = 1 - level
+    simulations = simulations_for(strategy, level)
     maxima = simulate_maxima(strategy, total_known=False, simulations=simulations)
     noise = 1.0 if noisy else 0.0
     if total_known or not noisy:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Bound, Grid
-from ogive.privacy import Adjacency, exact
+from ogive.privacy import Adjacency
 from ogive.queries import Answer, Binning, ClassBinning, ClassCurvesQuery, Label, LabelValue, Query
 from ogive.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
-from ogive.statistics.base import Terms
+from ogive.statistics.base import Terms, canonical_class
+from ogive.statistics.confidence import check_level
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import DEFAULT_BINS, by_hand, make_grid
 from ogive.statistics.methods import METHODS
@@ -49,7 +50,7 @@ class Roc:
         method, smooth: As for `Ecdf`, for each class.
         missing: What a missing score means: "refuse", "low" or "high".
         outside: What a score outside the bounds means: "refuse" or "clip".
-        confidence_level: Of the AUC's interval that is printed.
+        confidence_level: Of the AUC's interval that is printed, at most 0.9999.
     """
 
     name: ClassVar[str] = "roc"
@@ -95,8 +96,7 @@ class Roc:
         reason = None if isinstance(self.method, str) else unsmoothable(self.method, self.smooth)
         if reason is not None:
             raise ParameterError(reason)
-        if not 0 < exact(self.confidence_level, "confidence_level") < 1:
-            raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {self.confidence_level}")
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
 
     def classes(self) -> ClassBinning:
         """How a record becomes the number of a bin in one of the classes."""
@@ -104,6 +104,19 @@ class Roc:
         assert isinstance(self.positive, tuple)
         assert self.negative is None or isinstance(self.negative, tuple)
         return ClassBinning(binning, Label(self.label, self.positive, self.negative))
+
+    def canonical(self) -> Roc:
+        """The one spelling that stands for all of the same question: the grid itself, and no "auto" smoothing."""
+        classes = self.classes()
+        return dataclasses.replace(
+            self,
+            bounds=None,
+            bins=classes.score.grid.bins,
+            grid=classes.score.grid,
+            smooth=DEFAULT_SMOOTHING if self.smooth == "auto" else self.smooth,
+            positive=canonical_class(classes.label.positive),
+            negative=canonical_class(classes.label.negative),
+        )
 
     def alternatives(self) -> dict[str, Roc]:
         """One for each method and division of the budget, and one for a strategy designed by hand."""
@@ -166,7 +179,7 @@ class Roc:
             positive_when=self.positive_when,
             total=answer.total,
             budget=self.budget,
-            confidence_level=float(self.confidence_level),
+            confidence_level=self.confidence_level,
         )
 
 

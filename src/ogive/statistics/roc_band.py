@@ -29,8 +29,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
 from ogive.statistics.bands import one_sided_distances, private_total_ends, tidy, upper_quantile
+from ogive.statistics.curve_axis import to_shares
 from ogive.statistics.roc_noise import SimulatedNoise
 
 Float64 = NDArray[np.float64]
@@ -82,9 +82,7 @@ class RocBand:
         Raises:
             ParameterError: a share is outside [0, 1].
         """
-        wanted = np.asarray(fpr, dtype=np.float64)
-        if not np.all((wanted >= 0) & (wanted <= 1)):
-            raise ParameterError(f"fpr must be between 0 and 1, got {fpr!r}")
+        wanted = to_shares(fpr, "fpr")
         at = np.searchsorted(self.fpr, wanted, side="right") - 1
         return self.low[at], self.high[at]
 

@@ -16,12 +16,14 @@ from numpy.typing import NDArray
 from ogive import plots
 from ogive.errors import ParameterError
 from ogive.grids import Grid
-from ogive.privacy import Adjacency, exact
+from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.queries import Label
 from ogive.statistics import plain_json, roc_json, roc_points, roc_text
 from ogive.statistics.bands import TARGETS
+from ogive.statistics.confidence import check_level
 from ogive.statistics.curve import Curve
+from ogive.statistics.curve_axis import to_shares
 from ogive.statistics.roc_band import RocBand, whole_square
 from ogive.statistics.roc_designs import BUDGETS
 from ogive.statistics.roc_uncertainty import Uncertainty
@@ -139,10 +141,14 @@ class RocEstimate:
         negatives, positives = self.classes
         return positives / (negatives + positives) if negatives + positives > 0 else math.nan
 
-    @property
+    @cached_property
     def defined(self) -> bool:
-        """Whether both classes have records, as far as the noise lets one see."""
-        return min(self.classes) > 0
+        """Whether both classes have records, as far as the noise lets one see.
+
+        A private class size must be above 3 standard deviations of its noise: below, noise may account for a
+        whole class.
+        """
+        return self._uncertainty.classes_seen
 
     @cached_property
     def thresholds(self) -> Float64:
@@ -183,7 +189,8 @@ class RocEstimate:
     def tie_bound(self) -> float:
         """Most that the grid can have moved the area: half the chance that a random pair shares a bin.
 
-        As estimated from the released curve; NaN where it is not defined.
+        As estimated from the released curve, so noise moves it too; `auc_interval` counts ties with that
+        noise. NaN where the curve is not defined.
         """
         return roc_points.tie_bound(self.fpr, self.tpr) if self.defined else math.nan
 
@@ -193,9 +200,7 @@ class RocEstimate:
         Raises:
             ParameterError: a share is outside [0, 1].
         """
-        wanted = np.asarray(fpr, dtype=np.float64)
-        if not np.all((wanted >= 0) & (wanted <= 1)):
-            raise ParameterError(f"fpr must be between 0 and 1, got {fpr!r}")
+        wanted = to_shares(fpr, "fpr")
         if not self.defined:
             values = np.full(wanted.shape, np.nan)
         else:
@@ -210,13 +215,13 @@ class RocEstimate:
         return Uncertainty(self.negatives, self.positives, total=total, positive_when=self.positive_when)
 
     def auc_interval(self, confidence_level: float | None = None, *, target: str = "population") -> AucInterval:
-        """Compute ends between which the true area of the gridded score lies.
+        """Compute ends between which the true area of the scores lies, not only that of their bins.
 
-        Counts noise, and for the population also sampling; see `roc_interval`. The level holds about, not
-        at least: tested by simulation.
+        Counts noise, what sorting scores into bins hides, and for the population also sampling; see
+        `roc_interval`. The level holds about, not at least: tested by simulation.
 
         Args:
-            confidence_level: Wanted probability, strictly between 0 and 1; by default the statistic's.
+            confidence_level: Wanted probability, above 0 and at most 0.9999; by default the statistic's.
             target: "population": what the records were drawn from. "sample": the records themselves.
 
         Raises:
@@ -235,7 +240,7 @@ class RocEstimate:
         """Compute two curves between which the whole true ROC curve lies, with at least the stated confidence.
 
         Args:
-            confidence_level: Wanted probability, strictly between 0 and 1.
+            confidence_level: Wanted probability, above 0 and at most 0.9999.
             target: "population": what the records were drawn from; counts sampling and noise.
                 "sample": the records themselves; counts noise only.
 
@@ -348,10 +353,7 @@ class RocEstimate:
 
 
 def _tail(confidence_level: float) -> Fraction:
-    level = exact(confidence_level, "confidence_level")
-    if not 0 < level < 1:
-        raise ParameterError(f"confidence_level must be strictly between 0 and 1, got {confidence_level}")
-    return 1 - level
+    return 1 - check_level(confidence_level)
 
 
 def _check_target(target: str) -> None:

@@ -13,7 +13,13 @@ population, H gains the sampling error of A times n_0 n_1, taken as normal with 
 the released curves and Hanley and McNeil's for the candidate A, which does not vanish where the released curves happen
 to separate the classes.
 
-The released A is read off smoothed curves; where it is outside, the interval is extended to hold it.
+The area that is held is that of the scores themselves, not of the bins that they were sorted into. Scores in one bin
+look tied, and how they rank within it is not measured: P is at least P_0, with all such pairs ranked wrongly, and at
+most P_1, with all ranked rightly. Both are bilinear in the two curves as well. The lower end is that of an interval for
+P_0 / (n_0 n_1), the upper end that of one for P_1 / (n_0 n_1), each with half of the error probability, so that coarse
+grids widen the interval by what they hide, noise in the number of ties included, and no union bound is needed.
+
+The released A, with ties one half, is read off smoothed curves; where it is outside, the interval is extended to it.
 
 Source: Fieller 1954 for the inversion; DeLong, DeLong and Clarke-Pearson 1988; Hanley and McNeil 1982.
 """
@@ -28,28 +34,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.statistics.bands import upper_quantile
-from ogive.statistics.roc_noise import SimulatedNoise, pairs_in_order
+from ogive.statistics.roc_noise import SimulatedNoise, pairs_at_ends
 
 Float64 = NDArray[np.float64]
 
 _CANDIDATES = 201
 _HALVINGS = 24
 _SEED = 0x617563  # public and fixed
+_ROUNDING = 1e-12
 
 
-def delong_variance(curves: Float64, positive_when: str) -> float:
+def delong_variance(curves: Float64, positive_when: str, ties: float = 0.5) -> float:
     """Sampling variance of the area from the curves of both classes, shape (2, N).
+
+    Args:
+        curves: Cumulative counts of negatives and positives, shape (2, N).
+        positive_when: "high" or "low".
+        ties: What a pair in one bin counts.
 
     Source:
         DeLong, DeLong and Clarke-Pearson 1988.
     """
     sizes = np.maximum(curves[:, -1], 1.0)
     steps = np.diff(curves, axis=1, prepend=0.0)
-    middles = (curves - steps / 2) / sizes[:, None]  # share of a class below a bin, and half of it in the bin
-    area = float(pairs_in_order(curves[0], curves[1], positive_when) / (sizes[0] * sizes[1]))
+    before = (curves - steps) / sizes[:, None]  # share of a class below a bin
+    within = steps / sizes[:, None]
+    worst, best = pairs_at_ends(curves[0], curves[1], positive_when)
+    area = float((1 - ties) * worst + ties * best) / float(sizes[0] * sizes[1])
     variance = 0.0
     for k in range(2):
-        wins = middles[1 - k] if (k == 0) == (positive_when == "low") else 1 - middles[1 - k]
+        below, tied = before[1 - k], within[1 - k]
+        strictly = below if (k == 0) == (positive_when == "low") else 1 - below - tied
+        wins = strictly + ties * tied
         spread = float(np.sum(steps[k] / sizes[k] * (wins - area) ** 2))
         variance += spread / max(sizes[k] - 1, 1.0)
     return variance
@@ -90,28 +106,30 @@ def auc_interval(
         target: "population" or "sample".
         simulations: Number of draws where there is no noise.
     """
+    ends = pairs_at_ends(raw[0], raw[1], positive_when)
+    found_product = float(raw[0, -1] * raw[1, -1])
     if noise is None and target == "sample":
-        return released, released
+        low, high = (ends / found_product).tolist()
+        return max(0.0, low - _ROUNDING), min(1.0, high + _ROUNDING)
     if noise is not None and float(raw[:, -1].min()) <= upper_quantile(np.abs(noise.last), tail):
         return 0.0, 1.0  # a class may well be empty
-    pairs = np.zeros(simulations) if noise is None else noise.pairs
+    pairs = np.zeros((2, simulations)) if noise is None else noise.pairs
     products = np.zeros(simulations) if noise is None else noise.products
-    found_pairs = float(pairs_in_order(raw[0], raw[1], positive_when))
-    found_product = float(raw[0, -1] * raw[1, -1])
-    sampling = np.zeros(len(pairs))
-    floor = 0.0
+    sampling = np.zeros(len(products))
+    floors = (0.0, 0.0)
     if target == "population":
-        sampling = np.random.Generator(np.random.PCG64(_SEED)).standard_normal(len(pairs))
+        sampling = np.random.Generator(np.random.PCG64(_SEED)).standard_normal(len(products))
         sampling *= curves[0, -1] * curves[1, -1]
-        floor = delong_variance(curves, positive_when)
+        floors = (delong_variance(curves, positive_when, 0.0), delong_variance(curves, positive_when, 1.0))
 
     def accepts(area: float) -> bool:
-        variance = max(floor, float(hanley_mcneil_variance(np.array(area), curves[0, -1], curves[1, -1])))
-        law = pairs - area * products + math.sqrt(variance) * sampling
-        value = found_pairs - area * found_product
-        return -upper_quantile(-law, tail / 2) <= value <= upper_quantile(law, tail / 2)
+        least = float(hanley_mcneil_variance(np.array(area), curves[0, -1], curves[1, -1]))
+        worst, best = (pairs[k] - area * products + math.sqrt(max(floors[k], least)) * sampling for k in range(2))
+        value = ends - area * found_product
+        fits = value[0] <= upper_quantile(worst, tail / 2) and value[1] >= -upper_quantile(-best, tail / 2)
+        return bool(fits)
 
-    center = found_pairs / found_product if found_product > 0 else released
+    center = float(ends.mean()) / found_product if found_product > 0 else released
     tried = np.unique(np.concatenate((np.linspace(0, 1, _CANDIDATES), np.clip([center, released], 0, 1))))
     good = np.flatnonzero([accepts(area) for area in tried.tolist()])
     if not good.size:

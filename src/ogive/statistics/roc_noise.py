@@ -18,13 +18,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.noise import DiscreteLaplace, KeyedSource
-from ogive.noise.base import Law
 from ogive.statistics.bands import NoiseMaxima
+from ogive.statistics.public_noise import draw_public
 from ogive.strategies import Strategy
 
 Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN = "sizes", "sum", "nothing"
 
@@ -64,23 +62,35 @@ def pairs_in_order(negatives: Float64, positives: Float64, positive_when: str) -
     Returns:
         Shape (...).
     """
-    middles = positives.copy()
-    middles[..., 1:] += positives[..., :-1]
+    ends = pairs_at_ends(negatives, positives, positive_when)
+    middle: Float64 = ends.sum(axis=0) / 2
+    return middle
+
+
+def pairs_at_ends(negatives: Float64, positives: Float64, positive_when: str) -> Float64:
+    """Pairs ranked rightly if all ties were ranked wrongly, and if all were ranked rightly; bilinear, shape (2, ...).
+
+    Whatever the scores within the bins are, the pairs that they rank rightly are between the two.
+    """
     steps = np.diff(negatives, axis=-1, prepend=0.0)
-    below: Float64 = np.asarray(np.einsum("...i,...i->...", steps, middles) / 2)
-    return below if positive_when == "low" else np.asarray(negatives[..., -1] * positives[..., -1] - below)
+    before = np.einsum("...i,...i->...", steps[..., 1:], positives[..., :-1])
+    upto = np.einsum("...i,...i->...", steps, positives)
+    if positive_when == "low":
+        return np.stack([before, upto])
+    everything = negatives[..., -1] * positives[..., -1]
+    return np.stack([everything - upto, everything - before])
 
 
 @dataclass(frozen=True, eq=False)
 class SimulatedNoise:
-    """Functionals of the noise of simulated releases, shape (simulations,) each.
+    """Functionals of the noise of simulated releases, shape (simulations,) each where nothing else is said.
 
     Fields:
         maxima: Largest errors of the curve of one class, in records; both classes have the same law.
         ratio_above: Largest error of that curve when the error of its size may be taken away, sign kept,
             max over i of max(e_i, e_i - e_N).
         last: Error of the size of that class.
-        pairs: Error of the number of pairs in order.
+        pairs: Errors of the numbers of pairs in order with ties ranked wrongly and rightly, shape (2, simulations).
         products: Error of the product of the class sizes.
     """
 
@@ -104,18 +114,19 @@ def simulate_noise(
         simulations: Number of releases to simulate.
     """
     random = np.random.Generator(np.random.PCG64(_SEED))
-    above, either, ratio, ratio_above, last, pairs, products = (np.empty(simulations) for _ in range(7))
+    above, either, ratio, ratio_above, last, products = (np.empty(simulations) for _ in range(6))
+    pairs = np.empty((2, simulations))
     nodes = sum(level.nodes for level in strategy.levels)
     batch = max(1, _BATCH_VALUES // nodes)
     pull = pull_of_total(strategy) if known == KNOWN_SUM else None
-    true_pairs = pairs_in_order(curves[0], curves[1], positive_when)
+    true_pairs = pairs_at_ends(curves[0], curves[1], positive_when)[:, None]
     true_product = curves[0, -1] * curves[1, -1]
     for start in range(0, simulations, batch):
         rows = min(batch, simulations - start)
         here = slice(start, start + rows)
         errors = np.empty((2, rows, strategy.size))
         for k in range(2):
-            noise = tuple(_draw(level.law, (rows, level.nodes), random) for level in strategy.levels)
+            noise = tuple(draw_public(level.law, (rows, level.nodes), random) for level in strategy.levels)
             errors[k] = strategy.estimate(strategy.spread(noise), 0 if known == KNOWN_SIZES else None)
         if pull is not None:
             errors = share_excess(errors, pull, 0.0)
@@ -126,21 +137,6 @@ def simulate_noise(
         ratio[here] = np.maximum(either[here], np.maximum(highest - size, size - lowest))
         ratio_above[here] = np.maximum(highest, highest - size)
         errors += curves[:, None, :]
-        pairs[here] = pairs_in_order(errors[0], errors[1], positive_when) - true_pairs
+        pairs[:, here] = pairs_at_ends(errors[0], errors[1], positive_when) - true_pairs
         products[here] = errors[0, :, -1] * errors[1, :, -1] - true_product
     return SimulatedNoise(NoiseMaxima(above, either, ratio), ratio_above, last, pairs, products)
-
-
-def _draw(law: Law, shape: tuple[int, int], random: np.random.Generator) -> Int64:
-    """Noise for a simulation: the same law as a release's, from random numbers that need not be secret or exact.
-
-    The whole part of an exponential number of mean b is geometric, and the difference of two such numbers has the
-    discrete Laplace law of scale b.
-    """
-    if isinstance(law, DiscreteLaplace):
-        scale = float(law.scale)
-        drawn = np.floor(scale * random.standard_exponential(shape))
-        drawn -= np.floor(scale * random.standard_exponential(shape))
-        return drawn.astype(np.int64)
-    source = KeyedSource.from_seed(int(random.integers(1 << 62)))
-    return law.sample(shape[0] * shape[1], source=source).reshape(shape)

@@ -16,6 +16,7 @@ from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.statistics import bands
 from ogive.statistics.bands import one_sided_distances, simulate_maxima, simultaneous_band, upper_quantile
+from ogive.statistics.public_noise import draw_public
 from ogive.strategies import PathNoise, design_path, design_tree
 from ogive.strategies.path_tree import uniform_tree
 
@@ -101,7 +102,9 @@ def test_widths_of_the_printed_example():
 @pytest.mark.parametrize("total_known", [True, False])
 def test_maxima_are_those_of_the_simulated_errors(total_known):
     strategy = design_tree(32, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
-    errors = draws(strategy, 50, total_known=total_known, seed=bands._SEED)
+    random = np.random.Generator(np.random.PCG64(bands._SEED))
+    noise = tuple(draw_public(level.law, (50, level.nodes), random) for level in strategy.levels)
+    errors = strategy.estimate(strategy.spread(noise), 0 if total_known else None)
     maxima = simulate_maxima(strategy, total_known=total_known, simulations=50)
     for r, error in enumerate(errors.tolist()):
         assert maxima.above[r] == max(0, *error)
@@ -314,3 +317,19 @@ def test_records_below_their_own_margin_claim_nothing_and_above_it_something():
             simulations=199,
         )
         assert bool(np.any(band.low[:-1] > 0)) == claims
+
+
+def test_levels_that_no_simulation_reaches_are_refused_at_once_and_the_highest_one_is_served():
+    curve = noisy_curve([1.0, 2.0], Grid.integers(0, 4))
+    for ask in (curve.band, lambda level: curve.quantile_interval(0.5, level)):
+        for level in (0.99999, 0.99999999, 1.0, 0.0):
+            with pytest.raises(ParameterError, match=r"confidence_level must be above 0 and at most 0\.9999"):
+                ask(level)
+    assert curve.band(0.9999).half_width >= curve.band(0.99).half_width
+    large = design_path(1 << 20, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
+    with pytest.raises(ParameterError, match=r"confidence_level must be at most 0\.99\d* on so many thresholds, got 0\.9999"):
+        bands.simulations_for(large, Fraction("0.9999"))
+    # as many as the usual levels need, and what the message allows is allowed
+    assert bands.simulations_for(large, Fraction("0.99")) == 299
+    assert bands.simulations_for(large, Fraction("0.9933")) == 299
+    assert bands.simulations_for(curve.strategy, Fraction("0.9999")) == 20_000

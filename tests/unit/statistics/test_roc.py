@@ -163,7 +163,7 @@ def test_noise_larger_than_the_data_is_a_value_too():
         ({"smooth": "magic"}, "smooth must be auto or one of"),
         ({"missing": "drop"}, "missing scores cannot be dropped"),
         ({"outside": "drop"}, "outside must be"),
-        ({"confidence_level": 1}, "confidence_level must be strictly between 0 and 1"),
+        ({"confidence_level": 1}, "confidence_level must be above 0 and at most 0.9999, got 1"),
         (
             {
                 "method": design_square_root(64, privacy=ZeroConcentratedDP(1), adjacency=Adjacency.REPLACE),
@@ -290,9 +290,9 @@ def test_asking_out_of_range_is_refused():
             ask(1.5)
     with pytest.raises(ParameterError, match="target must be population or sample"):
         estimate.auc_interval(target="x")
-    with pytest.raises(ParameterError, match="strictly between 0 and 1"):
+    with pytest.raises(ParameterError, match=r"above 0 and at most 0\.9999"):
         estimate.auc_interval(1.0)
-    with pytest.raises(ParameterError, match="strictly between 0 and 1"):
+    with pytest.raises(ParameterError, match=r"above 0 and at most 0\.9999"):
         estimate.band(0)
     assert isinstance(estimate(0.2), float)
     assert estimate([0.2, 0.4]).shape == (2,)

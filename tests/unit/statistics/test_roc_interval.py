@@ -7,18 +7,19 @@ import pytest
 
 from ogive.statistics.bands import NoiseMaxima
 from ogive.statistics.roc_interval import auc_interval
-from ogive.statistics.roc_noise import SimulatedNoise, pairs_in_order
-from ogive.statistics.roc_points import area, rates
+from ogive.statistics.roc_noise import SimulatedNoise, pairs_at_ends, pairs_in_order
+from ogive.statistics.roc_points import area, rates, tie_bound
 
 CURVES = np.array([[100.0, 250.0, 380.0, 400.0], [5.0, 20.0, 60.0, 100.0]])
 AREA = area(*(rates(curve, "high") for curve in CURVES))
+TIES = tie_bound(*(rates(curve, "high") for curve in CURVES))
 RANDOM = np.random.default_rng(8)
 
 
 def interval(pairs, products, *, raw=CURVES, last=1.0, released=AREA):
     size = len(pairs)
     maxima = NoiseMaxima(*(np.ones(size) for _ in range(3)))
-    noise = SimulatedNoise(maxima, np.ones(size), np.full(size, last), pairs, products)
+    noise = SimulatedNoise(maxima, np.ones(size), np.full(size, last), np.stack([pairs, pairs]), products)
     return auc_interval(
         released,
         raw,
@@ -33,28 +34,33 @@ def interval(pairs, products, *, raw=CURVES, last=1.0, released=AREA):
 
 def test_pairs_over_products_is_the_area():
     assert pairs_in_order(*CURVES, "high") == pytest.approx(AREA * 400 * 100)
+    for side in ("high", "low"):
+        middle = pairs_in_order(*CURVES, side) / 40_000
+        assert pairs_at_ends(*CURVES, side) / 40_000 == pytest.approx([middle - TIES, middle + TIES])
 
 
 def test_noise_in_the_pairs_alone_gives_its_quantiles_over_the_product():
     pairs = RANDOM.normal(0, 400, size=1999)
     low, high = interval(pairs, np.zeros(1999))
     ends = np.sort(pairs)[[99, 1899]] / 40_000
-    assert (low, high) == pytest.approx((AREA - ends[1], AREA - ends[0]), abs=1e-6)
+    assert (low, high) == pytest.approx((AREA - TIES - ends[1], AREA + TIES - ends[0]), abs=1e-6)
 
 
 def test_noise_that_moves_pairs_and_products_together_does_not_move_the_area():
     products = RANDOM.normal(0, 4000, size=1999)
-    low, high = interval(AREA * products, products)
-    assert (low, high) == pytest.approx((AREA, AREA), abs=1e-6)
+    low, high = interval((AREA - TIES) * products, products)
+    assert low == pytest.approx(AREA - TIES, abs=1e-6)
+    low, high = interval((AREA + TIES) * products, products)
+    assert high == pytest.approx(AREA + TIES, abs=1e-6)
     wide = interval(np.zeros(1999), products)
     assert wide[1] - wide[0] > 0.2
 
 
 def test_the_released_area_is_always_inside_and_a_class_that_may_be_empty_leaves_everything_open():
     pairs = RANDOM.normal(0, 40, size=1999)
-    low, high = interval(pairs, np.zeros(1999), released=AREA - 0.1)
-    assert low == AREA - 0.1
-    assert AREA < high < AREA + 0.01
+    low, high = interval(pairs, np.zeros(1999), released=AREA - 0.3)
+    assert low == AREA - 0.3
+    assert AREA + TIES < high < AREA + TIES + 0.01
     assert interval(pairs, np.zeros(1999), last=100.0) == (0, 1)
     # raw estimates with more pairs in order than there are pairs fit no area
     raw = np.array([[400.0, 400.0, 400.0, 400.0], [-100.0, -100.0, -100.0, 100.0]])
