@@ -49,6 +49,8 @@ def _unit(data: Any) -> PrivacyUnit:
     known = [member.value for member in Adjacency]
     if not isinstance(data, dict) or data.get("adjacency") not in known:
         raise DataError(f"the unit of a plan must be an object whose adjacency is {' or '.join(known)}")
+    if not is_whole(data.get("max_rows_per_person")):
+        raise DataError("the max_rows_per_person of a plan must be a whole number")
     return PrivacyUnit.from_dict(data)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import ogive
 from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
+from ogive.privacy import PureDP
 from ogive.statistics.quantiles import QuantileEstimates
 from ogive.statistics.stored import read_estimate
 
@@ -178,3 +179,10 @@ def test_any_value_in_any_place_gives_valid_quantiles_or_a_refusal(place, value)
     except (DataError, ParameterError):
         return
     assert read_estimate(json.loads(estimates.to_json())) == estimates
+
+
+def test_quantiles_are_read_back_from_json_and_from_a_file(tmp_path):
+    found = ogive.quantiles(np.linspace(0, 1, 500), (0.25, 0.5), bounds=(0, 1), bins=16, privacy=PureDP(1))
+    path = tmp_path / "quantiles.json"
+    assert QuantileEstimates.from_json(found.to_json(path)) == QuantileEstimates.from_json(path) == found
+    assert path.read_text() == found.to_json() + "\n"
