@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ogive.accounting import loss_per_row
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
-from ogive.privacy import Rational, exact
+from ogive.privacy import Privacy, Rational, exact
 from ogive.queries import Answer, Binning, CurveQuery, GroupSums, GroupSumsQuery, Label, Query
 from ogive.queries.group_sums import FORMS
 from ogive.statistics.base import Terms, canonical_class
@@ -29,6 +29,7 @@ from ogive.statistics.calibration_design import (
     sums_query,
 )
 from ogive.statistics.calibration_estimate import Calibration
+from ogive.statistics.calibration_limits import check_scales
 from ogive.statistics.calibration_sums import CONSTANTS, Measured
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve import Curve
@@ -145,6 +146,7 @@ class HosmerLemeshow:
         Privacy: two measurements, which together stay within `terms.privacy`; the rest is post-processing.
         """
         binning = Binning(self.probability, self._grid(), self.missing, "refuse")
+        check_scales(terms.privacy, f"{self.groups} groups", lambda privacy: self._try(terms, privacy))
         strategy, ask = self._design(terms)
         refusal = terms.refusal(ask(Grid.linear(0, 1, bins=self.groups)))
         if refusal is not None:
@@ -156,6 +158,12 @@ class HosmerLemeshow:
         query = ask(bounds)
         answer = yield query
         return self._estimate(curve, query, answer)
+
+    def _try(self, terms: Terms, privacy: Privacy) -> None:
+        """Design both measurements for that guarantee, for groups as wide as they may become."""
+        _, ask = self._design(dataclasses.replace(terms, privacy=privacy))
+        for groups in (1, self.groups):
+            ask(Grid.linear(0, 1, bins=groups))
 
     def _design(self, terms: Terms) -> tuple[Strategy, Any]:
         """How the curve is measured, and what makes the second query from the groups."""

@@ -327,7 +327,9 @@ def test_levels_that_no_simulation_reaches_are_refused_at_once_and_the_highest_o
                 ask(level)
     assert curve.band(0.9999).half_width >= curve.band(0.99).half_width
     large = design_path(1 << 20, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
-    with pytest.raises(ParameterError, match=r"confidence_level must be at most 0\.99\d* on so many thresholds, got 0\.9999"):
+    with pytest.raises(
+        ParameterError, match=r"confidence_level must be at most 0\.99\d* on so many thresholds, got 0\.9999"
+    ):
         bands.simulations_for(large, Fraction("0.9999"))
     # as many as the usual levels need, and what the message allows is allowed
     assert bands.simulations_for(large, Fraction("0.99")) == 299

@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -295,8 +296,8 @@ def test_bad_parameters_are_refused_in_one_line(fields, message):
 @pytest.mark.parametrize(
     ("table", "message"),
     [
-        ({"p": np.array([0.1, 1.2]), "y": np.array([0, 1])}, "outside 0 to 1;"),
-        ({"p": np.array([-0.1, 0.2]), "y": np.array([0, 1])}, "outside 0 to 1;"),
+        ({"p": np.array([0.1, 1.2]), "y": np.array([0, 1])}, "0 to 1;"),
+        ({"p": np.array([-0.1, 0.2]), "y": np.array([0, 1])}, "0 to 1;"),
         ({"p": np.array([np.nan, 0.2]), "y": np.array([0, 1])}, "missing"),
         ({"p": np.array([0.1, 0.2, 0.3]), "y": np.array([0, 1, 2])}, "'y'"),
         ({"p": np.array([0.1, 0.2]), "z": np.array([0, 1])}, "no column 'y'"),
@@ -314,6 +315,33 @@ def test_bad_records_are_refused_before_anything_is_spent(table, message):
 def test_too_little_privacy_to_draw_noise_for_is_refused():
     with pytest.raises(ScaleError):
         ask(privacy=PureDP("1e-15"))
+
+
+@pytest.mark.parametrize("fields", [{}, {"form": "counts"}, {"constants": "paper"}, {"split": "1/100"}])
+@pytest.mark.parametrize("privacy", [PureDP, ZeroConcentratedDP])
+def test_what_is_said_to_be_enough_is_enough_for_the_whole_release_and_hardly_more(fields, privacy):
+    with pytest.raises(ScaleError, match=r"for 10 groups needs noise above .* use at least") as problem:
+        ask(privacy=privacy("1e-25"), **fields)
+    enough = re.search(r"(?:epsilon|rho) = (\S+)", str(problem.value).split("use at least ")[1])[1]
+    ask(privacy=privacy(enough), **fields)
+    with pytest.raises(ScaleError, match=f"= {re.escape(enough)}"):
+        ask(privacy=privacy(Fraction(enough) * Fraction(8, 10)), **fields)
+
+
+def test_what_is_enough_at_a_delta_is_said_to_be_so():
+    with pytest.raises(ScaleError, match="at this delta") as problem:
+        ask(privacy=ApproxDP("1e-25", "1e-6"), constants="paper")
+    enough = re.search(r"use at least epsilon = (\S+)", str(problem.value))[1]
+    ask(privacy=ApproxDP(enough, "1e-6"), constants="paper")
+
+
+def test_missing_probabilities_can_be_counted_low_or_high_but_not_dropped():
+    table = {"p": np.array([np.nan, 0.2]), "y": np.array([0, 1])}
+    with pytest.raises(DataError, match="missing='low' or 'high'") as problem:
+        ask(table)
+    assert "drop" not in str(problem.value)
+    with pytest.raises(DataError, match="'high', or, under ADD_OR_REMOVE, 'drop'"):
+        ogive.find_bounds([1.0, np.nan], privacy=PureDP(1))
 
 
 def test_degrees_of_freedom_follow_where_the_model_was_fitted():
