@@ -198,6 +198,18 @@ def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
     assert [line[-1] for line in lines if line[:1] in (["age:"], ["balance:"])] == ["2.5", "1.75"]
     assert ["model:", "all", "its", "predictions", "0.5", "0.25", "refused"] in lines
     assert max(map(len, printed.splitlines())) <= 80
+    assert "actual is one draw of the noise" in printed
+    # the page and the terminal say the same of the same release
+    page = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", (tmp_path / "a" / "b" / "report.html").read_text()))
+    errors = [line.split() for line in printed.splitlines() if re.match(r" *(age|balance) +0\.", line)]
+    typical = re.findall(r"threshold is typically off by ([\d.]+) percentage points", page)
+    largest = re.findall(r"± ([\d.]+) percentage points from the true curve", page)
+    assert [(line[3], line[5]) for line in errors] == list(zip(typical, largest, strict=True))
+    test = re.search(r"Statistic H (\S+) (\S+) H without what noise adds (\S+) \S+ p-value (\S+) ", page).groups()
+    statistic, exact, debiased, p_value = test
+    said = " ".join(printed.split())
+    assert f"statistic {statistic} ({debiased} without what noise adds), p = {p_value}:" in said
+    assert f"true statistic {exact}" in said
 
 
 @pytest.mark.parametrize(

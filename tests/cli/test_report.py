@@ -93,6 +93,20 @@ def test_files_and_a_ledger_go_together_and_a_release_is_shown_once(run, files, 
     assert "One release on this page did not come out of this budget." in page.read_text()
 
 
+def test_a_file_named_twice_is_one_release_and_files_tell_equal_titles_apart(run, files, tmp_path):
+    page, other = tmp_path / "page.html", tmp_path / "other.json"
+    other.write_text(released().to_json())
+    status, out, err = run(files[0], files[0], "-o", page, "--json")
+    assert status == 0, err
+    assert [section["title"] for section in json.loads(out)["releases"]] == ["Distribution of risk"]
+    assert page.read_text().count("<article") == 1
+    status, out, err = run(files[0], other, files[0], "-o", page, "--json")
+    assert status == 0, err
+    found = [section["title"] for section in json.loads(out)["releases"]]
+    assert found == ["Distribution of risk, ecdf.json", "Distribution of risk, other.json"]
+    assert all(f'<h2 id="release-{i}">{title}</h2>' in page.read_text() for i, title in enumerate(found, 1))
+
+
 def test_json_sums_the_page_up(run, files, ledger, tmp_path):
     page = tmp_path / "page.html"
     status, out, _ = run(*files, "-o", page, "--json")

@@ -106,7 +106,11 @@ def roc_numbers(found: RocEstimate, truth: RocEstimate) -> dict[str, Any]:
 def calibration_numbers(found: Calibration, truth: Calibration) -> dict[str, Any]:
     """The statistic and its p-value, and the groups."""
     return {
-        "statistic": {"private": number(found.debiased_statistic), "true": number(truth.statistic)},
+        "statistic": {
+            "private": number(found.statistic),
+            "without_noise": number(found.debiased_statistic),
+            "true": number(truth.statistic),
+        },
         "p_value": {"private": number(found.p_value), "true": number(truth.p_value)},
         "groups": [
             {

@@ -14,7 +14,8 @@ from rich.table import Table as Grid
 from ogive.cli.demo_story import LIMIT, Part, Refusal, epsilon_text
 from ogive.cli.demo_summary import curve_errors, deciles, released_curve, roc_numbers
 from ogive.privacy import number_text
-from ogive.report.axis import show
+from ogive.report.axis import plain_number, show
+from ogive.report.words import rounded_up
 from ogive.statistics.quantiles import QuantileEstimates
 from ogive.statistics.roc_estimate import RocEstimate
 
@@ -62,6 +63,7 @@ class Printer:
         curves = [part for part in story.parts if isinstance(part.estimate, QuantileEstimates)]
         self._console.print(_errors(curves))
         self._print("[dim]*  root mean square over the thresholds, before smoothing[/]")
+        self._print("[dim]   actual is one draw of the noise, so it may also exceed what is typical[/]")
         self._print("[dim]** at any threshold; not exceeded with 95 % confidence[/]")
         self._print()
         for part in curves:
@@ -84,7 +86,8 @@ def _errors(parts: list[Part]) -> Grid:
         grid.add_column(name, justify="right", no_wrap=True)
     for part in parts:
         found = curve_errors(part)
-        numbers = (f"{100 * found[name]:.3f}" for name in ("predicted_rms", "actual_rms", "predicted_ks", "actual_ks"))
+        names = ("predicted_rms", "actual_rms", "predicted_ks", "actual_ks")
+        numbers = (rounded_up(100 * found[name]) for name in names)  # as in the report
         thresholds = f"{released_curve(part).grid.bins:,}"
         grid.add_row(part.wish.name, number_text(part.wish.privacy.epsilon), thresholds, *numbers)
     return grid
@@ -116,7 +119,11 @@ def _calibration(part: Part) -> str:
     if math.isnan(found.p_value):
         return "The noise left no group of records, so calibration cannot be judged."
     verdict = "is off" if found.p_value < 0.05 else "may be right"
-    return (
-        f"Calibration: Hosmer-Lemeshow {found.debiased_statistic:.0f}, p = {found.p_value:.2g}: "
-        f"the model {verdict}; true {true.statistic:.0f}"
+    released, debiased, p_value, exact = (
+        plain_number(value, 3) for value in (found.statistic, found.debiased_statistic, found.p_value, true.statistic)
+    )
+    return fill(
+        f"Calibration: Hosmer-Lemeshow statistic {released} ({debiased} without what noise adds), p = {p_value}: "
+        f"the model {verdict}; true statistic {exact}",
+        _LINE,
     )

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ogive.ledger import Account, Ledger
     from ogive.statistics.base import Estimate
 
+    _Named = tuple[Estimate, str | None]
+    """A release and the name of its file."""
+
 SCHEMA = "ogive.report/1"
 
 
@@ -48,13 +51,13 @@ def report(
     if ledger is None and not files:
         raise ParameterError("name releases to report, for example: ogive report curve.json, or a --ledger")
     check_outputs(None, output, keep=[*files, *files_of(ledger)])
-    estimates = [_read(path) for path in files]
+    releases = [(_read(path), path.name) for path in files]
     if ledger is None:
-        summary = _write(estimates, None, output, title)
+        summary = _write(releases, None, output, title)
     else:
         with _opened(ledger) as books:
             account = _account(books, data_set)
-            summary = _write(_with_answers(estimates, account), account, output, title)
+            summary = _write([*releases, *_answers(account, releases)], account, output, title)
     if json:
         print(writer.dumps(summary, indent=1))
     print(f"wrote {output}", file=sys.stderr)
@@ -78,7 +81,7 @@ def _opened(place: str) -> Ledger:
     file = ledger_file(place)
     if file is not None and not file.exists():
         raise LedgerError(f"there is no ledger {file}")
-    return Ledger.open(place)
+    return Ledger.open(place, read_only=True)
 
 
 def _account(books: Ledger, name: str | None) -> Account:
@@ -101,31 +104,32 @@ def _account(books: Ledger, name: str | None) -> Account:
     return accounts[name]
 
 
-def _with_answers(estimates: Sequence[Estimate], account: Account) -> list[Estimate]:
-    """The files' estimates and after them the ledger's, each release once."""
+def _answers(account: Account, others: Sequence[_Named]) -> list[_Named]:
+    """What a ledger's account released.
+
+    Raises:
+        DataError: nothing, and there is nothing else to report.
+    """
     from ogive.statistics.stored import read_estimate
 
-    found = list(estimates)
-    for answer in account.answers():
-        estimate = read_estimate(answer)
-        if estimate not in found:
-            found.append(estimate)
-    if not found:
+    found: list[_Named] = [(read_estimate(answer), None) for answer in account.answers()]
+    if not found and not others:
         raise DataError(f"nothing was released from {account.name!r} yet, so there is nothing to report")
     return found
 
 
-def _write(estimates: Sequence[Estimate], account: Account | None, output: Path, title: str | None) -> dict[str, Any]:
+def _write(releases: Sequence[_Named], account: Account | None, output: Path, title: str | None) -> dict[str, Any]:
     """Write the page and say what is on it."""
     from ogive.report import summarize, write_report
 
     named = title or ("Private releases" if account is None else f"Private releases of {account.name}")
+    estimates, names = [estimate for estimate, _ in releases], [name for _, name in releases]
     with busy("writing the report"):
-        write_report(estimates, output, title=named, account=account)
+        write_report(estimates, output, title=named, names=names, account=account)
     budget = None
     if account is not None:
         amounts = {"limit": account.limit, "spent": account.spent, "remaining": account.remaining}
         plain = {name: None if amount is None else amount.to_dict() for name, amount in amounts.items()}
         budget = {"data_set": account.name, **plain}
     page = {"schema": SCHEMA, "output": str(output), "title": named}
-    return {**page, "releases": [summarize(estimate) for estimate in estimates], "budget": budget}
+    return {**page, "releases": summarize(estimates, names=names, account=account), "budget": budget}

@@ -44,6 +44,7 @@ class Chapter:
         details: Technical facts as pairs of a name and a value, beside those that every release has.
         warning: Set where noise made the release useless: why, and what would help.
         exact: True where exact values are shown beside the released ones.
+        schema: Of the estimate's JSON.
     """
 
     title: str
@@ -58,14 +59,16 @@ class Chapter:
     details: tuple[tuple[str, str], ...] = ()
     warning: str | None = None
     exact: bool = False
+    schema: str = ""
 
 
-def write(chapter: Chapter, *, number: int) -> Html:
+def write(chapter: Chapter, *, number: int, alone: bool = False) -> Html:
     """The section of one release.
 
     Args:
         chapter: What it says.
         number: Which section of the page, from 1; element ids start with it.
+        alone: Whether it is the only one, so that there are no contents to go back to.
     """
     shown = [found for found in chapter.tables if found is not None]
     return tag(
@@ -85,6 +88,7 @@ def write(chapter: Chapter, *, number: int) -> Html:
             class_="cards",
         ),
         _details(chapter),
+        None if alone else tag("p", tag("a", "Back to the contents", href="#contents"), class_="fine back"),
         aria_labelledby=f"release-{number}",
     )
 
@@ -134,14 +138,16 @@ def _price(provenance: Provenance) -> list[Html]:
 
 def _details(chapter: Chapter) -> Html:
     provenance = chapter.provenance
-    entries = [("Statistic", provenance.statistic), ("Method", words.method(provenance.method)), *chapter.details]
+    # an exact release has a method, as the same question with noise would, but does not use it
+    how = words.method(provenance.method) if provenance.private else "exact counts, without noise"
+    entries = [("Statistic", provenance.statistic), ("Method", how), *chapter.details]
     if provenance.price is not None and provenance.privacy is not None:
         exact = words.amount(provenance.price)
         if exact != words.amount(provenance.privacy) or not isinstance(provenance.privacy, PureDP):
             entries.append(("Loss of the mechanism", exact))
     entries += [
-        ("Records", "private" if provenance.total is None else f"{provenance.total:,} (public)"),
-        ("Adjacency", provenance.adjacency.value),
+        ("Records", _records(provenance)),
+        ("Adjacency", provenance.adjacency.value if provenance.private else "none: no data set is hidden"),
     ]
     if provenance.person is not None:
         entries.append(("Person", f"column {provenance.person}, at most {words.rows(provenance.max_rows_per_person)}"))
@@ -152,3 +158,9 @@ def _details(chapter: Chapter) -> Html:
     ]
     rows = join(*(tag("div", tag("dt", name), tag("dd", value)) for name, value in entries))
     return tag("section", tag("h3", "Details"), tag("dl", rows), class_="details")
+
+
+def _records(provenance: Provenance) -> str:
+    if provenance.total is None:
+        return "private" if provenance.private else "not stated"
+    return f"{provenance.total:,} ({'public' if provenance.private else 'exact'})"

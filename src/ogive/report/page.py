@@ -15,6 +15,7 @@ from ogive.report.chapter import Chapter, write
 from ogive.report.chart import standalone
 from ogive.report.kinds import chapter_of
 from ogive.report.markup import Html, tag
+from ogive.report.merging import chapters_of
 from ogive.report.parts import figure, not_private, say, table
 from ogive.report.totals import Total, totals
 from ogive.statistics.base import Estimate
@@ -32,9 +33,12 @@ def render_report(
     title: str,
     truths: Sequence[Estimate | None] | None = None,
     notes: Sequence[str] | None = None,
+    names: Sequence[str | None] | None = None,
     account: Account | None = None,
 ) -> str:
     """Write one or many releases as a page of HTML.
+
+    A release that is given several times, or as a curve and as quantiles read off it, is shown once.
 
     Args:
         estimates: Curves, quantiles, ROC curves, calibrations and bounds as released, with their provenance.
@@ -42,28 +46,24 @@ def render_report(
         truths: The same without noise, on the same thresholds, released under the trust model clear, one for
             each estimate or None. The page then says that it must not be published.
         notes: Paragraphs to print below the heading.
+        names: Where each estimate came from, for example its file's name, or None; tells releases of one title apart.
         account: The ledger's account that paid: adds a section with its limit, what is spent and left, and
             its history.
 
     Raises:
-        ParameterError: there is no estimate, one was never released, or a truth does not fit.
+        ParameterError: there is no estimate, one was never released, or truths or names do not fit.
 
     Privacy:
         Post-processing, unless `truths` are given: those are exact.
     """
-    if not estimates:
-        raise ParameterError("a report needs at least one estimate, got none")
-    exact = [None] * len(estimates) if truths is None else list(truths)
-    if len(exact) != len(estimates):
-        raise ParameterError(f"truths must have one entry for each of {len(estimates)} estimates, got {len(exact)}")
-    chapters = [chapter_of(estimate, truth) for estimate, truth in zip(estimates, exact, strict=True)]
+    chapters = _chapters(estimates, truths, names, account)
     body = tag(
         "body",
         tag("header", tag("h1", title), *(tag("p", note) for note in notes or ())),
         _warning(chapters),
         _total(chapters) if account is None else budget(account, _private_ids(chapters)),
         _contents(chapters),
-        tag("main", *(write(chapter, number=i + 1) for i, chapter in enumerate(chapters))),
+        tag("main", *(write(chapter, number=i + 1, alone=len(chapters) == 1) for i, chapter in enumerate(chapters))),
         _limits(chapters),
         tag("footer", tag("p", _made_with(chapters))),
     )
@@ -88,6 +88,7 @@ def write_report(
     title: str,
     truths: Sequence[Estimate | None] | None = None,
     notes: Sequence[str] | None = None,
+    names: Sequence[str | None] | None = None,
     account: Account | None = None,
 ) -> Path:
     """Write one or many releases as one self-contained HTML file, whole or not at all.
@@ -98,6 +99,7 @@ def write_report(
         title: As for `render_report`.
         truths: As for `render_report`.
         notes: As for `render_report`.
+        names: As for `render_report`.
         account: As for `render_report`.
 
     Returns:
@@ -107,7 +109,7 @@ def write_report(
         ParameterError: as `render_report`, or the file cannot be written there.
     """
     place = Path(path)
-    page = render_report(estimates, title=title, truths=truths, notes=notes, account=account)
+    page = render_report(estimates, title=title, truths=truths, notes=notes, names=names, account=account)
     write_atomically(place, page.encode("utf-8"))
     return place
 
@@ -130,29 +132,49 @@ def chart_svg(estimate: Estimate) -> str:
     return standalone(chapter.pictures[0].chart)
 
 
-def summarize(estimate: Estimate) -> dict[str, Any]:
-    """What a report says first of one release, as plain data.
+def summarize(
+    estimates: Sequence[Estimate], *, names: Sequence[str | None] | None = None, account: Account | None = None
+) -> list[dict[str, Any]]:
+    """What a report says first of each release, as plain data.
 
     Args:
-        estimate: As released.
+        estimates: As for `render_report`.
+        names: As for `render_report`.
+        account: As for `render_report`.
 
     Returns:
-        release_id, schema and privacy as in the estimate's JSON; the section's title, its first sentences, and a
-        warning where noise made the release useless, else None.
+        For each section of the page its release_id, schema and privacy as in the estimate's JSON; its title, its first
+        sentences, and a warning where noise made the release useless, else None.
 
     Raises:
         ParameterError: as `render_report`.
     """
-    chapter = chapter_of(estimate)
-    privacy = chapter.provenance.privacy
-    return {
-        "release_id": chapter.provenance.release_id,
-        "schema": estimate.schema,
-        "privacy": None if privacy is None else privacy.to_dict(),
-        "title": chapter.title,
-        "headline": chapter.headline,
-        "warning": chapter.warning,
-    }
+    return [
+        {
+            "release_id": chapter.provenance.release_id,
+            "schema": chapter.schema,
+            "privacy": None if chapter.provenance.privacy is None else chapter.provenance.privacy.to_dict(),
+            "title": chapter.title,
+            "headline": chapter.headline,
+            "warning": chapter.warning,
+        }
+        for chapter in _chapters(estimates, None, names, account)
+    ]
+
+
+def _chapters(
+    estimates: Sequence[Estimate],
+    truths: Sequence[Estimate | None] | None,
+    names: Sequence[str | None] | None,
+    account: Account | None,
+) -> list[Chapter]:
+    if not estimates:
+        raise ParameterError("a report needs at least one estimate, got none")
+    for word, given in (("truths", truths), ("names", names)):
+        if given is not None and len(given) != len(estimates):
+            raise ParameterError(f"{word} must have one entry for each of {len(estimates)} estimates, got {len(given)}")
+    none = [None] * len(estimates)
+    return chapters_of(estimates, none if truths is None else truths, none if names is None else names, account)
 
 
 def _asset(name: str) -> str:
@@ -209,7 +231,7 @@ def _contents(chapters: list[Chapter]) -> Html | None:
     if len(chapters) < 2:
         return None
     links = (tag("li", tag("a", chapter.title, href=f"#release-{i + 1}")) for i, chapter in enumerate(chapters))
-    return tag("nav", tag("ol", *links), aria_label="Releases")
+    return tag("nav", tag("ol", *links), id="contents", aria_label="Releases")
 
 
 def _limits(chapters: list[Chapter]) -> Html | None:

@@ -36,7 +36,7 @@ def table(
     body = (
         tag(
             "tr",
-            tag("th", name, scope="row"),
+            tag("th", name, scope="row", data_name=head[0]),
             *(
                 tag("td", cell, class_=kind, data_name=label)
                 for cell, kind, label in zip(cells, kinds[1:], head[1:], strict=True)

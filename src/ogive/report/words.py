@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from ogive.accounting import epsilon_of
@@ -22,6 +23,8 @@ ALMOST = Fraction(1, 2)
 """Up to this epsilon, likelihoods are called almost the same."""
 IMPLIED_DELTA = Fraction(1, 10**6)
 """The slack at which a concentrated guarantee is put into words."""
+BEYOND, BEYOND_POWER = 700, 304
+"""Beyond this epsilon no factor is stated; e to it is more than 10 to this power."""
 WEAK = 0.99
 """A guarantee that lets guesses about one person be right more often than this is called weak."""
 SMOOTHINGS = {
@@ -63,11 +66,15 @@ def digits(half_width: float) -> int:
 
 def points(width: float) -> str:
     """A difference of shares in percentage points, rounded up to two figures."""
-    value = 100 * width
+    return f"{rounded_up(100 * width)} percentage points"
+
+
+def rounded_up(value: float) -> str:
+    """An error, rounded up to two figures."""
     if value <= 0:
-        return "0 percentage points"
+        return "0"
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
-    return f"{plain_number(math.ceil(value / unit - 1e-9) * unit, 3)} percentage points"
+    return plain_number(math.ceil(value / unit - 1e-9) * unit, 3)
 
 
 def in_a_thousand(width: float) -> str:
@@ -78,11 +85,17 @@ def in_a_thousand(width: float) -> str:
 
 
 def factor(epsilon: Fraction) -> str:
-    """E to the epsilon, rounded up."""
-    value = math.exp(min(700.0, float(epsilon)))
-    if value < 10:
-        return f"{math.ceil(value * 100 - 1e-9) / 100:.2f}"
-    return plain_number(float(f"{value * 1.005:.3g}"))
+    """E to the epsilon, rounded up: to two places below 10, to three figures above.
+
+    Epsilon must be at most `BEYOND`. No power of e but the first is a decimal, so the next one above is always right.
+    """
+    if epsilon == 0:
+        return "1.00"
+    with localcontext(prec=60):
+        value = (Decimal(epsilon.numerator) / epsilon.denominator).exp()
+        unit = Decimal(10) ** (-2 if value < 10 else value.adjusted() - 2)
+        shown = (value // unit + 1) * unit
+    return f"{shown:.2f}" if value < 10 else plain_number(float(shown))
 
 
 def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything published here") -> str:
@@ -94,10 +107,13 @@ def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything publ
         what: What it is for.
     """
     epsilon, delta = implied(privacy)
-    close = "almost as likely: at most" if epsilon <= ALMOST else "at most"
-    said = f"{_change(unit)}, {what} would have been {close} {factor(epsilon)} times more or less"
-    if epsilon > ALMOST:
-        said += " likely"
+    said = f"{_change(unit)}, {what} "
+    if epsilon > BEYOND:
+        said += f"could have been more or less likely by a factor beyond 10^{BEYOND_POWER}"
+    elif epsilon > ALMOST:
+        said += f"would have been at most {factor(epsilon)} times more or less likely"
+    else:
+        said += f"would have been almost as likely: at most {factor(epsilon)} times more or less"
     if delta:
         said += f", except for an added chance of at most 1 in {math.floor(1 / delta):,}"
     return f"{said} (implied by the concentrated guarantee)." if isinstance(privacy, ZeroConcentratedDP) else f"{said}."
@@ -204,7 +220,7 @@ def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
             (
                 "One record per person.",
                 "The promise is made to one record. A person with k records among them is protected k times less: "
-                "multiply epsilon by k (rho by k squared).",
+                "multiply epsilon by k (rho by k squared; delta grows by more than k).",
             )
         )
     found += [

@@ -59,7 +59,7 @@ def words_of(*estimates, **arguments):
 def rows_of(source, caption):
     """Cells of the table of a caption: row name, then the others."""
     table = re.search(rf"<caption>{caption}</caption>(.*?)</table>", source, re.DOTALL)[1]
-    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', table, re.DOTALL)
+    rows = re.findall(r'<tr><th scope="row"[^>]*>(.*?)</th>(.*?)</tr>', table, re.DOTALL)
     return [[name, *re.findall(r"<td[^>]*>(.*?)</td>", cells)] for name, cells in rows]
 
 
@@ -130,6 +130,9 @@ def test_noise_that_makes_a_release_useless_is_called_that(roc):
     noisy = released(ROC, "0.002")
     assert chapter_of(noisy).warning is not None
     assert "Too noisy to use." in words_of(noisy)
+    wide = words_of(released(ROC, "0.05"))
+    assert "Noise hides how well risk predicts died: the AUC may be" in wide
+    assert "of all pairs" not in wide
     assert "Too noisy to use." not in words_of(roc)
     test = released(TEST, "0.002")
     text = words_of(test)
@@ -202,8 +205,8 @@ def test_a_truth_of_another_question_is_refused(roc, calibration, bounds):
 
 
 def test_a_summary_is_plain_data_and_says_what_the_page_says_first(roc, bounds):
-    for estimate in (roc, bounds):
-        found = summarize(estimate)
+    both = (roc, bounds)
+    for estimate, found in zip(both, summarize(both), strict=True):
         assert found["release_id"] == estimate.provenance.release_id
         assert found["schema"] == estimate.schema
         assert found["privacy"] == {"type": "PureDP", "epsilon": "1"}

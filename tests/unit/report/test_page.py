@@ -75,6 +75,8 @@ def read(*estimates, **arguments):
 
 def test_a_page_is_balanced_and_its_ids_are_distinct_and_resolve(curve):
     page, source = read(curve, released("balance"))
+    assert source.count('href="#contents"') == 2
+    assert "#contents" not in read(curve)[1]
     assert source.startswith("<!DOCTYPE html>\n<html")
     assert len(page.ids) == len(set(page.ids))
     for _, attributes in page.elements:
@@ -177,7 +179,7 @@ def test_a_page_states_price_adjacency_trust_error_and_limits(curve):
 
 def test_numbers_on_the_page_are_those_of_the_curve(curve):
     page, source = read(curve)
-    body = re.findall(r"<tr><th scope=\"row\">(.*?)</th><td[^>]*>(.*?)</td><td[^>]*>(.*?)</td></tr>", source)
+    body = re.findall(r"<tr><th scope=\"row\"[^>]*>(.*?)</th><td[^>]*>(.*?)</td><td[^>]*>(.*?)</td></tr>", source)
     rows = {first: (second, third) for first, second, third in body}
     interval = curve.quantile_interval([0.5])
     ends = (
@@ -212,6 +214,9 @@ def test_exact_releases_are_called_not_private_and_have_no_price(truth):
     assert "Not private." in page.text
     assert "must not be published" in page.text
     assert "no price" in page.text
+    assert "Method exact counts, without noise" in page.text
+    assert "Records 4,000 (exact)" in page.text
+    assert "noisy" not in page.text
     assert "epsilon" not in page.text
 
 
@@ -238,6 +243,15 @@ def test_a_curve_that_noise_swallowed_says_so(curve):
     page, _ = read(nothing)
     assert "this curve says nothing" in page.text
     assert "this curve says nothing" not in read(curve)[0].text
+
+
+def test_a_release_that_noise_made_useless_does_not_read_numbers_off_it():
+    page, _ = read(released(privacy=ogive.PureDP("0.001")))
+    assert "Too noisy to use." in page.text
+    assert "Noise hides how age is distributed" in page.text
+    assert "In half of the" not in page.text
+    assert "almost as likely: at most 1.01 times more or less." in page.text
+    assert "right in at most 51 % of cases." in page.text
 
 
 def test_gaussian_releases_say_what_their_guarantee_implies():
@@ -280,6 +294,8 @@ def test_what_cannot_be_reported_is_refused(curve, truth):
         render_report([dataclasses.replace(curve, provenance=None)], title="x")
     with pytest.raises(ParameterError, match="one entry for each of 1"):
         render_report([curve], title="x", truths=[truth, truth])
+    with pytest.raises(ParameterError, match="names must have one entry for each of 1"):
+        render_report([curve], title="x", names=[])
     with pytest.raises(ParameterError, match="exact curve on the same thresholds"):
         render_report([curve], title="x", truths=[curve])
     with pytest.raises(ParameterError, match="got str"):

@@ -11,6 +11,8 @@ def test_a_table_names_its_columns_and_rows():
     assert written.count('scope="row"') == 2
     assert "<caption>Ages</caption>" in written
     assert '<td data-name="Value">41</td>' in written
+    # where a phone shows cells below each other, each says which column it is of, the first one too
+    assert '<th scope="row" data-name="Share">50 %</th>' in written
     assert "Read it so." in written
 
 

@@ -2,16 +2,44 @@ import math
 import re
 from fractions import Fraction
 
+import mpmath
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.report import words
 
 
-def test_the_factor_is_never_understated():
-    for epsilon in (Fraction(1, 1000), Fraction(2, 5), Fraction(1), Fraction(5), Fraction(12)):
-        shown = float(words.factor(epsilon).replace(",", ""))
-        assert math.exp(epsilon) <= shown <= math.exp(epsilon) * 1.02
+@given(st.fractions(0, 700))
+@example(Fraction(1, 10**100))
+@example(Fraction(3))
+@example(Fraction(23025, 10_000))
+@example(Fraction(23026, 10_000))
+@example(Fraction(700))
+def test_the_factor_is_the_next_tick_above_e_to_the_epsilon(epsilon):
+    shown = Fraction(words.factor(epsilon).replace(",", ""))
+    with mpmath.workdps(400):
+        exact = mpmath.exp(mpmath.mpf(epsilon.numerator) / epsilon.denominator)
+        tick = Fraction(1, 100) if exact < 10 else Fraction(10) ** (int(mpmath.floor(mpmath.log10(exact))) - 2)
+        assert shown % tick == 0
+        above, below = (mpmath.mpf(end.numerator) / end.denominator for end in (shown, shown - tick))
+        assert below < exact <= above
+
+
+def test_factors_are_written_for_people():
+    found = {epsilon: words.factor(Fraction(epsilon)) for epsilon in ("0", "1/1000", "1", "3", "12", "700")}
+    assert list(found.values()) == ["1.00", "1.01", "2.72", "20.1", "163,000", "1.02e304"]
+
+
+def test_beyond_the_largest_factor_none_is_stated_as_a_bound():
+    said = words.promise(ApproxDP(701, "0.003"), PrivacyUnit(Adjacency.REPLACE))
+    assert "could have been more or less likely by a factor beyond 10^304, except for an added chance" in said
+    assert "at most 1 in 333." in said
+    assert "times" not in said
+    assert "would have been at most 1.02e304 times" in words.promise(PureDP(700), PrivacyUnit(Adjacency.REPLACE))
+    with mpmath.workdps(50):
+        assert mpmath.exp(words.BEYOND) > mpmath.mpf(10) ** words.BEYOND_POWER
 
 
 @pytest.mark.parametrize("adjacency", list(Adjacency), ids=lambda member: member.value)
@@ -51,6 +79,7 @@ def test_two_methods_are_named_once_each():
 def test_differences_are_rounded_up():
     assert words.points(0.00187) == "0.19 percentage points"
     assert words.points(0.0181) == "1.9 percentage points"
+    assert words.rounded_up(0.0781) == "0.079"
     assert words.points(0.0) == "0 percentage points"
     assert words.points(0.5) == "50 percentage points"
     assert words.in_a_thousand(0.0011) == "2 in 1,000"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -44,4 +45,4 @@ def chapter_of(estimate: Any, truth: Any = None) -> Chapter:
     if estimate.provenance is None:
         what = getattr(estimate, "column", type(estimate).__name__)
         raise ParameterError(f"{what} was never released, so its price is unknown; report what release returns")
-    return make(estimate, truth)
+    return dataclasses.replace(make(estimate, truth), schema=estimate.schema)

@@ -98,8 +98,10 @@ def _headline(read: _Read) -> str:
     roc = read.roc
     if not roc.defined:
         return "One of the two classes has no records, or noise leaves none, so there is no curve and no AUC."
-    more = "higher" if roc.positive_when == "high" else "lower"
     interval = f"{read.auc(read.interval.low)} to {read.auc(read.interval.high)}"
+    if _useless(read) is not None:
+        return f"Noise hides how well {roc.score} predicts {roc.label.column}: the AUC may be {interval}."
+    more = "higher" if roc.positive_when == "high" else "lower"
     said = (
         f"Of a random positive record and a random negative one, the positive has the {more} {roc.score} in "
         f"{words.percent(float(read.auc(roc.auc)))} of all pairs: AUC {read.auc(roc.auc)} "

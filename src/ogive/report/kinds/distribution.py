@@ -53,6 +53,8 @@ def headline(figures: Figures) -> str:
     """The release in a sentence or two."""
     if not figures.defined:
         return "The noise is larger than the number of records, so this curve says nothing."
+    if _useless(figures) is not None:
+        return f"Noise hides how {figures.column} is distributed: the values on this page are little more than noise."
     records = "records" if figures.total is None else f"{figures.total:,} records"
     by_probability = {round(row.probability, 6): row for row in figures.quantiles}
     low, middle, high = (by_probability.get(probability) for probability in (0.1, 0.5, 0.9))
