@@ -109,3 +109,6 @@ def test_refuses_bad_parameters_in_one_line(options, message):
 def test_refuses_a_confidence_level_outside_the_open_unit_interval():
     with pytest.raises(ParameterError, match="confidence_level"):
         ogive.Quantiles("x", [0.5], bounds=(0, 1), confidence_level=1)
+    for level, bins in ((0.99999999, 64), (0.9999, 1 << 20)):
+        with pytest.raises(ParameterError, match=r"confidence_level must be .*at most 0\.99"):
+            ogive.Quantiles("x", [0.5], bounds=(0, 1), bins=bins, confidence_level=level)

@@ -134,6 +134,33 @@ def test_an_absent_class_is_a_value_and_no_crash(trust, label, adjacency, public
         assert seen == {False}
 
 
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("budget", ["joint", "split"])
+@pytest.mark.parametrize("label", [0, 1])
+def test_a_class_that_is_not_there_is_not_invented(label, budget, adjacency):
+    rng = np.random.default_rng(4)
+    table = {"s": rng.random(2000), "y": np.full(2000, label)}
+    few = {"s": rng.random(2000), "y": np.concatenate((np.full(1600, label), np.full(400, 1 - label)))}
+    invented = 0
+    for seed in range(20):
+        fields = {"budget": budget, "adjacency": adjacency, "seed": seed, "bins": 256}
+        estimate = released(table=table, **fields)
+        invented += estimate.defined
+        if not estimate.defined:
+            assert math.isnan(estimate.auc)
+            assert estimate.auc_interval() == (0, 1)
+            assert estimate.band().mean_width == 1
+            assert "not defined" in str(estimate)
+        seen = released(table=few, **fields)
+        assert seen.defined
+        assert seen.auc_interval() != (0, 1)
+        # wherever the printed interval says that a class may be empty, the curve says so too
+        small = released(table={"s": rng.random(300), "y": np.arange(300) < 40}, **fields)
+        assert small.defined or math.isnan(small.auc)
+        assert not small.defined or small.auc_interval() != (0, 1)
+    assert invented <= 1
+
+
 def test_noise_larger_than_the_data_is_a_value_too():
     tiny = {"s": np.array([0.2, 0.7]), "y": np.array([0, 1])}
     for seed in range(20):
@@ -269,6 +296,22 @@ def test_dates_can_be_scores():
     assert type(estimate).from_json(estimate.to_json()) == estimate
 
 
+def test_very_high_confidence_is_served_up_to_a_point_and_refused_beyond():
+    estimate = released()
+    for target in ("sample", "population"):
+        narrow, wide = (np.diff(estimate.auc_interval(level, target=target))[0] for level in (0.99, 0.9999))
+        assert narrow < wide
+        assert estimate.band(0.99, target=target).mean_width < estimate.band(0.9999, target=target).mean_width
+    public = released(public_labels=True)
+    assert public.band(0.9999).mean_width > public.band(0.99).mean_width
+    for level in (0.99991, 0.99999999):
+        for ask in (estimate.auc_interval, estimate.band, public.band, TRUTH.auc_interval):
+            with pytest.raises(ParameterError, match=r"at most 0\.9999"):
+                ask(level)
+        with pytest.raises(ParameterError, match=r"at most 0\.9999"):
+            Roc("s", "y", (0, 1), confidence_level=level)
+
+
 def test_the_picture_shows_curve_band_and_guarantee():
     estimate = released()
     axes = estimate.plot()
@@ -288,6 +331,9 @@ def test_asking_out_of_range_is_refused():
     for ask in (estimate, estimate.band()):
         with pytest.raises(ParameterError, match="fpr must be between 0 and 1"):
             ask(1.5)
+        for fpr in ("a", None, ["x", 0.2], object(), float("nan")):
+            with pytest.raises(ParameterError, match="fpr must be"):
+                ask(fpr)
     with pytest.raises(ParameterError, match="target must be population or sample"):
         estimate.auc_interval(target="x")
     with pytest.raises(ParameterError, match=r"above 0 and at most 0\.9999"):

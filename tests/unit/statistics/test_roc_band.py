@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.metrics import roc_curve
 
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.releasing import release
+from ogive.statistics import roc_uncertainty
 from ogive.statistics.roc import Roc
 from ogive.statistics.roc_band import band_of_rates, class_ends, whole_square
 from ogive.statistics.roc_noise import NOTHING_KNOWN, simulate_noise
@@ -93,3 +95,25 @@ def test_higher_confidence_gives_wider_bands():
         assert spans[0] < spans[2]
     with pytest.raises(ValueError, match="read-only"):
         estimate.band().low[0] = 1
+
+
+def test_rounding_alone_never_takes_the_curve_out_of_a_band_without_noise(monkeypatch):
+    rng = np.random.default_rng(5)
+    labels = rng.random(3001) < 0.3
+    scores = np.clip(rng.normal(0.4 + 0.2 * labels, 0.15), 0, 1)
+    fpr, tpr, _ = roc_curve(labels, scores, drop_intermediate=False)
+    reached = tpr[np.searchsorted(fpr, fpr, side="right") - 1]
+
+    def held(public_labels):
+        statistic = Roc("s", "y", (0, 1), bins=256, public_labels=public_labels)
+        source = KeyedSource.from_seed(1)
+        estimate = release(statistic, trust=Central({"s": scores, "y": labels}), privacy=PureDP(1000), source=source)
+        band = estimate.band(target="sample")
+        low, high = band(fpr)
+        assert band.mean_width < 0.02
+        return bool(np.all(low <= reached) and np.all(reached <= high))
+
+    assert held(False)
+    assert held(True)
+    monkeypatch.setattr(roc_uncertainty, "_ROUNDING", 0.0)
+    assert not held(False), "the control: without room for rounding the band loses the curve"

@@ -5,7 +5,7 @@ import pandas
 import pytest
 from helpers.data import shared_data
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -68,3 +68,31 @@ def test_the_distance_from_the_true_curve_is_at_most_six_tenths_of_the_paper_s(t
     theirs = errors(table, truth, 25, method=paper, budget="split", smooth="least_squares")[:, 1].mean()
     assert ours <= 0.6 * theirs
     assert ours <= 0.004
+
+
+@pytest.mark.parametrize("epsilon", [1, 100, 1000])
+def test_the_sample_s_interval_and_band_hold_the_curve_of_the_scores_themselves(table, epsilon):
+    exact = roc_auc_score(table["y"], table["s"])
+    fpr, tpr, _ = roc_curve(table["y"], table["s"], drop_intermediate=False)
+    reached = tpr[np.searchsorted(fpr, fpr, side="right") - 1]  # the curve is vertical at most of its points
+    inside = held = without_ties = 0
+    for seed in range(10):
+        estimate = release(
+            Roc("s", "y", (0, 1), bins=BINS),
+            trust=Central(table),
+            privacy=PureDP(epsilon),
+            source=KeyedSource.from_seed(seed),
+        )
+        assert estimate.defined
+        interval = estimate.auc_interval(target="sample")
+        inside += interval.low <= exact <= interval.high
+        # ties add about twice their bound, and hardly anything where noise is large
+        assert interval.high - interval.low <= (0.009 if epsilon == 1 else 0.0012)
+        ties = 0 if epsilon == 1 else estimate.tie_bound
+        without_ties += interval.low + ties <= exact <= interval.high - ties
+        low, high = estimate.band(target="sample")(fpr)
+        held += bool(np.all(low <= reached) and np.all(reached <= high))
+    assert inside >= 9
+    assert held >= 9
+    if epsilon > 1:
+        assert without_ties == 0, "the control: at almost no noise, ties are all that is left"

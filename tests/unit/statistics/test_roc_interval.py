@@ -4,11 +4,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
+from ogive.noise import KeyedSource
+from ogive.privacy import PureDP
+from ogive.releasing import release
 from ogive.statistics.bands import NoiseMaxima
+from ogive.statistics.roc import Roc
 from ogive.statistics.roc_interval import auc_interval
 from ogive.statistics.roc_noise import SimulatedNoise, pairs_at_ends, pairs_in_order
 from ogive.statistics.roc_points import area, rates, tie_bound
+from ogive.trust import Central, Clear
 
 CURVES = np.array([[100.0, 250.0, 380.0, 400.0], [5.0, 20.0, 60.0, 100.0]])
 AREA = area(*(rates(curve, "high") for curve in CURVES))
@@ -66,3 +72,43 @@ def test_the_released_area_is_always_inside_and_a_class_that_may_be_empty_leaves
     raw = np.array([[400.0, 400.0, 400.0, 400.0], [-100.0, -100.0, -100.0, 100.0]])
     assert pairs_in_order(*raw, "high") > 40_000
     assert interval(pairs, np.zeros(1999), raw=raw) == (0, 1)
+
+
+@pytest.mark.parametrize("positive_when", ["high", "low"])
+@pytest.mark.parametrize("epsilon", [1, 100])
+def test_a_grid_that_merges_scores_is_counted(epsilon, positive_when):
+    rng = np.random.default_rng(1)
+    labels = rng.random(2000) < 0.5
+    scores = 0.5 + np.where(labels, 0.2, 0.1) * rng.random(2000)
+    exact = roc_auc_score(labels, scores if positive_when == "high" else -scores)
+    for trust in (Central, Clear):
+        estimate = release(
+            Roc("s", "y", (0, 100), bins=100, positive_when=positive_when),
+            trust=trust({"s": scores, "y": labels}),
+            privacy=PureDP(epsilon) if trust is Central else None,
+            source=KeyedSource.from_seed(3),
+        )
+        assert abs(exact - estimate.auc) > 0.2
+        for target in ("sample", "population"):
+            low, high = estimate.auc_interval(target=target)
+            assert low <= exact <= high
+        # on a grid that separates scores the same records give a narrow interval
+        fine = release(
+            Roc("s", "y", (0.5, 0.7), bins=1024, positive_when=positive_when),
+            trust=trust({"s": scores, "y": labels}),
+            privacy=PureDP(epsilon) if trust is Central else None,
+            source=KeyedSource.from_seed(3),
+        )
+        low, high = fine.auc_interval(target="sample")
+        assert low <= exact <= high
+        assert high - low < (0.2 if trust is Central and epsilon == 1 else 0.003)
+
+
+def test_the_worst_and_best_order_within_bins_are_reached_by_scores():
+    """The interval without noise is tight: some scores that are binned alike have either end as their area."""
+    rng = np.random.default_rng(2)
+    bins, labels = rng.integers(1, 9, 300), rng.random(300) < 0.4
+    for sign, end in ((1, 1), (-1, 0)):
+        scores = bins - 0.5 + 0.25 * sign * (labels - 0.5)
+        estimate = release(Roc("s", "y", (0, 8), bins=8), trust=Clear({"s": scores, "y": labels}))
+        assert estimate.auc_interval(target="sample")[end] == pytest.approx(roc_auc_score(labels, scores), abs=1e-9)
