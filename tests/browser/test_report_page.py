@@ -142,6 +142,18 @@ def test_nothing_is_wider_than_the_screen(shown, request, which, width):
     assert tight == []
 
 
+def test_on_a_phone_every_cell_of_a_wide_table_names_its_column(shown, report):
+    cells = """[...document.querySelectorAll('table.stacks')].flatMap(t => {
+        const heads = [...t.querySelectorAll('thead th')].map(e => JSON.stringify(e.textContent));
+        return [...t.querySelectorAll('tbody tr')].flatMap(r => [...r.children]
+            .map((e, i) => [heads[i], getComputedStyle(e, '::before').content]));
+    })"""
+    found = shown(report, **PHONE).ask(cells)
+    assert len(found) > 50
+    assert [pair for pair in found if pair[0] != pair[1]] == []
+    assert {content for _, content in shown(report, **DESK).ask(cells)} == {"none"}
+
+
 def test_a_page_that_is_too_wide_would_be_noticed(shown, report, tmp_path):
     wide = tmp_path / "wide.html"
     wide.write_text(report.read_text().replace("<main>", '<main><p style="width:500px">wide</p>', 1))
