@@ -354,12 +354,12 @@ def test_a_refusal_has_status_one(run, table, monkeypatch):
     assert run("ecdf", table, *AGE, *ONE) == (1, "", "ogive: error: this would cost too much\n")
 
 
-def test_an_interrupt_is_quiet(run, table, monkeypatch):
+def test_an_interrupt_is_one_line(run, table, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(import_module("ogive.releasing"), "release", interrupt)
-    assert run("ecdf", table, *AGE, *ONE) == (130, "", "")
+    assert run("ecdf", table, *AGE, *ONE) == (130, "", "ogive: stopped\n")
 
 
 def test_an_internal_fault_shows_no_record(run, table, monkeypatch):

@@ -69,7 +69,7 @@ def test_a_reader_that_leaves_is_no_fault(table):
     [(signal.SIGINT, 130, 0.3), (signal.SIGINT, 130, 2), (signal.SIGTERM, 143, 2)],
     ids=["early_interrupt", "interrupt", "end"],
 )
-def test_a_signal_ends_quietly(tmp_path, number, status, seconds):
+def test_a_signal_ends_in_one_line(tmp_path, number, status, seconds):
     fifo = tmp_path / "slow.csv"  # a table that is never written: the program waits for it
     os.mkfifo(fifo)
     program = subprocess.Popen(
@@ -78,7 +78,7 @@ def test_a_signal_ends_quietly(tmp_path, number, status, seconds):
     time.sleep(seconds)
     program.send_signal(number)
     out, err = program.communicate(timeout=60)
-    assert (program.returncode, out, err) == (status, b"", b"")
+    assert (program.returncode, out, err) == (status, b"", b"ogive: stopped\n")
     assert [path.name for path in tmp_path.iterdir()] == ["slow.csv"]
 
 

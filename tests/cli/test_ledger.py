@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import signal
 import sqlite3
 import subprocess
@@ -64,7 +65,8 @@ ASKS = {
 def test_a_release_is_paid_and_a_repeated_one_is_free(folder, run, command):
     ask = (command, "people.csv", *ASKS[command], *HALF, "--json")
     status, first, err = run(*ask, *BOOKS)
-    assert (status, err) == (0, "people: paid epsilon = 0.5; epsilon = 0.5 remaining\n")
+    begun = "began a new ledger budget.db\nbegan the account 'people' with limit epsilon = 1\n"
+    assert (status, err) == (0, f"{begun}people: paid epsilon = 0.5; epsilon = 0.5 remaining\n")
     status, again, err = run(*ask, "--ledger", "budget.db")
     assert (status, again) == (0, first)
     assert err == "people: asked before, so this is the stored answer and costs nothing; epsilon = 0.5 remaining\n"
@@ -95,7 +97,8 @@ def test_new_books_need_a_limit_and_old_ones_keep_theirs(folder, run):
 
 def test_limits_of_other_kinds(folder, run):
     status, _, err = run("ecdf", "people.csv", *AGE, "--rho", "0.1", "--ledger", "r.db", "--limit-rho", "0.5")
-    assert (status, err) == (0, "people: paid rho = 0.1 (zCDP); rho = 0.4 (zCDP) remaining\n")
+    assert status == 0
+    assert err.endswith("\npeople: paid rho = 0.1 (zCDP); rho = 0.4 (zCDP) remaining\n")
     limit = ("--ledger", "a.db", "--limit-epsilon", "2", "--limit-delta", "1e-6")
     assert run("ecdf", "people.csv", *AGE, *HALF, *limit)[0] == 0
     status, out, err = run(
@@ -124,7 +127,7 @@ def test_persons_are_the_unit_with_and_without_a_ledger(folder, run):
     assert (status, err.count("\n")) == (1, 1)
     assert "counts one person (column who) with up to 2 rows" in err
     for bad, words in [
-        (("--max-rows-per-person", "2"), "--max-rows-per-person needs person"),
+        (("--max-rows-per-person", "2"), "--max-rows-per-person needs"),
         ((*persons, "--adjacency", "replace"), "--adjacency add_or_remove, or --max-rows-per-person 1"),
         (("--person", "whoo"), "did you mean who?"),
     ]:
@@ -195,8 +198,9 @@ def test_clear_needs_no_books(folder, run):
 
 
 def test_settings_name_the_ledger(folder, run, monkeypatch):
-    (folder / "ogive.toml").write_text('ledger = "budget.db"\nlimit-epsilon = "1"\n')
-    assert run("ecdf", "people.csv", *AGE, *HALF)[2] == "people: paid epsilon = 0.5; epsilon = 0.5 remaining\n"
+    (folder / "ogive.toml").write_text('ledger = "budget.db"\n')
+    asked = run("ecdf", "people.csv", *AGE, *HALF, "--limit-epsilon", "1")
+    assert asked[2].endswith("\npeople: paid epsilon = 0.5; epsilon = 0.5 remaining\n")
     assert "remaining  epsilon = 0.5" in run("ledger", "show")[1]
     monkeypatch.setenv("OGIVE_LEDGER", "other.db")
     assert run("ledger", "show")[0] == 1
@@ -205,7 +209,8 @@ def test_settings_name_the_ledger(folder, run, monkeypatch):
 
 def test_show_reads_like_a_bank_statement(folder, run):
     assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
-    assert run("bounds", "people.csv", "--column", "age", "--epsilon", "1", *BOOKS, "--data-set", "others")[0] == 0
+    (folder / "others.csv").write_text((folder / "people.csv").read_text() + "50,q,0\n")
+    assert run("bounds", "others.csv", "--column", "age", "--epsilon", "1", *BOOKS)[0] == 0
     status, out, err = run("ledger", "show", "budget.db")
     assert (status, err) == (0, "")
     first, second = out.strip().split("\n\n")
@@ -213,6 +218,8 @@ def test_show_reads_like_a_bank_statement(folder, run):
     assert first.splitlines()[1].endswith("bounds age  epsilon = 1")
     assert first.endswith("remaining  nothing")
     assert second.splitlines()[1].endswith("ecdf age  epsilon = 0.5")
+    for text in (first, second):
+        assert re.match(r"  1  \d{4}-\d\d-\d\d \d\d:\d\d UTC  ", text.splitlines()[1]), "each account counts from 1"
     assert run("ledger", "show", "budget.db", "--data-set", "people")[1].strip() == second
     plain = json.loads(run("ledger", "show", "budget.db", "--data-set", "people", "--json")[1])
     assert plain["schema"] == "ogive.statement/1"
@@ -334,9 +341,10 @@ def test_an_unusable_ledger_is_one_line_with_status_one(folder, run, monkeypatch
 def test_a_record_of_nobody_is_refused_and_nothing_is_spent(folder, run):
     (folder / "people.csv").write_text((folder / "people.csv").read_text() + "50,,0\n")
     status, out, err = run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, "--person", "who")
-    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert (status, out, err.count("\n")) == (2, "", 2)
+    assert err.startswith("began a new ledger budget.db\nogive: error: ")
     assert "'who' has missing values" in err
-    assert spent(run) is None
+    assert "has no data sets yet" in run("ledger", "show", "budget.db")[1]
 
 
 def test_an_interrupt_before_anything_is_asked_spends_nothing(folder, run):
@@ -350,7 +358,9 @@ def test_an_interrupt_before_anything_is_asked_spends_nothing(folder, run):
     time.sleep(2)
     program.send_signal(signal.SIGINT)
     out, err = program.communicate(timeout=60)
-    assert (program.returncode, out, err) == (130, b"", b"")
+    assert (program.returncode, out) == (130, b"")
+    assert err.startswith(b"ogive: stopped")
+    assert err.count(b"\n") == 1
     assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
     assert spent(run) == "1/2"
 

@@ -155,7 +155,7 @@ def test_a_release_that_was_cut_off_is_finished_with_the_same_noise_for_the_same
 
 
 def test_colleagues_share_a_budget(table, ledger):
-    with Session(table, limit=ONE, ledger=ledger) as mine, Session(table, ledger=ledger) as theirs:
+    with Session(table, limit=ONE, ledger=ledger) as mine, Session(table, limit=ONE, ledger=ledger) as theirs:
         mine.ecdf("age", **AGE, privacy=HALF)
         assert theirs.remaining == HALF
         theirs.quantiles("age", **AGE, privacy=HALF)
@@ -167,7 +167,7 @@ def test_two_threads_never_spend_more_than_there_is(table, ledger):
     done, refused = [], []
 
     def work(number):
-        with Session(table, ledger=ledger) as session:
+        with Session(table, limit=ONE, ledger=ledger) as session:
             try:
                 done.append(session.ecdf("age", bounds=(0, 100 + number), bins=20, privacy=HALF))
             except BudgetError:
@@ -199,13 +199,16 @@ def test_limits_are_said_once_and_kept(table, ledger):
     with pytest.raises(ParameterError, match="how much may be spent in all, for example limit=PureDP"):
         Session(table, ledger=ledger)
     assert not (table.parent / "budget.db").exists(), "a slip of the pen makes no new books"
-    Session(table, limit=ONE, ledger=ledger).close()
-    Session(table, limit=ONE, ledger=ledger).close()
+    for _ in range(2):
+        with Session(table, limit=ONE, ledger=ledger) as session:
+            session.ecdf("age", **AGE, privacy=HALF)
     for other in (THREE, ApproxDP(1, "1e-9")):
         with pytest.raises(LedgerError, match="has the limit epsilon = 1, not"):
             Session(table, limit=other, ledger=ledger)
-    with pytest.raises(ParameterError, match="'others' is new in the ledger"):
+    with pytest.raises(LedgerError, match="already have the account 'patients'; use it: name='patients'"):
         Session(table, ledger=ledger, name="others")
+    with pytest.raises(ParameterError, match="'others' is new in the ledger"):
+        Session(PEOPLE, ledger=ledger, name="others")
     with pytest.raises(ParameterError, match="privacy must be PureDP"):
         Session(table, limit=3, ledger=ledger)
     with pytest.raises(ParameterError, match=r"^say how much may be spent in all"):
@@ -250,6 +253,7 @@ def test_persons_with_several_records_are_one_unit(table, ledger):
 def test_the_account_knows_its_adjacency(table, ledger):
     with Session(table, limit=ONE, ledger=ledger, adjacency="add_or_remove") as session:
         assert session.unit.adjacency is Adjacency.ADD_OR_REMOVE
+        session.ecdf("age", **AGE, privacy=HALF)
     with Session(table, ledger=ledger) as session:
         assert session.unit.adjacency is Adjacency.ADD_OR_REMOVE
     with pytest.raises(LedgerError, match="use one unit, or another account"):
@@ -272,7 +276,33 @@ def test_parts_are_paid_in_parallel():
     with pytest.raises(ParameterError, match="of the part 'south' already"):
         in_south.part("east", south)
     with pytest.raises(LedgerError, match="updated=True"):
-        session.part("north", south)
+        session.part("north", {"age": PEOPLE["age"][:1000]})
+    with pytest.raises(LedgerError, match="already have the account 'all', part 'south'"):
+        session.part("north", south, updated=True)
+
+
+def test_a_part_may_begin_the_account_of_the_whole(ledger):
+    half = {"age": PEOPLE["age"][:2000]}
+    with Session(PEOPLE, limit=ONE, ledger=ledger, name="all") as session:
+        part = session.part("north", half)
+        assert (part.limit, part.remaining, session.remaining) == (ONE, ONE, ONE)
+        part.ecdf("age", **AGE, privacy=HALF)
+        assert (session.spent, session.remaining, session.limit) == (HALF, HALF, ONE)
+        session.ecdf("age", **AGE, privacy=HALF)
+        assert part.remaining is None
+
+
+def test_a_first_release_that_fails_leaves_no_account(table, ledger):
+    with Session(table, limit=THREE, ledger=ledger) as session:
+        with pytest.raises(ogive.DataError):
+            session.ecdf("agee", **AGE, privacy=HALF)
+        with pytest.raises(BudgetError):
+            session.ecdf("age", **AGE, privacy=PureDP(4))
+        assert session.ledger.accounts() == ()
+        assert (session.limit, session.remaining, session.history) == (THREE, THREE, ())
+    with Session(table, limit=ONE, ledger=ledger, adjacency="add_or_remove") as session:
+        session.ecdf("age", **AGE, privacy=HALF)
+        assert session.remaining == HALF
 
 
 def test_a_part_can_be_opened_by_itself(ledger):

@@ -90,6 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return PIPE_CLOSED
     except (Exception, KeyboardInterrupt) as fault:
         if stops or isinstance(fault, KeyboardInterrupt):  # an extension may wrap an interrupt in an error of its own
+            print("; ".join(["ogive: stopped", *getattr(fault, "__notes__", ())]), file=sys.stderr)
             return SIGNALED + (stops[-1] if stops else signal.SIGINT)
         if isinstance(fault, OSError):
             return _fail(f"the system declined: {(fault.strerror or type(fault).__name__).lower()}", REFUSED)

@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from ogive.cli.options import TABLE, OutputOptions, guarantee, whole
 from ogive.cli.output import check_outputs, publish
-from ogive.cli.paying import files_of
+from ogive.cli.paying import announce, files_of
 from ogive.errors import LedgerError, ParameterError
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def limit(
     from ogive.privacy import Adjacency, PrivacyUnit
     from ogive.session import default_adjacency, statement
 
-    with _opened(ledger, make=new) as books:
+    with _opened(ledger, make=new, read_only=False) as books:
+        announce(books)
         if new:
             if any(account.name == data_set for account in books.accounts()):
                 raise LedgerError(
@@ -113,7 +114,7 @@ def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOpti
     publish(lambda: content, lambda: content, output)
 
 
-def _opened(place: str | None, *, make: bool = False) -> Ledger:
+def _opened(place: str | None, *, make: bool = False, read_only: bool = True) -> Ledger:
     """The ledger at a place.
 
     Raises:
@@ -126,9 +127,8 @@ def _opened(place: str | None, *, make: bool = False) -> Ledger:
     if place is None:
         raise ParameterError("name the ledger, for example: ogive ledger show budget.db")
     file = ledger_file(place)
-    if file is not None and not file.exists() and not make:
-        raise LedgerError(f"there is no ledger {file}")
-    return Ledger.open(place)
+    missing = file is not None and not file.exists()
+    return Ledger.open(place, read_only=read_only or (missing and not make))
 
 
 def _accounts(books: Ledger, name: str | None) -> list[Account]:

@@ -12,6 +12,7 @@ from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ogive.ledger import Ledger
     from ogive.privacy import Privacy
     from ogive.session import Session
     from ogive.statistics.base import Statistic
@@ -55,10 +56,12 @@ def release_and_publish(
             estimate = _release(statistic, model, data, privacy, granted, budget)
         publish(estimate.to_json, lambda: table(estimate), output)
     else:
-        with busy(f"reading {data}"), _session(data, model, limit, granted, budget) as session:
-            paid = {entry.release_id for entry in session.history if entry.state == "released"}
-            estimate = session.release(statistic, privacy=privacy)
-            note = _note(session, estimate, paid)
+        try:
+            estimate, note = _pay(statistic, model, data, privacy, limit, granted, budget)
+        except BaseException as problem:
+            # shown where it is an interrupt, whatever an extension made of it
+            problem.add_note("if the release was paid already, asking again costs nothing more")
+            raise
         print(note, file=sys.stderr)
         publish(estimate.to_json, lambda: table(estimate), output, kept_in=budget.ledger)
     if plot is not None:
@@ -84,6 +87,35 @@ def _release(
     return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency)
 
 
+def _pay(
+    statistic: Statistic[Any],
+    model: type[TrustModel],
+    data: Path,
+    privacy: Privacy | None,
+    limit: Privacy | None,
+    granted: PrivacyOptions,
+    budget: BudgetOptions,
+) -> tuple[Any, str]:
+    """One release from an account, and what it did to the budget; says so where it begins new books."""
+    with busy(f"reading {data}"), _session(data, model, limit, granted, budget) as session:
+        assert session.ledger is not None
+        announce(session.ledger)
+        assert session.account is not None
+        stored = {entry.release_id for entry in session.history if entry.state == "released"}
+        try:
+            estimate = session.release(statistic, privacy=privacy)
+        finally:
+            if session.account.begun:
+                print(f"began the account {session.name!r} with limit {session.limit}", file=sys.stderr)
+        return estimate, _note(session, estimate, stored)
+
+
+def announce(ledger: Ledger) -> None:
+    """Say on standard error that a ledger was begun: where another one was meant its name was misspelled."""
+    if ledger.begun:
+        print(f"began a new ledger {ledger.place}", file=sys.stderr)
+
+
 def _session(
     data: Path, model: type[TrustModel], limit: Privacy | None, granted: PrivacyOptions, budget: BudgetOptions
 ) -> Session:
@@ -103,16 +135,19 @@ def _session(
     )
 
 
-def _note(session: Session, estimate: Any, paid: set[str]) -> str:
+def _note(session: Session, estimate: Any, stored: set[str]) -> str:
     """What the release did to the budget, in one line."""
     from ogive.session import left
 
     assert session.account is not None
-    if estimate.provenance.release_id in paid:
+    release_id = estimate.provenance.release_id
+    if release_id in stored:
         what = "asked before, so this is the stored answer and costs nothing"
+    elif session.account.charged_here(release_id):
+        what = f"paid {next(entry.charge for entry in session.history if entry.release_id == release_id)}"
     else:
-        charge = next(e.charge for e in session.history if e.release_id == estimate.provenance.release_id)
-        what = f"paid {charge}"
+        # cut off before, or asked by another process at the same moment: that one paid
+        what = "asked before, so this costs nothing"
     return f"{session.name}: {what}; {left(session.account)} remaining"
 
 

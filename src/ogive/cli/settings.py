@@ -34,13 +34,20 @@ SHARED = (
     "person",
     "max-rows-per-person",
     "adjacency",
-    "limit-epsilon",
-    "limit-delta",
-    "limit-rho",
 )
 """Options that may be set for all commands that have them."""
 
-ON_THE_COMMAND_LINE = ("epsilon", "delta", "rho", "trust", "updated", "no-limit")
+ON_THE_COMMAND_LINE = (
+    "epsilon",
+    "delta",
+    "rho",
+    "limit-epsilon",
+    "limit-delta",
+    "limit-rho",
+    "trust",
+    "updated",
+    "no-limit",
+)
 """Options that are taken from the command line only."""
 
 WITHOUT_SHARED = ("demo", "reproduce", "report", "completion")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import secrets
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Row
 
-from ogive.errors import LedgerError, ParameterError
+from ogive.errors import ParameterError
 from ogive.ledger.books import Booked, Books, Spot
-from ogive.ledger.entries import WHOLE, Entry, plain_text, read_entry, read_privacy, read_text
+from ogive.ledger.charges import Charges
+from ogive.ledger.entries import WHOLE, Entry, read_entry, read_privacy, read_text
 from ogive.ledger.keys import context_mark
+from ogive.ledger.opening import Wanted, check_unit, claim, find_row, make_row, refuse_second
 from ogive.privacy import Privacy, PrivacyUnit, check_privacy
 
 
@@ -20,11 +22,16 @@ class Account:
     Comes from `Ledger.account`. Every process that opens it sees the same spends at once.
     """
 
-    def __init__(self, books: Books, spot: Spot, unit: PrivacyUnit) -> None:
+    def __init__(self, books: Books, spot: Spot, unit: PrivacyUnit, *, wanted: Wanted | None = None) -> None:
         self._books = books
         self._spot = spot
+        # what its first spend settles; None where nothing is open
+        self._wanted = wanted
+        self._charged: set[str] = set()
         self.name = spot.name
         self.unit = unit
+        self.begun = False
+        """Whether this object's first spend made the account in the ledger."""
 
     @property
     def part_name(self) -> str | None:
@@ -34,8 +41,26 @@ class Account:
     @property
     def limit(self) -> Privacy | None:
         """What all releases together must keep; None if nothing was set."""
+        if self.is_new:
+            return self._wanted.limit if self._wanted is not None else None
         with self._books.database.read() as connection:
             return _limit(self._books.data_set(connection, self._spot.number))
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the account is not in the ledger yet, since it was opened lazily and nothing was spent."""
+        if self._spot.number:
+            return False
+        if not self._books.number_of(self.name):
+            return True
+        # another process or object began it meanwhile; it must be for the same
+        with self._books.database.write() as connection:
+            self._spot = self._settle(connection, keep=False)
+        return False
+
+    def charged_here(self, release_id: str) -> bool:
+        """Whether a release was charged by this object, and not by an earlier one or by another process."""
+        return release_id in self._charged
 
     def set_limit(self, limit: Privacy | None) -> None:
         """Set, change or (None) lift the limit of the whole data set.
@@ -43,7 +68,13 @@ class Account:
         Raises:
             BudgetError: more than that is spent already.
         """
-        self._books.set_limit(self._spot, None if limit is None else check_privacy(limit))
+        if limit is not None:
+            check_privacy(limit)
+        if self.is_new:
+            with self._books.database.write() as connection:
+                self._spot = self._settle(connection)
+            self.begun = True
+        self._books.set_limit(self._spot, limit)
 
     @property
     def spent(self) -> Privacy | None:
@@ -51,6 +82,8 @@ class Account:
 
         Of an account with parts: for the person who lost most.
         """
+        if self.is_new:
+            return None
         with self._books.database.read() as connection:
             limit = _limit(self._books.data_set(connection, self._spot.number))
             return self._books.charges(connection, self._spot.number).spent(limit, self._spot.part)
@@ -62,6 +95,9 @@ class Account:
         Under an ApproxDP limit it is an ApproxDP that may be spent by Laplace or by Gaussian noise, or a
         PureDP where only that fits any more.
         """
+        if self.is_new:
+            limit = self.limit
+            return None if limit is None else Charges(()).remaining(limit, self._spot.part)
         with self._books.database.read() as connection:
             limit = _limit(self._books.data_set(connection, self._spot.number))
             if limit is None:
@@ -71,14 +107,16 @@ class Account:
     @property
     def history(self) -> tuple[Entry, ...]:
         """The spends, oldest first: of the whole and of all parts, or those that concern this part."""
-        return tuple(read_entry(row) for row in self._books.spends(self._spot.number, self._parts))
+        if self.is_new:
+            return ()
+        return tuple(read_entry(*each) for each in self._books.numbered(self._spot.number, self._parts))
 
     def answers(self) -> tuple[dict[str, Any], ...]:
         """The recorded estimates as plain data, oldest first; what `history` lists, where it was finished."""
-        rows = self._books.spends(self._spot.number, self._parts)
+        rows = [] if self.is_new else self._books.spends(self._spot.number, self._parts)
         return tuple(read_text(row.estimate) for row in rows if row.estimate is not None)
 
-    def part(self, name: str, *, fingerprint: str | None = None, updated: bool = False) -> Account:
+    def part(self, name: str, *, fingerprint: str | None = None, updated: bool = False, lazy: bool = False) -> Account:
         """The account of a declared part of the records.
 
         A person's records all lie in one part, which never changes; which part it is must not depend on
@@ -89,20 +127,28 @@ class Account:
             fingerprint: Tells whether the part holds the records it held before, from
                 `Ledger.fingerprint`; None if that is not to be checked.
             updated: Take the new fingerprint and keep the spends.
+            lazy: Keep a first fingerprint with the first spend, not now.
 
         Raises:
             ParameterError: the name is empty, or this is a part already.
-            LedgerError: the part held other records before.
+            LedgerError: the part held other records before, or the records have an account or part already.
         """
         if self._spot.part:
             raise ParameterError(f"{self._spot.words} is a part already; parts have no parts")
         if not isinstance(name, str) or not name:
             raise ParameterError(f"a part's name must be a text, got {name!r}")
-        spot = Spot(self._spot.number, self._spot.name, name, None)
+        is_new, wanted = self.is_new, Wanted(self.name, self.unit, self.limit)
+        spot = Spot(self._spot.number, self.name, name, fingerprint)
         with self._books.database.write() as connection:
-            row = self._books.data_set(connection, spot.number, lock=True)
-            check_fingerprint(self._books, connection, row, spot, fingerprint, updated=updated)
-        return Account(self._books, Spot(spot.number, spot.name, name, fingerprint), self.unit)
+            self._books.database.lock_making(connection)
+            if not is_new:
+                row = self._books.data_set(connection, spot.number, lock=True)
+                claim(self._books, connection, row, spot, updated=updated, keep=not lazy)
+            elif fingerprint is not None:
+                refuse_second(connection, 0, name, fingerprint)
+        if not is_new:
+            wanted = replace(wanted, limit=None)
+        return Account(self._books, spot, self.unit, wanted=wanted if is_new or lazy else None)
 
     def check_unit(self, unit: PrivacyUnit) -> None:
         """Refuse releases whose guarantee hides something else than this account counts.
@@ -110,15 +156,11 @@ class Account:
         Raises:
             LedgerError: it does.
         """
-        if unit != self.unit:
-            raise LedgerError(
-                f"the account {self.name!r} counts {self.unit.words}, "
-                f"and this release would hide {unit.words}; use one unit, or another account"
-            )
+        check_unit(self.name, self.unit, unit)
 
     def find(self, question: dict[str, Any]) -> dict[str, Any] | None:
         """The estimate that was recorded for this very question, as plain data; None if there is none."""
-        return self._books.find(self._spot, question)
+        return None if self.is_new else self._books.find(self._spot, question)
 
     def reserve(self, question: dict[str, Any], *, statistic: str, charge: Privacy, secret: bytes) -> Reservation:
         """Make a spend durable before noise is drawn.
@@ -137,10 +179,35 @@ class Account:
             BudgetError: the charge does not fit into what is left.
             LedgerError: the ledger cannot be written.
         """
+        made: list[bool] = []
+
+        def begin(connection: Connection) -> Spot:
+            return self._settle(connection, made=made)
+
+        # what is settled already needs no more locks
+        settling = {} if self._wanted is None else {"begin": begin}
         booked = self._books.reserve(
-            self._spot, question, statistic=statistic, charge=check_privacy(charge), secret=secret
+            self._spot, question, statistic=statistic, charge=check_privacy(charge), secret=secret, **settling
         )
-        return Reservation(self._books, self._spot, booked)
+        if booked.spot is not None:
+            self._spot, self._wanted = booked.spot, None
+            self.begun = self.begun or any(made)
+        if not booked.resumed:
+            self._charged.add(booked.release_id)
+        return Reservation(self._books, self._spot, booked, self._charged)
+
+    def _settle(self, connection: Connection, *, keep: bool = True, made: list[bool] | None = None) -> Spot:
+        """Find the account's row, or make it, and look at the fingerprint, all in one transaction."""
+        wanted = self._wanted
+        assert wanted is not None
+        row = find_row(self._books, connection, wanted)
+        if made is not None:
+            made.append(row is None)
+        if row is None:
+            row = make_row(self._books, connection, wanted)
+        spot = replace(self._spot, number=row.id)
+        claim(self._books, connection, row, spot, keep=keep)
+        return spot
 
     @property
     def _parts(self) -> tuple[str, ...] | None:
@@ -154,8 +221,9 @@ class Account:
 class Reservation:
     """A spend in progress. Comes from `Account.reserve`."""
 
-    def __init__(self, books: Books, spot: Spot, booked: Booked) -> None:
+    def __init__(self, books: Books, spot: Spot, booked: Booked, charged: set[str]) -> None:
         self._books = books
+        self._charged = charged
         self._spot = spot
         self._number = booked.number
         self.release_id = booked.release_id
@@ -180,7 +248,8 @@ class Reservation:
         Raises:
             BudgetError: it does not fit; the spend stays as it was.
         """
-        self._books.raise_charge(self._spot, self._number, check_privacy(charge))
+        if self._books.raise_charge(self._spot, self._number, check_privacy(charge)):
+            self._charged.add(self.release_id)
 
     def cancel(self) -> None:
         """Take the spend back, where the records turned out to be unusable before anything was published.
@@ -200,25 +269,3 @@ class Reservation:
 
 def _limit(row: Row[Any]) -> Privacy | None:
     return None if row.spend_limit is None else read_privacy(row.spend_limit)
-
-
-def check_fingerprint(
-    books: Books, connection: Connection, row: Row[Any], spot: Spot, fingerprint: str | None, *, updated: bool
-) -> None:
-    """Compare a fingerprint with the one that is kept; keep it where there is none, or where data were updated.
-
-    Raises:
-        LedgerError: it is another.
-    """
-    kept = read_text(row.fingerprints)
-    if updated and fingerprint is None:
-        # the data are others, and nobody says how to tell: any new text will do
-        fingerprint = secrets.token_hex(32)
-    if fingerprint is None or kept.get(spot.part) == fingerprint:
-        return
-    if spot.part in kept and not updated:
-        raise LedgerError(
-            f"{spot.words} was opened for other data before; if these are the same people's newer data say "
-            "updated=True, which keeps the spends, else use another name"
-        )
-    books.change(connection, spot.number, fingerprints=plain_text({**kept, spot.part: fingerprint}))

@@ -26,7 +26,7 @@ from ogive.ledger.entries import (
 )
 from ogive.ledger.keys import Keys
 from ogive.ledger.schema import DATA_SETS, SPENDS
-from ogive.privacy import Privacy, PrivacyUnit
+from ogive.privacy import Privacy
 
 
 @dataclass(frozen=True)
@@ -54,12 +54,14 @@ class Booked:
         release_id: Of the release; the first attempt's when it is resumed.
         secret: Of the release; the first attempt's when it is resumed.
         resumed: Whether it was reserved before, and not charged now.
+        spot: Where it was booked, if that was settled only now.
     """
 
     number: int
     release_id: str
     secret: bytes
     resumed: bool
+    spot: Spot | None = None
 
 
 class Books:
@@ -100,21 +102,48 @@ class Books:
             row = self._same(connection, spot, self._fingerprint(data_set, spot), question)
             return read_text(row.estimate) if row is not None and row.estimate is not None else None
 
+    def number_of(self, name: str) -> int:
+        """The number of a data set; 0 where there is none of that name."""
+        with self.database.read() as connection:
+            return connection.execute(select(DATA_SETS.c.id).where(DATA_SETS.c.name == name)).scalar() or 0
+
     def spends(self, number: int, parts: tuple[str, ...] | None) -> list[Row[Any]]:
         """The spends of a data set, oldest first; of all parts or of some."""
+        return [row for _, row in self.numbered(number, parts)]
+
+    def numbered(self, number: int, parts: tuple[str, ...] | None) -> list[tuple[int, Row[Any]]]:
+        """The same with their numbers within the data set, from 1."""
         query = select(SPENDS).where(SPENDS.c.data_set == number).order_by(SPENDS.c.id)
-        if parts is not None:
-            query = query.where(SPENDS.c.part.in_(parts))
         with self.database.read() as connection:
-            return list(connection.execute(query))
+            rows = list(connection.execute(query))
+        return [(place, row) for place, row in enumerate(rows, 1) if parts is None or row.part in parts]
 
     # --- spending
 
     def reserve(
-        self, spot: Spot, question: dict[str, Any], *, statistic: str, charge: Privacy, secret: bytes
+        self,
+        spot: Spot,
+        question: dict[str, Any],
+        *,
+        statistic: str,
+        charge: Privacy,
+        secret: bytes,
+        begin: Callable[[Connection], Spot] | None = None,
     ) -> Booked:
-        """Make a spend durable, or find the one that was made for the same question before."""
+        """Make a spend durable, or find the one that was made for the same question before.
+
+        Args:
+            spot: Where it belongs.
+            question: What is asked.
+            statistic: Its name.
+            charge: What it costs.
+            secret: Sealed until it is recorded.
+            begin: Makes the account, or takes its first fingerprint, in the transaction of its first spend;
+                undone with it. None where both are settled.
+        """
         with self.database.write() as connection:
+            begun = None if begin is None else begin(connection)
+            spot = spot if begun is None else begun
             data_set = self.data_set(connection, spot.number, lock=True)
             fingerprint = self._fingerprint(data_set, spot)
             row = self._same(connection, spot, fingerprint, question)
@@ -122,8 +151,9 @@ class Books:
                 self._raise_charge(connection, data_set, spot, row, charge)
                 if row.secret is None:
                     # released a moment ago by another process; the caller's own noise will not be published
-                    return Booked(row.id, row.release_id, secret, resumed=True)
-                return Booked(row.id, row.release_id, self.keys.unseal(row.secret, row.release_id), resumed=True)
+                    return Booked(row.id, row.release_id, secret, resumed=True, spot=begun)
+                unsealed = self.keys.unseal(row.secret, row.release_id)
+                return Booked(row.id, row.release_id, unsealed, resumed=True, spot=begun)
             self._check(connection, data_set, spot, charge)
             release_id = secrets.token_hex(16)
             text = plain_text(question)
@@ -145,13 +175,13 @@ class Books:
                 )
             )
             assert done.inserted_primary_key is not None
-            return Booked(done.inserted_primary_key[0], release_id, secret, resumed=False)
+            return Booked(done.inserted_primary_key[0], release_id, secret, resumed=False, spot=begun)
 
-    def raise_charge(self, spot: Spot, number: int, charge: Privacy) -> None:
-        """Charge more for a spend in progress; never less."""
+    def raise_charge(self, spot: Spot, number: int, charge: Privacy) -> bool:
+        """Charge more for a spend in progress, never less; whether it is more."""
         with self.database.write() as connection:
             data_set = self.data_set(connection, spot.number, lock=True)
-            self._raise_charge(connection, data_set, spot, self._spend(connection, number), charge)
+            return self._raise_charge(connection, data_set, spot, self._spend(connection, number), charge)
 
     def bind(self, spot: Spot, number: int, measurement: int, mark: str) -> None:
         """Note what a measurement of a spend in progress depends on, once and for all."""
@@ -206,43 +236,12 @@ class Books:
         """Change fields of a data set's row."""
         connection.execute(update(DATA_SETS).where(DATA_SETS.c.id == number).values(**values))
 
-    def open_data_set(
-        self,
-        name: str,
-        *,
-        unit: PrivacyUnit | None,
-        limit: Privacy | None,
-        check: Callable[[Connection, Row[Any]], None],
-    ) -> Row[Any]:
-        """The row of a named data set, made where there is none and a unit is given."""
-        query = select(DATA_SETS).where(DATA_SETS.c.name == name)
-        with self.database.write() as connection:
-            self.database.lock_making(connection)
-            row = connection.execute(query.with_for_update()).one_or_none()
-            if row is None:
-                if unit is None:
-                    raise LedgerError(
-                        f"the ledger {self.database.words} has no account {name!r}; "
-                        "the first use says whose data it counts, for example unit=PrivacyUnit(Adjacency.REPLACE)"
-                    )
-                connection.execute(
-                    insert(DATA_SETS).values(
-                        name=name,
-                        unit=plain_text(unit.to_dict()),
-                        spend_limit=None if limit is None else plain_text(limit.to_dict()),
-                        fingerprints=plain_text({}),
-                        created=now(),
-                    )
-                )
-                row = connection.execute(query).one()
-            check(connection, row)
-            return connection.execute(query).one()
-
     # --- inside a transaction
 
     def _fingerprint(self, data_set: Row[Any], spot: Spot) -> str:
         kept = read_text(data_set.fingerprints)
-        current: str = kept.get(spot.part) or kept.get(WHOLE) or ""
+        # a first fingerprint is kept with the first spend
+        current: str = kept.get(spot.part) or spot.fingerprint or kept.get(WHOLE) or ""
         if spot.fingerprint is not None and spot.fingerprint != current:
             raise LedgerError(
                 f"{spot.words} was opened for other data meanwhile; open it again, with updated=True if these are newer"
@@ -267,16 +266,17 @@ class Books:
 
     def _raise_charge(
         self, connection: Connection, data_set: Row[Any], spot: Spot, row: Row[Any], charge: Privacy
-    ) -> None:
+    ) -> bool:
         charged = read_privacy(row.charge)
         if at_least(charged, charge):
-            return
+            return False
         if row.state == RELEASED or not at_least(charge, charged):
             raise LedgerError(
                 f"the entry {row.release_id} was charged {charged} and cannot be charged {charge} instead"
             )
         self._check(connection, data_set, spot, charge, raised=row.id)
         connection.execute(update(SPENDS).where(SPENDS.c.id == row.id).values(charge=plain_text(charge.to_dict())))
+        return True
 
     def _check(
         self, connection: Connection, data_set: Row[Any], spot: Spot, charge: Privacy, *, raised: int | None = None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
+import sqlite3
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool, StaticPool
 
 from ogive.errors import LedgerError, ParameterError
-from ogive.ledger.keys import config_folder
+from ogive.ledger.keys import config_folder, sync_folder
 from ogive.ledger.problems import in_words
 
 BUSY_SECONDS = 30.0
@@ -33,13 +35,14 @@ class Database:
 
     Args:
         place: None for memory, a path, `sqlite:///path`, or `postgresql://user@host/name`.
+        read_only: Open a file so that nothing is written, not even beside it where that is not allowed.
 
     Raises:
         ParameterError: place is of no such form.
         LedgerError: the driver is missing.
     """
 
-    def __init__(self, place: str | Path | None) -> None:
+    def __init__(self, place: str | Path | None, *, read_only: bool = False) -> None:
         url = _url(place)
         self.postgres = url.get_backend_name() == "postgresql"
         self.path = Path(url.database) if not self.postgres and url.database else None
@@ -53,9 +56,13 @@ class Database:
             arguments = {"connect_timeout": 10, "application_name": "ogive"}
         elif self.in_memory:
             arguments["check_same_thread"] = False
+        elif read_only:
+            arguments = {}
+        file = self.path
+        creator: dict[str, Any] = {"creator": lambda: _read_only(file)} if read_only and file is not None else {}
         try:
             self._engine = create_engine(
-                url, poolclass=StaticPool if self.in_memory else NullPool, connect_args=arguments
+                url, poolclass=StaticPool if self.in_memory else NullPool, connect_args=arguments, **creator
             )
         except ModuleNotFoundError:
             raise LedgerError(
@@ -75,20 +82,46 @@ class Database:
             return file.with_name(file.name + ".key")
         return config_folder() / f"ledger-{self._digest}.key"
 
-    def make_file(self) -> None:
-        """Make an SQLite file that only its user can read, where there is none.
+    def make_file(self, fill: Callable[[Connection], None]) -> bool:
+        """Make an SQLite file that only its user can read, where there is none: it appears complete or not at all.
+
+        Args:
+            fill: Writes what a new ledger holds.
+
+        Returns:
+            Whether it was made here, and neither before nor by another process at the same moment.
 
         Raises:
-            LedgerError: it cannot be made or is a folder.
+            LedgerError: it cannot be made or opened, or is a folder.
         """
         if self.path is None:
-            return
+            return False
         if self.path.is_dir():
             raise LedgerError(f"the ledger {self.path} cannot be opened: it is a folder")
+        target = self.path.resolve()
+        name: str | None = None
         try:
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+            if target.exists():
+                os.close(os.open(target, os.O_RDWR))
+                return False
+            handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+            os.close(handle)
+            draft = Database(Path(name))
+            draft.words = self.words
+            with draft.write() as connection:
+                fill(connection)
+            draft.close()
+            os.link(name, target)
+            sync_folder(target.parent)
+        except FileExistsError:
+            return False
         except OSError as problem:
             raise LedgerError(f"the ledger {self.path} cannot be opened: {problem.strerror}") from None
+        finally:
+            if name is not None:
+                Path(name).unlink(missing_ok=True)
+                Path(f"{name}-journal").unlink(missing_ok=True)
+        return True
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -184,6 +217,25 @@ def _url(place: str | Path | None) -> URL:
         "a ledger's place must be a path, sqlite:///budget.db or postgresql://user@host/name, "
         f"got {place.split('://')[0]}://..."
     )
+
+
+def _read_only(path: Path) -> sqlite3.Connection:
+    """Open a file that may lie on a read-only or full disk, where SQLite cannot make the files beside it.
+
+    Without a log the file is all there is, so it is read as it is.
+    """
+    place = path.resolve().as_uri()
+    log = path.resolve().with_name(f"{path.resolve().name}-wal")
+    connection = sqlite3.connect(f"{place}?mode=ro", uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
+    try:
+        with closing(connection.cursor()) as cursor:
+            cursor.execute("SELECT count(*) FROM sqlite_master")
+        return connection
+    except sqlite3.OperationalError:
+        connection.close()
+        if (log.exists() and log.stat().st_size) or not os.access(path, os.R_OK):
+            raise
+    return sqlite3.connect(f"{place}?mode=ro&immutable=1", uri=True, check_same_thread=False)
 
 
 def _prepare_sqlite(connection: Any, _: object) -> None:

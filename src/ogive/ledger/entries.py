@@ -21,7 +21,7 @@ class Entry:
     """One spend.
 
     Fields:
-        number: Grows with time; unique in the ledger.
+        number: Within the account, from 1; grows with time.
         statistic: Name of what was asked, for example "ecdf".
         question: All that was asked, plain data.
         charge: The privacy loss that is paid for it.
@@ -57,10 +57,10 @@ class Entry:
         }
 
 
-def read_entry(row: Any) -> Entry:
+def read_entry(number: int, row: Any) -> Entry:
     """Rebuild a spend from its row."""
     return Entry(
-        number=row.id,
+        number=number,
         statistic=row.statistic,
         question=read_text(row.question),
         charge=read_privacy(row.charge),

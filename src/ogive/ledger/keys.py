@@ -77,23 +77,53 @@ def config_folder() -> Path:
     return (Path(base) if base else Path.home() / ".config") / "ogive"
 
 
+def draft_of(path: Path) -> Path:
+    """Where a key file is until its ledger is complete.
+
+    So a key file without a ledger always means that the ledger was lost, and never that its making was cut off.
+    """
+    return path.with_name(f"{path.name}.new")
+
+
 def make_key(path: Path) -> Keys:
-    """Read a key file, or make one for a new ledger; of several processes one makes it and all read it.
+    """Make the key of a new ledger as a draft, or read the draft of a maker who was cut off or is faster.
 
     Raises:
         LedgerError: it can be neither read nor made.
     """
-    if not path.exists():
+    draft = draft_of(path)
+    if not draft.exists():
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_atomically(path, secrets.token_bytes(KEY_BYTES), mode=0o600, replace=False)
-            _sync_folder(path.parent)
+            draft.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_atomically(draft, secrets.token_bytes(KEY_BYTES), mode=0o600, replace=False)
+            sync_folder(draft.parent)
         except ParameterError as problem:
-            if not path.exists():
+            if not draft.exists():
                 raise LedgerError(f"cannot make the ledger's key file: {problem}") from None
         except OSError as problem:
             raise LedgerError(f"cannot make the ledger's key file {path}: {problem.strerror}") from None
-    return read_key(path)
+    return read_key(draft)
+
+
+def settle_key(path: Path, check: str) -> None:
+    """Make the draft that belongs to a complete ledger its key file; where there is one the draft is not needed.
+
+    Args:
+        path: Of the key file.
+        check: `Keys.check` of the ledger's key.
+    """
+    draft = draft_of(path)
+    try:
+        if path.exists():
+            draft.unlink(missing_ok=True)  # of a maker who came second
+        elif draft.exists() and read_key(draft).check == check:
+            draft.replace(path)
+            sync_folder(path.parent)
+    except OSError as problem:
+        if not path.exists():
+            raise LedgerError(f"cannot make the ledger's key file {path}: {problem.strerror}") from None
+    except LedgerError:
+        return  # another process was faster, or the draft is another's: who reads the key file will tell
 
 
 def read_key(path: Path) -> Keys:
@@ -117,7 +147,8 @@ def read_key(path: Path) -> Keys:
     return Keys(master)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Make new and renamed files of a folder outlive a power cut."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

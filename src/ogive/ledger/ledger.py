@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from pathlib import Path
 from types import TracebackType
@@ -9,12 +10,13 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, Row, insert, inspect, select
 
-from ogive.errors import BudgetError, LedgerError, ParameterError
-from ogive.ledger.account import Account, check_fingerprint
+from ogive.errors import LedgerError, ParameterError
+from ogive.ledger.account import Account
 from ogive.ledger.books import Books, Spot
 from ogive.ledger.database import Database
-from ogive.ledger.entries import WHOLE, plain_text, read_entry, read_privacy, read_text
-from ogive.ledger.keys import KEY_BYTES, Keys, key_path, make_key, read_key
+from ogive.ledger.entries import WHOLE, read_entry, read_text
+from ogive.ledger.keys import KEY_BYTES, Keys, draft_of, key_path, make_key, read_key, settle_key
+from ogive.ledger.opening import Wanted, claim, find_row, make_row, refuse_second
 from ogive.ledger.schema import DATA_SETS, META, TABLES, VERSION
 from ogive.privacy import Privacy, PrivacyUnit, check_privacy
 
@@ -27,41 +29,50 @@ class Ledger:
     Comes from `Ledger.open`; also a context manager.
     """
 
-    def __init__(self, books: Books) -> None:
+    def __init__(self, books: Books, *, begun: bool = False) -> None:
         self._books = books
+        self.begun = begun
+        """Whether there was no such ledger before."""
 
     @staticmethod
-    def open(place: str | Path | None = None) -> Ledger:
+    def open(place: str | Path | None = None, *, read_only: bool = False) -> Ledger:
         """Open a ledger, or make one where there is none.
 
         Args:
             place: A path or `sqlite:///path` for a file, whose key file is made beside it;
                 `postgresql://user@host/name` for a database; None for one in memory that ends with the process.
+            read_only: Only to look at one that exists; it may lie where nothing can be written.
 
         Raises:
             ParameterError: place is of no such form.
-            LedgerError: it cannot be opened, its key file is missing, or it is of a newer version.
+            LedgerError: it cannot be opened, its key file is missing, it is of a newer version, or it is missing
+                or empty although its key file is there.
         """
-        database = Database(place)
+        database = Database(place, read_only=read_only)
         if database.in_memory:
             keys = Keys(secrets.token_bytes(KEY_BYTES))
             with database.write() as connection:
                 _make(connection, keys)
-            return Ledger(Books(database, keys))
-        database.make_file()
+            return Ledger(Books(database, keys), begun=True)
         path = key_path(database.default_key)
+        if read_only:
+            return Ledger(Books(database, _read(database, path)))
+        check_not_lost(database)
+        begun = database.make_file(lambda connection: _make(connection, make_key(path)))
         with database.write() as connection:
             database.lock_making(connection)
             tables = inspect(connection).get_table_names()
-            if META.name in tables:
-                keys = _check(connection, database, path)
-            elif tables and not database.postgres:
-                raise LedgerError(f"the ledger {database.words} is a database of something else; name another file")
-            else:
-                keys = make_key(path)
-                _make(connection, keys)
+            if META.name not in tables:
+                if tables and not database.postgres:
+                    raise LedgerError(f"the ledger {database.words} is a database of something else; name another file")
+                if path.exists():
+                    raise _lost(database, path)
+                _make(connection, make_key(path))
+                begun = True
+        with database.read() as connection:
+            keys = _check(connection, database, path, settle=True)
         database.log_ahead()
-        return Ledger(Books(database, keys))
+        return Ledger(Books(database, keys), begun=begun)
 
     @property
     def place(self) -> str:
@@ -76,6 +87,7 @@ class Ledger:
         limit: Privacy | None = None,
         fingerprint: str | None = None,
         updated: bool = False,
+        lazy: bool = False,
     ) -> Account:
         """Open a data set's account, or make it on first use.
 
@@ -86,37 +98,34 @@ class Ledger:
             fingerprint: Tells whether these are the data that were used before, from `fingerprint`; None if
                 that is not to be checked.
             updated: These are newer data of the same people: take the new fingerprint, keep the spends.
+            lazy: Make a new account with its first spend, not now, so that nothing is left of one that never
+                spent; a first fingerprint is kept then, too.
 
         Raises:
             ParameterError: the name is empty.
-            LedgerError: there is no such account and no unit was given, or unit, limit or fingerprint differ.
+            LedgerError: there is no such account and no unit was given, or unit, limit or fingerprint differ, or
+                the data have another account already.
         """
         if not isinstance(name, str) or not name:
             raise ParameterError(f"an account's name must be a text, got {name!r}")
         if limit is not None:
             check_privacy(limit)
 
-        def check(connection: Connection, row: Row[Any]) -> None:
-            kept = PrivacyUnit.from_dict(read_text(row.unit))
-            spot = Spot(row.id, name, WHOLE, None)
-            if unit is not None:
-                Account(self._books, spot, kept).check_unit(unit)
-            if limit is not None and row.spend_limit is None:
-                charges = self._books.charges(connection, row.id)
-                if not charges.keep(limit, WHOLE):
-                    raise BudgetError(
-                        f"the account {name!r} has spent {charges.spent(None, WHOLE)}; its limit cannot be {limit}"
-                    )
-                self._books.change(connection, row.id, spend_limit=plain_text(limit.to_dict()))
-            elif limit is not None and read_text(row.spend_limit) != limit.to_dict():
-                raise LedgerError(
-                    f"the account {name!r} has the limit {read_privacy(row.spend_limit)}, not {limit}; "
-                    "leave the limit out, or change it with Account.set_limit"
-                )
-            check_fingerprint(self._books, connection, row, spot, fingerprint, updated=updated)
-
-        row = self._books.open_data_set(name, unit=unit, limit=limit, check=check)
-        return self._account(row, fingerprint)
+        books, wanted = self._books, Wanted(name, unit, limit)
+        with books.database.write() as connection:
+            row = find_row(books, connection, wanted)
+            if row is None and lazy and unit is not None:
+                if fingerprint is not None:
+                    refuse_second(connection, 0, WHOLE, fingerprint)
+                return Account(books, Spot(0, name, WHOLE, fingerprint), unit, wanted=wanted)
+            if row is None:
+                row = make_row(books, connection, wanted)
+            spot = Spot(row.id, name, WHOLE, fingerprint)
+            claim(books, connection, row, spot, updated=updated, keep=not lazy)
+        account = self._account(row, fingerprint)
+        if lazy and fingerprint is not None:
+            account._wanted = Wanted(name, account.unit, None)
+        return account
 
     def accounts(self) -> tuple[Account, ...]:
         """All accounts, in the order of their names."""
@@ -139,7 +148,7 @@ class Ledger:
         accounts = []
         for account in self.accounts():
             limit, spent, left = account.limit, account.spent, account.remaining
-            rows = self._books.spends(account._spot.number, None)
+            rows = self._books.numbered(account._spot.number, None)
             accounts.append(
                 {
                     "name": account.name,
@@ -149,10 +158,10 @@ class Ledger:
                     "remaining": None if left is None else left.to_dict(),
                     "entries": [
                         {
-                            **read_entry(row).to_dict(),
+                            **read_entry(number, row).to_dict(),
                             "estimate": None if row.estimate is None else read_text(row.estimate),
                         }
-                        for row in rows
+                        for number, row in rows
                     ],
                 }
             )
@@ -181,8 +190,48 @@ def _make(connection: Connection, keys: Keys) -> None:
     connection.execute(insert(META), rows)
 
 
-def _check(connection: Connection, database: Database, path: Path) -> Keys:
-    """Compare version and key of a ledger that exists.
+def check_not_lost(database: Database) -> None:
+    """Refuse a file that is missing or empty although its key file is there: it was used before, so it was lost.
+
+    Raises:
+        LedgerError: it is.
+    """
+    if database.path is None:
+        return
+    path = key_path(database.default_key)
+    # the key file appears after the ledger, so whoever sees it first and then no ledger sees a loss
+    if path.exists() and not (database.path.exists() and (database.path.is_dir() or database.path.stat().st_size)):
+        raise _lost(database, path)
+
+
+def _lost(database: Database, path: Path) -> LedgerError:
+    return LedgerError(
+        f"the ledger {database.words} is missing or empty, but its key file {path} is there, so it was used before; "
+        "restore it, or to begin anew on purpose move the key file away"
+    )
+
+
+def _read(database: Database, path: Path) -> Keys:
+    """The keys of a ledger that is only looked at.
+
+    Raises:
+        LedgerError: there is none, or it cannot be read.
+    """
+    check_not_lost(database)
+    if database.path is not None and not database.path.exists():
+        raise LedgerError(f"there is no ledger {database.words}")
+    if database.path is not None and database.path.is_dir():
+        raise LedgerError(f"the ledger {database.words} cannot be opened: it is a folder")
+    if database.path is not None and not os.access(database.path, os.R_OK):
+        raise LedgerError(f"the ledger {database.words} cannot be opened: Permission denied")
+    with database.read() as connection:
+        if META.name not in inspect(connection).get_table_names():
+            raise LedgerError(f"there is no ledger in {database.words}")
+        return _check(connection, database, path, settle=False)
+
+
+def _check(connection: Connection, database: Database, path: Path, *, settle: bool) -> Keys:
+    """Compare version and key of a ledger that exists; finish making its key file if that was cut off.
 
     Raises:
         LedgerError: it is of a newer version, or its key file is missing or another's.
@@ -196,7 +245,9 @@ def _check(connection: Connection, database: Database, path: Path) -> Keys:
             f"the ledger {database.words} is of version {version}, and this library reads up to {VERSION}; "
             "upgrade ogive"
         )
-    keys = read_key(path)
+    if settle:
+        settle_key(path, kept.get("key_check", ""))
+    keys = read_key(path if path.exists() or not draft_of(path).exists() else draft_of(path))
     if kept.get("key_check") != keys.check:
         raise LedgerError(f"{path} is the key file of another ledger than {database.words}; find the right one")
     return keys

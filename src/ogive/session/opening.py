@@ -9,6 +9,7 @@ from typing import Any
 from ogive.errors import ParameterError
 from ogive.ledger import Account, Ledger
 from ogive.ledger.database import Database
+from ogive.ledger.ledger import check_not_lost
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency, check_privacy
 from ogive.records import Records
 from ogive.trust import TrustModel
@@ -70,7 +71,9 @@ def open_ledger(place: str | Path | None, *, limit: Privacy | None) -> Ledger:
     if limit is None and place is None:
         raise ParameterError(f"say {_HOW_MUCH}")
     if limit is None and place is not None:
-        file = ledger_file(place)
+        database = Database(place)
+        check_not_lost(database)
+        file = database.path
         if file is not None and not file.exists():
             raise ParameterError(f"there is no ledger {file}; to begin one say {_HOW_MUCH}")
     return Ledger.open(place)
@@ -95,24 +98,27 @@ def open_account(
     part: str | None,
     updated: bool,
 ) -> Account:
-    """The account of the data set, or of a part of it: the ledger's own, or a new one.
+    """The account of the data set, or of a part of it: the ledger's own, or one that begins with its first spend.
 
     Raises:
         ParameterError: a new account has no limit.
-        LedgerError: the account is for other records, another unit or another limit.
+        LedgerError: the account is for other records, another unit or another limit, or the records have another.
     """
     if limit is not None:
         check_privacy(limit)
     known = next((account for account in ledger.accounts() if account.name == name), None)
-    if known is None and limit is None:
-        raise ParameterError(f"{name!r} is new in the ledger; say {_HOW_MUCH}")
     chosen = default_adjacency(known, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
     unit = trust.unit(chosen)
     fingerprint = ledger.fingerprint(records.digest())
     if part is None:
-        return ledger.account(name, unit=unit, limit=limit, fingerprint=fingerprint, updated=updated)
-    # the records are the part's, so they say nothing about what the whole holds
-    return ledger.account(name, unit=unit, limit=limit).part(part, fingerprint=fingerprint, updated=updated)
+        account = ledger.account(name, unit=unit, limit=limit, fingerprint=fingerprint, updated=updated, lazy=True)
+    else:
+        # the records are the part's, so they say nothing about what the whole holds
+        whole = ledger.account(name, unit=unit, limit=limit, lazy=True)
+        account = whole.part(part, fingerprint=fingerprint, updated=updated, lazy=True)
+    if limit is None and account.is_new:
+        raise ParameterError(f"{name!r} is new in the ledger; say {_HOW_MUCH}")
+    return account
 
 
 def check_statistic(statistic: object) -> None:

@@ -33,7 +33,7 @@ class Session(Verbs):
     The spend is durable before noise is drawn. A question that was answered before gets the stored
     answer and costs nothing; a release that was cut off, by an interrupt or a crash, is finished by
     asking again, at no further cost. With a ledger file or database all this outlives the session, and
-    colleagues share the budget.
+    colleagues share the budget. A new account appears in the ledger with its first spend.
 
     Args:
         data: Anything `Records.of` reads: a file, a data frame, a dict of columns.
@@ -57,7 +57,7 @@ class Session(Verbs):
             no name.
         DataError: the records cannot be read.
         LedgerError: the ledger cannot be used, or the account is for other records, another privacy unit
-            or another limit.
+            or another limit, or the records have an account of another name.
 
     Example:
         >>> import numpy as np, ogive
@@ -140,6 +140,7 @@ class Session(Verbs):
             raise ParameterError(f"this session is of the part {account.part_name!r} already; parts have no parts")
         return Session(
             data,
+            limit=account.limit if account.is_new else None,
             ledger=self._ledger,
             name=self.name,
             person=self.unit.person,
@@ -219,6 +220,11 @@ class Session(Verbs):
     def account(self) -> Account | None:
         """The account that pays; None under `Clear`."""
         return self._account
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """Where the account is kept; None under `Clear`."""
+        return self._ledger
 
     @property
     def limit(self) -> Privacy | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -56,5 +57,5 @@ def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:
         notes.append("not finished: ask again, which costs no more")
     elif asked > 1:
         notes.append(f"asked {asked} times, paid once")
-    when = f"{entry.started:%Y-%m-%d %H:%M}"
+    when = f"{entry.started.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"
     return f"{entry.number}  {when}", subject(entry.question), str(entry.charge), "; ".join(notes)

@@ -17,7 +17,7 @@ from helpers.postgres import server
 import ogive
 from ogive.errors import LedgerError, OgiveError, ParameterError
 from ogive.ledger import database
-from ogive.ledger.keys import Keys, make_key, read_key
+from ogive.ledger.keys import Keys, make_key, read_key, settle_key
 from ogive.ledger.problems import in_words
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 
@@ -353,7 +353,14 @@ def test_fingerprints_depend_on_the_key():
 
 def test_a_key_is_made_once(tmp_path):
     path = tmp_path / "folder" / "key"
-    assert make_key(path).check == make_key(path).check == read_key(path).check
+    keys = make_key(path)
+    assert make_key(path).check == keys.check
+    assert not path.exists(), "it is a draft until the ledger is complete"
+    settle_key(path, "another")
+    assert not path.exists()
+    settle_key(path, keys.check)
+    assert read_key(path).check == keys.check
+    assert [file.name for file in path.parent.iterdir()] == ["key"]
     with pytest.raises(LedgerError, match="cannot make the ledger's key file"):
         make_key(path / "below")
 

@@ -1,0 +1,159 @@
+"""Which row an account is, whether it is for these records, and that these records have no other account."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Connection, Row, insert, select
+
+from ogive.errors import BudgetError, LedgerError
+from ogive.ledger.entries import WHOLE, now, plain_text, read_privacy, read_text
+from ogive.ledger.schema import DATA_SETS, SPENDS
+from ogive.privacy import Privacy, PrivacyUnit
+
+if TYPE_CHECKING:
+    from ogive.ledger.books import Books, Spot
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the opener of an account said about it.
+
+    Fields:
+        name: Of the data set.
+        unit: Whose data are hidden; None to take the account's own.
+        limit: What all releases together must keep; None to take the account's own.
+    """
+
+    name: str
+    unit: PrivacyUnit | None
+    limit: Privacy | None
+
+
+def find_row(books: Books, connection: Connection, wanted: Wanted) -> Row[Any] | None:
+    """The row of a data set, locked and compared with what is wanted; None where there is none.
+
+    Raises:
+        BudgetError: more than the limit is spent already.
+        LedgerError: unit or limit are others.
+    """
+    books.database.lock_making(connection)
+    query = select(DATA_SETS).where(DATA_SETS.c.name == wanted.name)
+    row = connection.execute(query.with_for_update()).one_or_none()
+    if row is None:
+        return None
+    check_unit(wanted.name, PrivacyUnit.from_dict(read_text(row.unit)), wanted.unit)
+    limit = wanted.limit
+    if limit is not None and row.spend_limit is None:
+        charges = books.charges(connection, row.id)
+        if not charges.keep(limit, WHOLE):
+            raise BudgetError(
+                f"the account {wanted.name!r} has spent {charges.spent(None, WHOLE)}; its limit cannot be {limit}"
+            )
+        books.change(connection, row.id, spend_limit=plain_text(limit.to_dict()))
+    elif limit is not None and read_text(row.spend_limit) != limit.to_dict():
+        raise LedgerError(
+            f"the account {wanted.name!r} has the limit {read_privacy(row.spend_limit)}, not {limit}; "
+            "leave the limit out, or change it with Account.set_limit"
+        )
+    return row
+
+
+def make_row(books: Books, connection: Connection, wanted: Wanted) -> Row[Any]:
+    """A new data set's row; within the transaction that found none.
+
+    Raises:
+        LedgerError: nobody said whose data it counts.
+    """
+    if wanted.unit is None:
+        raise LedgerError(
+            f"the ledger {books.database.words} has no account {wanted.name!r}; "
+            "the first use says whose data it counts, for example unit=PrivacyUnit(Adjacency.REPLACE)"
+        )
+    connection.execute(
+        insert(DATA_SETS).values(
+            name=wanted.name,
+            unit=plain_text(wanted.unit.to_dict()),
+            spend_limit=None if wanted.limit is None else plain_text(wanted.limit.to_dict()),
+            fingerprints=plain_text({}),
+            created=now(),
+        )
+    )
+    return connection.execute(select(DATA_SETS).where(DATA_SETS.c.name == wanted.name)).one()
+
+
+def check_unit(name: str, kept: PrivacyUnit, unit: PrivacyUnit | None) -> None:
+    """Refuse a unit that is not the account's.
+
+    Raises:
+        LedgerError: it is another.
+    """
+    if unit is not None and unit != kept:
+        raise LedgerError(
+            f"the account {name!r} counts {kept.words}, "
+            f"and this release would hide {unit.words}; use one unit, or another account"
+        )
+
+
+def claim(
+    books: Books, connection: Connection, row: Row[Any], spot: Spot, *, updated: bool = False, keep: bool = True
+) -> None:
+    """Compare a fingerprint with the one that is kept; keep it where there is none, or where data were updated.
+
+    Args:
+        books: The tables.
+        connection: A transaction that holds the lock of making.
+        row: The data set's.
+        spot: Says part and fingerprint.
+        updated: Take another fingerprint.
+        keep: Whether a first fingerprint is kept now; else it is only looked at.
+
+    Raises:
+        LedgerError: it is another, or these records have another account.
+    """
+    kept = read_text(row.fingerprints)
+    fingerprint = spot.fingerprint
+    if updated and fingerprint is None:
+        # the data are others, and nobody says how to tell: any new text will do
+        fingerprint = secrets.token_hex(32)
+    if fingerprint is None or kept.get(spot.part) == fingerprint:
+        return
+    refuse_second(connection, row.id, spot.part, fingerprint)
+    if spot.part in kept and not updated:
+        raise LedgerError(
+            f"{spot.words} was opened for other data before; if these are the same people's newer data say "
+            "updated=True, which keeps the spends, else use another name"
+        )
+    if keep or spot.part in kept:
+        books.change(connection, row.id, fingerprints=plain_text({**kept, spot.part: fingerprint}))
+
+
+def refuse_second(connection: Connection, number: int, part: str, fingerprint: str) -> None:
+    """Refuse records that have an account, or are another part, already: they would get a second budget.
+
+    Records that an account had before an update count, too, if anything was spent on them.
+
+    Args:
+        connection: A transaction that holds the lock of making.
+        number: Of the data set that these records are to belong to; 0 if it is new.
+        part: Of it.
+        fingerprint: Of the records.
+
+    Raises:
+        LedgerError: they have.
+    """
+    rows = list(connection.execute(select(DATA_SETS.c.id, DATA_SETS.c.name, DATA_SETS.c.fingerprints)))
+    owners = [
+        (row.id, each) for row in rows for each, kept in read_text(row.fingerprints).items() if kept == fingerprint
+    ]
+    spends = select(SPENDS.c.data_set, SPENDS.c.part).where(SPENDS.c.fingerprint == fingerprint).distinct()
+    owners += [(row.data_set, row.part) for row in connection.execute(spends)]
+    for owner, each in owners:
+        # the whole and its part pay into one account, so that they may have the same records
+        if owner != number or (part and each not in (WHOLE, part)):
+            name = next(row.name for row in rows if row.id == owner)
+            what = f"the account {name!r}" + (f", part {each!r}" if each else "")
+            how = f"name={name!r}" + (f" and part={each!r}" if each else "")
+            raise LedgerError(f"these records already have {what}; use it: {how}")
