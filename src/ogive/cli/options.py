@@ -238,17 +238,23 @@ def guarantee(epsilon: str | None, delta: str | None, rho: str | None, *, prefix
     """
     from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 
+    def made(kind: type[Privacy], *values: str) -> Privacy:
+        try:
+            return kind(*values)
+        except ParameterError as problem:  # which begins with the name of the number
+            raise ParameterError(f"--{prefix}{problem}") from None
+
     if rho is not None:
         if epsilon is not None or delta is not None:
             raise ParameterError(
                 f"give either --{prefix}rho or --{prefix}epsilon (with or without --{prefix}delta), not both"
             )
-        return ZeroConcentratedDP(rho)
+        return made(ZeroConcentratedDP, rho)
     if epsilon is None:
         if delta is not None:
             raise ParameterError(f"--{prefix}delta needs --{prefix}epsilon beside it")
         return None
-    return PureDP(epsilon) if delta is None else ApproxDP(epsilon, delta)
+    return made(PureDP, epsilon) if delta is None else made(ApproxDP, epsilon, delta)
 
 
 @Parameter(name="*", group=Group("Output", sort_key=4))

@@ -10,6 +10,7 @@ from cyclopts import App, Group, Parameter
 from ogive.cli.options import TABLE, OutputOptions, Plot, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.plan_options import NOTHING_PLANNED, PlannedClasses, PlannedColumn, PlannedScore, PlanOptions
+from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -203,5 +204,5 @@ def _made(statistic: Any, planned: PlanOptions, data: Path | None, wanted: Any, 
 
 def _told(made: Plan, planned: PlanOptions) -> str:
     if planned.error is None:
-        return str(made)
-    return f"{planned.error} needs {made.chosen.privacy}\n\n{made}"
+        return in_options(str(made))
+    return f"{planned.error} needs {made.chosen.privacy}\n\n{in_options(str(made))}"

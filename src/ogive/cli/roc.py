@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ogive.cli.classes import ClassOptions
 from ogive.cli.options import (
@@ -17,6 +17,10 @@ from ogive.cli.options import (
     ScoreOptions,
 )
 from ogive.cli.paying import release_and_publish
+from ogive.cli.wording import in_options
+
+if TYPE_CHECKING:
+    from ogive.statistics.roc_estimate import RocEstimate
 
 
 def roc(
@@ -64,4 +68,8 @@ def roc(
         **measure.arguments(),
         **classes.arguments(),
     )
-    release_and_publish(statistic, data, granted=granted, budget=budget, output=output, plot=plot)
+    release_and_publish(statistic, data, granted=granted, budget=budget, output=output, plot=plot, table=_told)
+
+
+def _told(estimate: RocEstimate) -> str:
+    return in_options(str(estimate))

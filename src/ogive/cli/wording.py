@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import re
 
+# options of one word that advice gives a value, as bins=100; words with underscores are in `_LONG_NAMES`
+_NAMES = "missing|method|smooth|grid|outside|positive|negative|records|bins|base|smallest|largest|part|person|delta"
+_LONG_NAMES = "max_rows_per_person|positive_share|positive_when"
+
 _PHRASES = (
     (r"bounds=\((\S+), (\S+)\)", r"--bounds \1 \2"),
     (r"limit=PureDP\((\S+)\)", r"--limit-epsilon \1"),
     (r"unit=PrivacyUnit\(Adjacency\.REPLACE\)", "--adjacency replace"),
-    (r"privacy=PureDP\((\S+)\)", r"--epsilon \1"),
+    (r"privacy=\[?PureDP\(([^\s()]+)\)\]?", r"--epsilon \1"),
     (r"missing='(\w+)', '(\w+)' or '(\w+)'", r"--missing \1, \2 or \3"),
     (r"missing='(\w+)' or '(\w+)'", r"--missing \1 or \2"),
-    (r"\b(missing|method|smooth|grid|outside|positive|negative)='(\w+)'", r"--\1 \2"),
-    (r"\b(positive|negative|records)=(\d+)", r"--\1 \2"),
-    (r"\bpositive= and negative=", "--positive and --negative"),
+    (r"\bunder ADD_OR_REMOVE, 'drop'", "under --adjacency add_or_remove, drop"),
+    (rf"\b({_NAMES})='(\w+)'", r"--\1 \2"),
+    (rf"\b({_NAMES})=(-?\d[\d.e+-]*\d|\d)", r"--\1 \2"),
+    (r"\b(positive|negative)=(?![\w'])", r"--\1"),
     (r"\bname='(\w+)'", r"--data-set \1"),
+    (r"^name must be\b", "--data-set must be"),
     (r"\bupdated=True", "--updated"),
-    (r"(?<!['\w])max_rows_per_person=(\d+)", r"--max-rows-per-person \1"),
-    (r"(?<!['\w])max_rows_per_person(?!['\w])", "--max-rows-per-person"),
+    (r"\bdf must be None, 'fitted' or\b", "--degrees-of-freedom must be fitted or"),
+    (r"\bneeds person,", "needs --person,"),
+    (r"^like has\b", "--like has"),
+    (r"\bgive like= for\b", "give --like for"),
+    (r"\bgiven as like\b", "given as --like"),
+    (r"\(auc_interval\(\) simulates .* thresholds\)", "(no interval on so many thresholds; take fewer --bins for one)"),
+    (rf"(?<!['\w])({_LONG_NAMES})=(\d+)", lambda found: f"{_option(found[1])} {found[2]}"),
+    (rf"(?<!['\w])({_LONG_NAMES})(?!['\w])", lambda found: _option(found[1])),
     (r"\bAccount\.set_limit\b", "ogive ledger limit"),
     (r"adjacency ADD_OR_REMOVE", "--adjacency add_or_remove"),
     # not in quotes, where they are what the user wrote
@@ -32,3 +44,7 @@ def in_options(message: str) -> str:
     for phrase, options in _PHRASES:
         message = re.sub(phrase, options, message)
     return message
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"

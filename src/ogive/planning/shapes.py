@@ -136,7 +136,9 @@ class Repeated:
     def sums(self, aggregate: Aggregate) -> Int64:
         """Exact integers of all copies and the rest."""
         if isinstance(aggregate, GroupSums) and self._records << aggregate.bits >= 1 << 62:
-            raise ParameterError(f"sums of {self._records} records do not fit with bits={aggregate.bits}; use fewer")
+            raise ParameterError(
+                f"sums of {self._records} records do not fit with {aggregate.bits} fractional bits; plan for fewer"
+            )
         found = np.zeros(aggregate.shape, dtype=np.int64)
         if self._copies:
             found += self._copies * Records(self._source).aggregate(aggregate)

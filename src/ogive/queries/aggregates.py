@@ -99,7 +99,8 @@ class Label:
                 )
         both = set(self.positive) & set(self.negative or ())
         if both:
-            raise ParameterError(f"{sorted(map(repr, both))[0]} cannot be in both classes")
+            value = sorted(str(value).lower() if isinstance(value, bool) else repr(value) for value in both)[0]
+            raise ParameterError(f"{value} cannot be in both classes")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ogive.errors import DataError
 from ogive.records.csv_header import read_header
 from ogive.records.digests import file_digest
-from ogive.records.engine import connect, literal, one_line, stream
+from ogive.records.engine import CELLS_HINT, connect, literal, one_line, stream
 
 CHUNK_BYTES = 1 << 20
 SAMPLE_ROWS = 20_000
@@ -43,6 +43,8 @@ TEXT = _Kind("", "string", "VARCHAR", pa.string())
 
 class CsvSource:
     """A CSV file with a header, comma, semicolon, tab or bar between fields, plain or gzipped."""
+
+    numbers_hint = CELLS_HINT
 
     def __init__(self, path: Path, *, separator: str | None) -> None:
         self._path = path

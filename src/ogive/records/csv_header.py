@@ -28,6 +28,8 @@ _VALUE = re.compile(
     r"[\s$€£(]*[-+.,]?\d|(true|false|yes|no|y|n|t|f|nan|[-+]?inf|infinity|null|none|na|n/a|missing|unknown|[-.?])\s*$",
     re.I,
 )
+# what no column's name holds, but bytes of something else that happen to be UTF-8
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 class Header(NamedTuple):
@@ -59,6 +61,8 @@ def read_header(path: Path, separator: str | None) -> Header:
         names = tuple(next(rows, []))
     except csv.Error:
         raise DataError(f"the first line of {path} does not name columns") from None
+    if any(map(_CONTROL.search, names)):
+        raise DataError(f"{path} is not a table: its first line holds control characters")
     if not names:
         raise DataError(f"the first line of {path} must name the columns, but it is empty")
     sample: list[Sequence[str]] = []
@@ -80,13 +84,17 @@ def open_text(path: Path) -> IO[bytes]:
 
 def _decoded(start: bytes, path: Path) -> str:
     if b"\0" in start:
-        raise DataError(f"{path} is not UTF-8 text")
+        raise _not_text(path)
     try:
         return start.decode("utf-8-sig")
     except UnicodeDecodeError as problem:
         if problem.start < len(start) - 4 or len(start) < HEADER_BYTES:
-            raise DataError(f"{path} is not UTF-8 text") from None
+            raise _not_text(path) from None
         return start[: problem.start].decode("utf-8-sig")
+
+
+def _not_text(path: Path) -> DataError:
+    return DataError(f"{path} is not UTF-8 text, so it cannot be read as a table; save it as UTF-8")
 
 
 def _are_names(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:

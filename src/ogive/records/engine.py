@@ -19,6 +19,9 @@ from ogive.records.sources import BATCH_ROWS
 # duckdb.Error comes through Arrow streams as OSError
 ENGINE_ERRORS = (duckdb.Error, IbisError, pa.ArrowException, OSError, ValueError)
 
+CELLS_HINT = "numbers have a decimal point and no comma, dates are like 2024-12-31, missing values are empty or nan, not NA"
+"""How the cells of a file of text must be written to be read as numbers."""
+
 
 def connect() -> Any:
     """A fresh embedded engine that fetches nothing from outside."""
@@ -55,8 +58,11 @@ def one_line(path: Path, columns: Sequence[str] = ()) -> Iterator[None]:
                 f"column {columns[0]!r}" if len(columns) == 1 else f"one of the columns {', '.join(map(repr, columns))}"
             )
             message = f"{named} of {path} holds a value that is not of its kind (number or ISO date){where}"
+            message += f"; {CELLS_HINT}"
         elif "nvalid unicode" in text or "not utf-8" in text:
-            message = f"{path} is not UTF-8 text"
+            message = f"{path} is not UTF-8 text, so it cannot be read as a table; save it as UTF-8"
+        elif "quote" in text and "CSV Error" in text:
+            message = f"{path} is not a well-formed table: a quote is missing or too many{where}"
         else:
-            message = f"{path} cannot be read: it is damaged, cut short or not of the kind its suffix says{where}"
+            message = f"{path} cannot be read{where}: it is damaged, cut short or not of the kind its suffix says"
         raise DataError(message) from None

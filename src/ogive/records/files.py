@@ -18,7 +18,7 @@ from ogive.errors import DataError
 from ogive.records.csv_files import CsvSource
 from ogive.records.digests import file_digest
 from ogive.records.engine import connect, literal, one_line, stream
-from ogive.records.sources import BATCH_ROWS, Source
+from ogive.records.sources import BATCH_ROWS, TYPED_HINT, Source
 
 SUFFIXES = {
     "csv": (".csv", ".csv.gz"),
@@ -63,6 +63,7 @@ class ParquetSource:
     """A Parquet file."""
 
     has_names = True
+    numbers_hint = TYPED_HINT
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -98,6 +99,7 @@ class ArrowSource:
     """An Arrow IPC file (Feather version 2) or stream, mapped into memory."""
 
     has_names = True
+    numbers_hint = TYPED_HINT
 
     def __init__(self, path: Path) -> None:
         self._path = path

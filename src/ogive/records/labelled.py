@@ -63,13 +63,13 @@ class ClassSums:
 
     def __init__(self, aggregate: ClassBinning, labels: LabelCodes) -> None:
         self._score = aggregate.score
-        self._classes = Classes(aggregate.label, labels)
+        self._classes = Classes(aggregate.label, labels, aggregate.score.column)
         self.sums = np.zeros(aggregate.shape, dtype=np.int64)
 
     def add(self, values: Float64, codes: Codes) -> None:
         """Add the bins of some scores to the counts of their classes."""
         positive = self._classes.positive(codes)
-        refuse_outside(values, self._score)
+        refuse_outside(values, self._score, "widen the bounds, or count them at the nearer bound with outside='clip'")
         missing = add_class_counts(self.sums, values, positive, self._score.grid)
         place_missing(self.sums, missing, self._score)
 
@@ -79,7 +79,7 @@ class ProbabilitySums:
 
     def __init__(self, aggregate: GroupSums, labels: LabelCodes) -> None:
         self._aggregate = aggregate
-        self._classes = Classes(aggregate.label, labels)
+        self._classes = Classes(aggregate.label, labels, aggregate.probability.column)
         self._rows = 0
         self.sums = np.zeros(aggregate.shape, dtype=np.int64)
 
@@ -115,8 +115,14 @@ def add_with_policy(counts: Int64, values: Float64, binning: Binning) -> None:
     place_missing(counts, np.array(add_counts(counts, values, binning.grid)), binning)
 
 
-def refuse_outside(values: Float64, binning: Binning) -> None:
+def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
     """Refuse values outside the bounds where the policy says so.
+
+    Args:
+        values: Numbers of the grid, NaN where missing.
+        binning: The bounds and the policy. Numbers that may not leave 0 to 1, and for which no advice is
+            given, are probabilities.
+        advice: What would be right, where values outside could be allowed.
 
     Raises:
         DataError: there is one.
@@ -127,10 +133,12 @@ def refuse_outside(values: Float64, binning: Binning) -> None:
             f"{bound:g}" if isinstance(bound, float) else str(bound)
             for bound in (grid.label(grid.low), grid.label(grid.high))
         )
-        raise DataError(
-            f"column {binning.column!r} has values outside {low} to {high}; "
-            "widen the bounds, or count them at the nearer bound with outside='clip'"
-        )
+        if not advice and (low, high) == ("0", "1"):
+            raise DataError(
+                f"column {binning.column!r} has values that are no probabilities: they must lie from 0 to 1; "
+                "percentages must be divided by 100"
+            )
+        raise DataError(f"column {binning.column!r} has values outside {low} to {high}; {advice or 'widen the bounds'}")
 
 
 def place_missing(counts: Int64, missing: Int64, binning: Binning) -> None:

@@ -38,8 +38,8 @@ def check_label_type(label: Label, arrow_type: Any) -> None:
     wanted = (*label.positive, *(label.negative or ()))
     if holds == "text" and not any(isinstance(value, str) for value in wanted):
         raise DataError(
-            f"label column {label.column!r} holds text, but its classes are given as numbers; "
-            "write them as text, for example positive='1', negative='0'"
+            f"label column {label.column!r} holds text; "
+            "say which text is the positive class, for example positive='yes'"
         )
     if holds != "text" and all(isinstance(value, str) for value in wanted):
         raise DataError(
@@ -78,8 +78,9 @@ class LabelCodes:
 class Classes:
     """Tells classes by code, and sees a third class wherever it turns up."""
 
-    def __init__(self, label: Label, labels: LabelCodes) -> None:
+    def __init__(self, label: Label, labels: LabelCodes, measured: str | None = None) -> None:
         self._label = label
+        self._measured = measured
         self._labels = labels
         self._other: Any = None
         self._table = np.zeros(0, dtype=np.uint8)
@@ -114,15 +115,26 @@ class Classes:
                 self._other = value
             if _among(value, (self._other,)):
                 return False
+            self._refuse_measured()
             raise DataError(
-                f"label column {label.column!r} holds more than two classes; name the values of the negative class too"
+                f"label column {label.column!r} holds more than two classes, or the positive one is misspelled; "
+                "check positive=, or name the values of the negative class too with negative="
             )
         if _among(value, label.negative):
             return False
+        self._refuse_measured()
         raise DataError(
             f"label column {label.column!r} holds {'text' if isinstance(value, str) else 'numbers'} of neither class; "
             "name all values of each class with positive= and negative="
         )
+
+    def _refuse_measured(self) -> None:
+        """Of a third class: say so where what is measured was named as the label."""
+        if self._label.column == self._measured:
+            raise DataError(
+                f"column {self._measured!r} is measured and is named as the label too, but holds more than two "
+                "values; name the column that holds the classes as the label"
+            )
 
 
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:

@@ -23,6 +23,9 @@ KEPT_COLUMNS = 4
 # What Arrow and the data frame libraries raise when a column cannot be converted.
 CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
 
+TYPED_HINT = "turn the column into numbers before"
+"""For columns that have a type of their own."""
+
 
 class Source(Protocol):
     """A table of which some columns can be read, several times."""
@@ -40,6 +43,11 @@ class Source(Protocol):
     @property
     def has_names(self) -> bool:
         """Whether `columns` are names beyond doubt and no record, so that a message may show them."""
+        ...
+
+    @property
+    def numbers_hint(self) -> str:
+        """What makes a column numbers that is text."""
         ...
 
     def rows(self) -> int:
@@ -73,6 +81,7 @@ class ColumnsSource:
 
     name = "the data"
     has_names = True
+    numbers_hint = TYPED_HINT
 
     def __init__(self, columns: Mapping[str, Any]) -> None:
         self._arrays = dict(columns)
@@ -110,6 +119,7 @@ class FrameSource:
 
     name = "the data frame"
     has_names = True
+    numbers_hint = TYPED_HINT
 
     def __init__(self, frame: nw.DataFrame[Any]) -> None:
         self._frame = frame

@@ -180,7 +180,8 @@ class Records:
         kind = kind_of(self._source.type(column))
         holds = type_words(self._source.type(column))
         if kind is None:
-            raise DataError(f"column {column!r} holds {holds}, but numbers or dates are needed")
+            hint = f"; {self._source.numbers_hint}" if holds == "text" else ""
+            raise DataError(f"column {column!r} holds {holds}, but numbers or dates are needed{hint}")
         if kind != unit and (kind, unit) != ("date", "datetime"):
             wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]
             hint = ""
@@ -190,6 +191,8 @@ class Records:
 
     def _no_such_column(self, column: str) -> str:
         if not self._source.has_names:
+            if column.lower() in (name.lower() for name in self.columns):
+                return f"{self._source.name} has no column {column!r}, but one that differs in capitals alone"
             return (
                 f"{self._source.name} has no column {column!r}, and its first line does not look like column names; "
                 "the first line must name the columns"

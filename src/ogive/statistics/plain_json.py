@@ -51,6 +51,8 @@ def parse(source: str | bytes | Path) -> Any:
         return json.loads(text, parse_constant=_refuse_constant)
     except RecursionError:
         raise DataError("not an estimate: the JSON is nested too deeply") from None
+    except UnicodeDecodeError:
+        raise DataError("not a release: not JSON, and no text either") from None
     except (ValueError, TypeError) as problem:
         raise DataError(f"not JSON: {problem}") from None
 

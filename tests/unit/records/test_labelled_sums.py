@@ -153,6 +153,7 @@ def test_so_many_records_that_sums_could_overflow_are_refused():
     check_room(1 << 42, 20)
 
 
+ONE_COLUMN = ClassBinning(Binning("y", Grid.linear(0, 1, bins=4)), Label("y"))
 REFUSED = {
     "no_such_label": ({"score": [0.5], "yy": [1]}, CLASSES, "has no column 'y'; did you mean yy?"),
     "missing_label": ({"score": [0.5, 0.5], "y": [1, None]}, CLASSES, "label column 'y' has missing values"),
@@ -163,7 +164,7 @@ REFUSED = {
     "text_for_numbers": (
         {"score": [0.5], "y": [SECRET]},
         CLASSES,
-        "holds text, but its classes are given as numbers; write them as text, for example positive='1'",
+        "holds text; say which text is the positive class, for example positive='yes'",
     ),
     "numbers_for_text": (
         {"score": [0.5], "y": [424242]},
@@ -179,7 +180,7 @@ REFUSED = {
     "three": (
         {"score": [0.5] * 3, "y": [1, 424242, 424243]},
         ClassBinning(CLASSES.score, Label("y", (1,), None)),
-        "holds more than two classes; name the values of the negative class too",
+        "check positive=, or name the values of the negative class too with negative=",
     ),
     "missing_score": ({"score": [0.5, None], "y": [1, 0]}, CLASSES, "missing values; say what they mean with missing="),
     "nan_probability": ({"score": [0.5, np.nan], "y": [1, 0]}, GROUPS, "say what they mean with missing='low' or"),
@@ -189,14 +190,24 @@ REFUSED = {
         "column 'score' has values outside 0 to 1; widen the bounds",
     ),
     "outside_missing_label_first": ({"score": [0.5, 7.0], "y": [1, None]}, CLASSES, "label column 'y' has missing"),
-    "outside_plain": ({"score": [-424242.0]}, Binning("score", GRID, outside="refuse"), "values outside 0 to 1"),
-    "infinite": ({"score": [math.inf]}, Binning("score", GRID, outside="refuse"), "values outside 0 to 1"),
+    "outside_plain": (
+        {"score": [-424242.0]},
+        Binning("score", Grid.linear(0, 2, bins=4), outside="refuse"),
+        "has values outside 0 to 2; widen the bounds",
+    ),
+    "infinite": ({"score": [math.inf]}, Binning("score", GRID, outside="refuse"), "are no probabilities"),
+    "label_is_score": ({"y": [0.25, 0.5, 0.75]}, ONE_COLUMN, "name the column that holds the classes"),
+    "label_is_score_unnamed_negative": (
+        {"y": [1, 0.5, 0.75]},
+        ClassBinning(ONE_COLUMN.score, Label("y", (1,), None)),
+        "column 'y' is measured and is named as the label too",
+    ),
     "outside_probability": (
         {"score": [1.5], "y": [1]},
         GroupSums(Binning("score", Grid.explicit([1], low=0), outside="refuse"), Label("y")),
-        "values outside 0 to 1",
+        "column 'score' has values that are no probabilities: they must lie from 0 to 1",
     ),
-    "text_score": ({"score": [SECRET], "y": [1]}, CLASSES, "column 'score' holds text, but numbers or dates"),
+    "text_score": ({"score": [SECRET], "y": [1]}, CLASSES, "or dates are needed; turn the column into"),
 }
 
 

@@ -1,0 +1,52 @@
+"""What is said of files that cannot be read as they should: the defect, what would be right, and no value."""
+
+import numpy as np
+import pytest
+
+from ogive.errors import DataError
+from ogive.grids import Grid
+from ogive.queries import Binning
+from ogive.records import Records
+
+AGE = Binning("age", Grid.linear(0, 120, bins=12))
+SECRET = "424242"
+
+SAID = {
+    "decimal_comma": ('b,age\n1,"1,424242"\n', "numbers have a decimal point and no comma"),
+    "marker": (f"b,age\n{SECRET},NA\n1,5\n", "missing values are empty or nan, not NA"),
+    "late_marker": ("b,age\n" + "1,2\n" * 30_000 + f"{SECRET},NA\n", "missing values are empty or nan, not NA"),
+    "dates": (f"b,age\n{SECRET},31/12/2024\n1,30/12/2024\n", "dates are like 2024-12-31"),
+    "quote": (f'age,b\n1,"{SECRET}\n3,4\n', "is not a well-formed table: a quote is missing or too many on line 2"),
+    "control": (f"\x01\x02{SECRET}\x7f,age\n1,2\n", "is not a table: its first line holds control characters"),
+    "capitals": (f"b,AGE\n{SECRET},2\n1,3\n", "has no column 'age'; did you mean AGE?"),
+    "unclear_capitals": (f"y,AGE\n{SECRET},2\n1,3\n", "has no column 'age', but one that differs in capitals alone"),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_one_line_says_what_is_wrong_and_what_would_be_right(tmp_path, name):
+    content, words = SAID[name]
+    path = tmp_path / "t.csv"
+    path.write_text(content)
+    with pytest.raises(DataError) as caught:
+        Records.of(path).histogram(AGE)
+    said = str(caught.value).replace(str(path), "t.csv")
+    assert words in said
+    assert "\n" not in said
+    assert SECRET not in said
+
+
+def test_other_bytes_are_no_text(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(np.random.default_rng(1).bytes(5_000))
+    with pytest.raises(DataError, match="is not UTF-8 text, so it cannot be read as a table; save it as UTF-8"):
+        Records.of(path)
+
+
+def test_what_is_promised_of_missing_values_holds(tmp_path):
+    """The control: the cells that the advice names are read as missing."""
+    path = tmp_path / "t.csv"
+    path.write_text("b,age\n1,\n2,nan\n3,5.5\n")
+    with pytest.raises(DataError, match="column 'age' has missing values"):
+        Records.of(path).histogram(AGE)
+    assert Records.of(path).histogram(Binning("age", AGE.grid, "low")).sum() == 3
