@@ -133,7 +133,7 @@ class Story:
     refusal: Refusal
 
 
-Busy = Callable[[str], AbstractContextManager[None]]
+Busy = Callable[[str], AbstractContextManager[object]]
 
 
 def tell(table: Table, evaluation: Evaluation, session: Session, busy: Busy) -> Iterator[Part | Refusal]:

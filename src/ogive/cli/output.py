@@ -52,15 +52,19 @@ def check_picture(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def busy(message: str) -> Iterator[None]:
-    """Show on standard error, where that is a terminal, that something is being done."""
+def busy(message: str) -> Iterator[Callable[[int, int], None]]:
+    """Show on standard error, where that is a terminal, that something is being done.
+
+    Yields:
+        What may be called with steps done and to do, which are then shown too.
+    """
     if not sys.stderr.isatty():
-        yield
+        yield lambda done, whole: None
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(message):
-        yield
+    with Console(stderr=True).status(message) as status:
+        yield lambda done, whole: status.update(f"{message}: {done} of {whole}")
 
 
 def publish(

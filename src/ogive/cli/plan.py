@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -182,24 +183,31 @@ def _show(statistic: Any, data: Path | None, planned: PlanOptions, output: Outpu
         check_picture(plot)
     check_outputs(data if data is not None else Path(), output.output, plot)
     wanted, privacy = planned.wanted(), planned.privacy()
-    with busy("planning"):
-        made = _made(statistic, planned, data, wanted, privacy)
+    with busy("planning") as progress:
+        made = _made(statistic, planned, data, wanted, privacy, progress)
     if plot is not None:
         draw(lambda axes: made.plot(axes), plot)
     publish(made.to_json, lambda: _told(made, planned), output)
 
 
-def _made(statistic: Any, planned: PlanOptions, data: Path | None, wanted: Any, privacy: Any) -> Plan:
+def _made(
+    statistic: Any,
+    planned: PlanOptions,
+    data: Path | None,
+    wanted: Any,
+    privacy: Any,
+    progress: Callable[[int, int], None],
+) -> Plan:
     from ogive.planning import plan, required_privacy
 
     arguments = planned.arguments(data)
     if wanted is None:
-        return plan(statistic, privacy=privacy, **arguments)
+        return plan(statistic, privacy=privacy, progress=progress, **arguments)
     if planned.delta is not None and planned.kind == "zcdp":
         raise ParameterError("give either --kind zcdp or --delta, not both")
     kind = "approx" if planned.delta is not None else planned.kind
-    needed = required_privacy(statistic, error=wanted, kind=kind, delta=planned.delta, **arguments)
-    return plan(statistic, privacy=needed, **arguments)
+    needed = required_privacy(statistic, error=wanted, kind=kind, delta=planned.delta, progress=progress, **arguments)
+    return plan(statistic, privacy=needed, progress=progress, **arguments)
 
 
 def _told(made: Plan, planned: PlanOptions) -> str:

@@ -11,9 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 
+from ogive.planning.scaled import noise_maxima
 from ogive.privacy import Adjacency
 from ogive.queries import CurveQuery
-from ogive.statistics.bands import NoiseMaxima, one_sided_distances, simulate_maxima, upper_quantile
+from ogive.statistics.bands import NoiseMaxima, one_sided_distances, upper_quantile
 from ogive.strategies import Strategy
 
 CONFIDENCE = Fraction(95, 100)
@@ -38,7 +39,7 @@ def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> dict[
     """Errors of the raw curve by name; see `METRICS` for what each says."""
     strategy = query.strategy
     known = total_known(query, adjacency)
-    maxima = simulate_maxima(strategy, total_known=known, simulations=simulations_for(strategy))
+    maxima = noise_maxima(strategy, total_known=known, simulations=simulations_for(strategy))
     return {
         "rmse": math.sqrt(float(np.mean(strategy.variance(total_known=known)))) / records,
         "ks": float(np.mean(maxima.either)) / records,

@@ -9,14 +9,15 @@ from typing import Any
 
 from ogive.errors import ParameterError, ScaleError
 from ogive.planning.predict import Planner
-from ogive.planning.rehearsal import noise_of_run, rehearse
+from ogive.planning.rehearsal import rehearse
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
-from ogive.statistics.base import Statistic, Terms
+from ogive.statistics.base import Statistic
 from ogive.trust import Central, TrustModel
 
 KINDS = ("pure", "zcdp", "approx")
 LOWEST, HIGHEST = -12, 4  # powers of ten between which a loss is sought
 _START = 0  # a loss of 1
+_MOST_TRIED = 20  # for progress; most searches try five to ten guarantees
 _PER_DECADE = 900  # decimals of three digits
 
 
@@ -35,6 +36,7 @@ def required_privacy(
     positive_share: float = 0.3,
     auc: float = 0.8,
     runs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Privacy:
     """Find the smallest guarantee whose predicted error is at most a wanted one.
 
@@ -53,6 +55,7 @@ def required_privacy(
         positive_share: Of the model that stands in for labeled records.
         auc: Of that model's scores.
         runs: Whole releases to simulate for each guarantee that is tried, where that is needed.
+        progress: Called with guarantees tried and the most that are expected.
 
     Returns:
         A guarantee of that kind, its loss rounded up to three significant digits.
@@ -69,15 +72,21 @@ def required_privacy(
         statistic, records, adjacency, person, max_rows_per_person, trust, like, positive_share, auc, runs
     )
 
+    tried = 0
+
     def value(loss: Fraction) -> float:
-        terms = Terms(make(loss), planner.unit, planner.refusal)
+        terms = planner.terms(make(loss))
         try:
-            done = rehearse(statistic, terms, planner.shape.sums, nodes=noise_of_run(0))
+            done = rehearse(statistic, terms, planner.shape.sums, run=0)
         except ScaleError:
             return math.inf  # more noise than can be drawn
-        errors, whole = planner.for_all_data(statistic, done)
-        if name not in errors and (planner.given or not whole):
+        errors = planner.for_all_data(statistic, done)
+        if name not in errors:
             errors = planner.errors(statistic, terms, done)
+        nonlocal tried
+        tried += 1
+        if progress is not None:
+            progress(min(tried, _MOST_TRIED), _MOST_TRIED)
         if name not in errors:
             raise ParameterError(f"error must name one of {', '.join(errors)}, got {name!r}")
         return errors[name]

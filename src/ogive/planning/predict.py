@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError
 from ogive.noise import DiscreteLaplace
-from ogive.planning.curves import curve_errors
+from ogive.planning.curves import FEWEST, curve_errors
 from ogive.planning.labeled import class_errors, group_errors
 from ogive.planning.magnitudes import bounds_errors
 from ogive.planning.metrics import ROOT_MEAN_SQUARED
-from ogive.planning.rehearsal import Rehearsal, Sums, noise_of_run, rehearse
+from ogive.planning.rehearsal import Rehearsal, Sums, rehearse
 from ogive.planning.rows import LeftOut, Plan, PlanRow
 from ogive.planning.shapes import BinormalShape, Repeated, Shape
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_privacy
@@ -26,6 +26,9 @@ from ogive.trust import Central, TrustModel
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""
+
+SHORT_LADDER = tuple(PureDP(epsilon) for epsilon in ("0.2", "1", "5"))
+"""The same where every row takes simulated releases."""
 
 DEFAULT_RUNS, SLOW_RUNS = 200, 40  # the latter where every release simulates a test's reference of its own
 MAX_RECORDS = 1 << 40
@@ -57,7 +60,8 @@ def plan(
 
     Args:
         statistic: What would be released, for example `Ecdf("age", bounds=(0, 120))`.
-        privacy: A guarantee, or several to compare; by default pure epsilons from 0.1 to 5.
+        privacy: A guarantee, or several to compare; by default six pure epsilons from 0.1 to 5, or three from 0.2
+            to 5 where every row takes simulated releases.
         records: Number of records; where the adjacency keeps it private, your own guess.
         adjacency: Which data sets would be adjacent.
         person: Column that says whose record it is, as for `Central`.
@@ -82,11 +86,11 @@ def plan(
     planner = Planner.of(
         statistic, records, adjacency, person, max_rows_per_person, trust, like, positive_share, auc, runs
     )
-    grants = _grants(privacy)
+    ways = statistic.alternatives()
+    grants = planner.ladder(ways) if privacy is None else _grants(privacy)
     rows: list[PlanRow] = []
     left_out: list[LeftOut] = []
     first: OgiveError | None = None
-    ways = statistic.alternatives()
     for number, (grant, (name, way)) in enumerate((grant, each) for grant in grants for each in ways.items()):
         try:
             rows.append(planner.row(name, way, grant))
@@ -163,14 +167,28 @@ class Planner:
             return ""
         return f"simulated, {self.simulated} releases a row, on {self.shape.words}"
 
+    def terms(self, privacy: Privacy) -> Terms:
+        """What a release under that guarantee may spend and ask; intervals are not shown, so few simulations do."""
+        return Terms(privacy, self.unit, self.refusal, simulations=FEWEST)
+
+    def ladder(self, ways: Mapping[str, Statistic[Any]]) -> tuple[Privacy, ...]:
+        """Guarantees to compare where none is named: fewer where that takes simulated releases."""
+        for way in ways.values():
+            try:
+                done = rehearse(way, self.terms(LADDER[-1]), self.shape.sums, run=0)
+            except (ParameterError, UnsupportedError, BudgetError):
+                continue
+            return SHORT_LADDER if self.given or not _decided(done) else LADDER
+        return LADDER
+
     def row(self, name: str, way: Statistic[Any], privacy: Privacy) -> PlanRow:
         """Price and errors of one way under one guarantee.
 
         Raises:
             ParameterError, UnsupportedError, BudgetError: it does not fit.
         """
-        terms = Terms(privacy, self.unit, self.refusal)
-        done = rehearse(way, terms, self.shape.sums, nodes=noise_of_run(0))
+        terms = self.terms(privacy)
+        done = rehearse(way, terms, self.shape.sums, run=0)
         errors = self.errors(way, terms, done)
         noise = _noise(done, errors, self.records)
         return PlanRow(name, privacy, done.price, noise, errors, done.queries == self._taken(privacy))
@@ -178,17 +196,16 @@ class Planner:
     def _taken(self, privacy: Privacy) -> tuple[Query, ...]:
         """What the statistic as it was written asks; nothing where it does not fit."""
         if privacy not in self.taken:
-            terms = Terms(privacy, self.unit, self.refusal)
             try:
-                self.taken[privacy] = rehearse(self.statistic, terms, self.shape.sums, nodes=noise_of_run(0)).queries
+                self.taken[privacy] = rehearse(self.statistic, self.terms(privacy), self.shape.sums, run=0).queries
             except (ParameterError, UnsupportedError, BudgetError):
                 self.taken[privacy] = ()
         return self.taken[privacy]
 
     def errors(self, way: Statistic[Any], terms: Terms, done: Rehearsal) -> dict[str, float]:
         """All errors that can be predicted, by name: those that hold for all data, then simulated ones."""
-        errors, whole = self.for_all_data(way, done)
-        if whole and not self.given:
+        errors = self.for_all_data(way, done)
+        if _decided(done) and not self.given:
             return errors
         slow = isinstance(done.queries[-1], GroupSumsQuery)
         runs = self.runs or (SLOW_RUNS if slow else DEFAULT_RUNS)
@@ -196,18 +213,18 @@ class Planner:
             errors[f"{name}_smoothed" if name in errors else name] = value
         return errors
 
-    def for_all_data(self, way: Statistic[Any], done: Rehearsal) -> tuple[dict[str, float], bool]:
-        """Errors that do not depend on the data, and whether they are what one decides by."""
+    def for_all_data(self, way: Statistic[Any], done: Rehearsal) -> dict[str, float]:
+        """Errors that do not depend on the data."""
         last = done.queries[-1]
         if isinstance(done.estimate, BoundsEstimate):
-            return bounds_errors(done.estimate, self.records), True
+            return bounds_errors(done.estimate, self.records)
         if isinstance(last, GroupSumsQuery):
-            return group_errors(way, last, self.records), True
+            return group_errors(way, last, self.records)
         if isinstance(last, ClassCurvesQuery):
-            return class_errors(way, last, self.unit, self.records), False
+            return class_errors(way, last, self.unit, self.records)
         if isinstance(last, CurveQuery) and len(done.queries) == 1:
-            return curve_errors(last, self.unit.adjacency, self.records), True
-        return {}, False
+            return curve_errors(last, self.unit.adjacency, self.records)
+        return {}
 
     def _simulate(self, way: Statistic[Any], terms: Terms, runs: int) -> dict[str, float]:
         """Whole releases of imagined records, against the exact answer for them."""
@@ -220,7 +237,7 @@ class Planner:
             return known[aggregate]
 
         truth = self._truth(terms, sums)
-        found = [rehearse(way, terms, sums, nodes=noise_of_run(run + 1)).estimate.errors(truth) for run in range(runs)]
+        found = [rehearse(way, terms, sums, run=run + 1).estimate.errors(truth) for run in range(runs)]
         values = {name: np.array([errors[name] for errors in found]) for name in found[0]}
         lost = np.any([~np.isfinite(each) for each in values.values()], axis=0).mean()
         errors = {name: _summed_up(name, each) for name, each in values.items() if np.isfinite(each).any()}
@@ -230,10 +247,16 @@ class Planner:
         """The exact answer, by the first way that fits; some ways find less of it than others."""
         for way in self.statistic.alternatives().values():
             try:
-                return rehearse(way, terms, sums, nodes=None).estimate
+                return rehearse(way, terms, sums, run=None).estimate
             except (ParameterError, UnsupportedError, BudgetError):
                 continue
-        return rehearse(self.statistic, terms, sums, nodes=None).estimate
+        return rehearse(self.statistic, terms, sums, run=None).estimate
+
+
+def _decided(done: Rehearsal) -> bool:
+    """Whether errors that do not depend on the data are what one decides by."""
+    last = done.queries[-1]
+    return isinstance(last, GroupSumsQuery) or (isinstance(last, CurveQuery) and len(done.queries) == 1)
 
 
 def _summed_up(name: str, values: Float64) -> float:
@@ -251,9 +274,7 @@ def _noise(done: Rehearsal, errors: Mapping[str, float], records: int) -> str:
     return f"{' and '.join(sorted(kinds))} on {nodes} sums{size}"
 
 
-def _grants(privacy: Privacy | Sequence[Privacy] | None) -> tuple[Privacy, ...]:
-    if privacy is None:
-        return LADDER
+def _grants(privacy: Privacy | Sequence[Privacy]) -> tuple[Privacy, ...]:
     if isinstance(privacy, list | tuple):
         if not privacy:
             raise ParameterError("name at least one guarantee, for example privacy=[PureDP(1)]")

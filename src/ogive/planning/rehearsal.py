@@ -14,16 +14,13 @@ from numpy.typing import NDArray
 
 from ogive.accounting import covers, total_loss
 from ogive.errors import BudgetError, UnsupportedError
-from ogive.noise import DerivedNodes, KeyedSource
-from ogive.noise.base import NodeNoise
+from ogive.planning.public_nodes import nodes_for
 from ogive.privacy import PureDP, ZeroConcentratedDP
 from ogive.queries import Aggregate, Answer, Query
 from ogive.statistics.base import Estimate, Statistic, Terms
 
 Int64 = NDArray[np.int64]
 Sums = Callable[[Aggregate], Int64]
-
-_SEED = 0x706C616E  # public and fixed: a plan is the same whenever it is made
 
 
 @dataclass(frozen=True)
@@ -41,20 +38,14 @@ class Rehearsal:
     price: PureDP | ZeroConcentratedDP
 
 
-def noise_of_run(run: int) -> NodeNoise:
-    """Public noise of one simulated release."""
-    source = KeyedSource.from_seed(_SEED + run)
-    return DerivedNodes(source.key(), b"plan")
-
-
-def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, nodes: NodeNoise | None) -> Rehearsal:
+def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | None) -> Rehearsal:
     """Ask everything of known sums.
 
     Args:
         statistic: What is asked.
         terms: Privacy, unit and what the trust model can serve.
         sums: Exact integers of the known records for each aggregate.
-        nodes: Noise; None for exact answers.
+        run: Number of the imagined release, which fixes its noise; None for exact answers.
 
     Raises:
         BudgetError: the measurements cost more than was granted.
@@ -76,9 +67,9 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, nodes: Node
             known[query.aggregate] = sums(query.aggregate)
         exact = known[query.aggregate]
         values = query.measure(exact)
-        if nodes is not None:
-            values = values + query.noise(nodes)
-        answer = Answer(values, query.totals(exact, terms.adjacency), noisy=nodes is not None)
+        if run is not None:
+            values = values + query.noise(nodes_for(query, run))
+        answer = Answer(values, query.totals(exact, terms.adjacency), noisy=run is not None)
         try:
             query = procedure.send(answer)
         except StopIteration as stop:

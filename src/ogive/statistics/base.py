@@ -28,11 +28,14 @@ class Terms:
         privacy: The guarantee that all queries together must stay within.
         unit: Whose data the guarantee hides: adjacency, and how many records a person may have.
         refusal: Says why the trust model cannot answer a query, or None if it can.
+        simulations: How many releases are simulated for intervals at ordinary levels; None for as many as they
+            deserve. Plans, which do not show intervals, take few.
     """
 
     privacy: Privacy
     unit: PrivacyUnit
     refusal: Callable[[Query], str | None]
+    simulations: int | None = None
 
     @property
     def adjacency(self) -> Adjacency:

@@ -15,7 +15,7 @@ from ogive.errors import ParameterError
 from ogive.grids import Bound, Grid
 from ogive.provenance import Provenance
 from ogive.queries import Answer, CurveQuery, Query
-from ogive.statistics import plain_json, quantiles_json
+from ogive.statistics import curve_bins, plain_json, quantiles_json
 from ogive.statistics.bands import FEWEST_SIMULATIONS
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level, simulations_needed
@@ -195,7 +195,9 @@ class Quantiles:
             return (yield from self._bisect(terms))
         curve = yield from self._ecdf().questions(terms)
         probabilities = np.array(self.probabilities)
-        low, high = curve.quantile_interval(probabilities, confidence_level=self.confidence_level)
+        low, high = curve_bins.quantile_interval(
+            probabilities, curve.band(self.confidence_level, simulations=self._simulations(curve, terms))
+        )
         number = curve.grid.number
         return QuantileEstimates(
             column=self.column,
@@ -207,6 +209,14 @@ class Quantiles:
             confidence_level=self.confidence_level,
             curve=curve,
         )
+
+    def _simulations(self, curve: Curve, terms: Terms) -> int | None:
+        """How many releases the interval is simulated with; None for the usual number."""
+        if terms.simulations is None or curve.strategy is None:
+            return None
+        nodes = sum(level.nodes for level in curve.strategy.levels)
+        level = check_level(self.confidence_level)
+        return simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=terms.simulations)
 
     def _bisect(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         binning = self._ecdf().binning()

@@ -141,3 +141,12 @@ def test_it_is_quick():
     start = time.process_time()
     ogive.required_privacy(statistic, records=RECORDS, error={"ks": 0.011})
     assert time.process_time() - start < 2
+
+
+def test_progress_is_told():
+    seen = []
+    asked = {"statistic": Ecdf("x", (0, 100), bins=32), "records": 1000, "error": {"ks": 0.05}}
+    found = ogive.required_privacy(**asked, progress=lambda *step: seen.append(step))
+    assert found == ogive.required_privacy(**asked)
+    assert [done for done, _ in seen] == list(range(1, len(seen) + 1))
+    assert all(done <= whole for done, whole in seen)
