@@ -151,9 +151,10 @@ def place_missing(counts: Int64, missing: Int64, binning: Binning) -> None:
         return
     match binning.missing:
         case "refuse":
-            raise DataError(
-                _missing_message(binning, "'low', 'high' or 'drop'" if counts.ndim == 1 else "'low' or 'high'")
-            )
+            # classes and probabilities cannot be dropped
+            droppable = counts.ndim == 1 and binning.outside == "clip"
+            choices = "'low' or 'high', or, under ADD_OR_REMOVE, 'drop'" if droppable else "'low' or 'high'"
+            raise DataError(_missing_message(binning, choices))
         case "low":
             counts[..., 0] += missing
         case "high":

@@ -52,7 +52,7 @@ class RocEstimate:
         confidence_level: Of the interval that is printed.
         provenance: Price, trust and origin; None until released.
 
-    Where a class has no records, or noise leaves none, `defined` is False: rates and area are NaN, the
+    Where a class has no records, or noise may account for all, `defined` is False: rates and area are NaN, the
     band is the whole square and the interval is [0, 1].
 
     Raises:
@@ -278,7 +278,7 @@ class RocEstimate:
 
     def _need_classes(self, what: str) -> None:
         if not self.defined:
-            raise ParameterError(f"{what} is not defined: a class has no records, or the noise leaves none")
+            raise ParameterError(f"{what} is not defined: a class has no records, or noise may account for it")
 
     def distance(self, other: RocEstimate) -> float:
         """Area between two ROC curves, in [0, 1]; NaN where one is not defined."""

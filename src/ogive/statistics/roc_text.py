@@ -37,13 +37,18 @@ def facts(estimate: RocEstimate) -> list[tuple[str, str]]:
     if estimate.provenance is not None:
         rows.append(("trust", estimate.provenance.assumption))
     if not estimate.defined:
-        rows.append(("warning", "a class has no records, or noise leaves none: this curve is not defined"))
+        rows.append(("warning", "a class has no records, or noise may account for it: this curve is not defined"))
         return rows
     if estimate.strategy is not None:
         method = f"{estimate.strategy.name}, {estimate.budget} budget, smoothing {estimate.negatives.smoothing}"
         rows.append(("method", method))
     rows.append(("AUC", _area(estimate)))
-    rows.append(("grid", f"{estimate.grid.bins} thresholds; ties move the AUC by at most {estimate.tie_bound:.2g}"))
+    rows.append(
+        (
+            "grid",
+            f"{estimate.grid.bins} thresholds; ties move the AUC by at most {estimate.tie_bound:.2g}, counted in its interval",
+        )
+    )
     return rows
 
 

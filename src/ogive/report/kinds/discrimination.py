@@ -97,7 +97,7 @@ def discrimination_chapter(roc: RocEstimate, truth: RocEstimate | None) -> Chapt
 def _headline(read: _Read) -> str:
     roc = read.roc
     if not roc.defined:
-        return "One of the two classes has no records, or noise leaves none, so there is no curve and no AUC."
+        return "One of the two classes has no records, or noise may account for it, so there is no curve and no AUC."
     interval = f"{read.auc(read.interval.low)} to {read.auc(read.interval.high)}"
     if _useless(read) is not None:
         return f"Noise hides how well {roc.score} predicts {roc.label.column}: the AUC may be {interval}."
@@ -228,11 +228,11 @@ def _error(read: _Read) -> tuple[Html, ...]:
     return (
         say(
             strong(f"AUC {read.auc(noise.low)} to {read.auc(noise.high)}"),
-            f" for these very records, with {read.level} confidence: what the noise leaves open.",
+            f" for these very records, with {read.level} confidence: what noise and bins leave open.",
         ),
         say(
             strong(f"AUC {read.auc(whole.low)} to {read.auc(whole.high)}"),
-            " for the population, if the records are a random sample of it: noise, and chance in who was sampled.",
+            " for the population, if the records are a random sample: noise, bins, and chance in who was sampled.",
         ),
         fine(f"The band in the chart holds the whole curve with {read.level} confidence. {ties}"),
     )
