@@ -5,10 +5,12 @@ import pytest
 
 from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.planning import plan
 from ogive.planning.public_nodes import nodes_for
 from ogive.planning.scaled import noise_maxima
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning, CurveQuery
+from ogive.statistics import Ecdf, Roc
 from ogive.statistics.bands import simulate_maxima
 from ogive.statistics.methods import METHODS, candidates
 
@@ -60,3 +62,14 @@ def test_nodes_of_single_points_do_not_depend_on_who_asks_with_them():
     law = DiscreteLaplace(20)
     some = nodes.values(law, 0, np.array([5, 0, 1]))
     assert nodes.values(law, 0, np.array([0, 1])).tolist() == some[1:].tolist()
+
+
+@pytest.mark.parametrize(
+    ("statistic", "guarantees"),
+    [(Ecdf("x", (0, 1), bins=8), 6), (Roc("s", "y", (0, 1), bins=8), 3)],
+    ids=["ecdf", "roc"],
+)
+def test_fewer_guarantees_are_compared_where_each_takes_simulated_releases(statistic, guarantees):
+    made = plan(statistic, records=500, runs=2)
+    assert len({row.privacy for row in made.rows}) == guarantees
+    assert len({row.privacy for row in plan(statistic, records=500, runs=2, privacy=GRANTS).rows}) == len(GRANTS)
