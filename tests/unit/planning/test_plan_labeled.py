@@ -193,7 +193,7 @@ def test_the_model_is_what_it_says():
 
 
 def test_releases_that_say_nothing_are_counted_and_too_many_records_refused():
-    row = ogive.plan(Roc("s", "y", (0, 1), bins=8), privacy=PureDP("0.01"), records=100, runs=60).chosen
+    row = ogive.plan(Roc("s", "y", (0, 1), bins=8), privacy=PureDP("0.5"), records=100, runs=60).chosen
     assert 0.1 < row.errors["undefined"] < 1
     assert "undefined" not in planned("hat_ls", PureDP(1), runs=2).errors
     with pytest.raises(ParameterError, match="do not fit with 30 fractional bits"):
