@@ -2,6 +2,7 @@
 
 import datetime
 import gzip
+import warnings
 
 import numpy as np
 import pyarrow as pa
@@ -307,3 +308,12 @@ def test_the_bank_table_is_read_as_published():
     assert counts.sum() == 45_211
     assert np.flatnonzero(counts)[[0, -1]].tolist() == [18, 95]
     assert "holds text" in refusal(shared_data("bank-full.csv.gz"), Binning("job", GRID))
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.parquet"])
+def test_reading_warns_of_nothing(tmp_path, name):
+    write_table(tmp_path / name, pa.table({"age": [1.0, 50.0]}))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert Records.of(tmp_path / name).histogram(AGE).sum() == 2
+    assert [str(each.message) for each in caught] == []

@@ -16,7 +16,7 @@ import pyarrow as pa
 from ogive.errors import DataError
 from ogive.records.csv_header import read_header
 from ogive.records.digests import file_digest
-from ogive.records.engine import CELLS_HINT, connect, literal, one_line, stream
+from ogive.records.engine import CELLS_HINT, one_line, read_csv, stream
 
 CHUNK_BYTES = 1 << 20
 SAMPLE_ROWS = 20_000
@@ -63,8 +63,8 @@ class CsvSource:
         for column in columns:
             if column not in identifiers:
                 types[self._name(column)] = self._kind(column).engine
-        table = connect().read_csv(
-            literal(self._path),
+        table = read_csv(
+            self._path,
             auto_detect=False,
             columns=types,
             header=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,13 +20,35 @@ from ogive.records.sources import BATCH_ROWS
 # duckdb.Error comes through Arrow streams as OSError
 ENGINE_ERRORS = (duckdb.Error, IbisError, pa.ArrowException, OSError, ValueError)
 
-CELLS_HINT = "numbers have a decimal point and no comma, dates are like 2024-12-31, missing values are empty or nan, not NA"
+CELLS_HINT = (
+    "numbers have a decimal point and no comma, dates are like 2024-12-31, missing values are empty or nan, not NA"
+)
 """How the cells of a file of text must be written to be read as numbers."""
 
 
-def connect() -> Any:
+def _connect() -> Any:
     """A fresh embedded engine that fetches nothing from outside."""
     return ibis.duckdb.connect(autoinstall_known_extensions=False, autoload_known_extensions=False)
+
+
+def read_csv(path: Path, **options: Any) -> Any:
+    """A table of text in a fresh engine, with ibis's options."""
+    with _without_deprecations():
+        return _connect().read_csv(_literal(path), **options)
+
+
+def read_parquet(path: Path) -> Any:
+    """A Parquet table in a fresh engine."""
+    with _without_deprecations():
+        return _connect().read_parquet(_literal(path))
+
+
+@contextlib.contextmanager
+def _without_deprecations() -> Iterator[None]:
+    """Keep to ourselves that ibis asks DuckDB for the types of columns by a name that DuckDB has replaced."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", r"fetch_arrow_table\(\) is deprecated", DeprecationWarning)
+        yield
 
 
 def stream(table: Any) -> Iterator[tuple[Any, ...]]:
@@ -35,7 +58,7 @@ def stream(table: Any) -> Iterator[tuple[Any, ...]]:
         yield tuple(batch.columns)
 
 
-def literal(path: Path) -> str:
+def _literal(path: Path) -> str:
     """The path as a pattern that matches only itself."""
     return re.sub(r"[*?\[]", r"[\g<0>]", str(path))
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from ogive.errors import DataError
 from ogive.records.csv_files import CsvSource
 from ogive.records.digests import file_digest
-from ogive.records.engine import connect, literal, one_line, stream
+from ogive.records.engine import one_line, read_parquet, stream
 from ogive.records.sources import BATCH_ROWS, TYPED_HINT, Source
 
 SUFFIXES = {
@@ -92,7 +92,7 @@ class ParquetSource:
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The columns, streamed."""
         with one_line(self._path, columns):
-            yield from stream(connect().read_parquet(literal(self._path)).select(*columns))
+            yield from stream(read_parquet(self._path).select(*columns))
 
 
 class ArrowSource:
