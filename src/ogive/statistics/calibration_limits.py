@@ -41,7 +41,7 @@ def check_scales(privacy: Privacy, what: str, design: Callable[[Privacy], None])
 def smallest_that_fits(privacy: Privacy, design: Callable[[Privacy], None]) -> str | None:
     """Two digits of epsilon or rho, with which the design succeeds; None if none does."""
     # from the power of ten above it; nothing below 10^-20 can be drawn
-    exponent = math.ceil(math.log10(max(1e-20, _amount(privacy))))
+    exponent = math.ceil(math.log10(max(1e-20, float(_amount(privacy)))))
     while not _fits(privacy, Fraction(10) ** exponent, design):
         exponent += 1
         if exponent > _LARGEST:

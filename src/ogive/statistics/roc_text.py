@@ -43,12 +43,8 @@ def facts(estimate: RocEstimate) -> list[tuple[str, str]]:
         method = f"{estimate.strategy.name}, {estimate.budget} budget, smoothing {estimate.negatives.smoothing}"
         rows.append(("method", method))
     rows.append(("AUC", _area(estimate)))
-    rows.append(
-        (
-            "grid",
-            f"{estimate.grid.bins} thresholds; ties move the AUC by at most {estimate.tie_bound:.2g}, counted in its interval",
-        )
-    )
+    ties = f"ties move the AUC by at most {estimate.tie_bound:.2g}, which its interval counts"
+    rows.append(("grid", f"{estimate.grid.bins} thresholds; {ties}"))
     return rows
 
 
