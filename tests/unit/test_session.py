@@ -1,6 +1,8 @@
 """One data set with one budget: what a session spends, shows, refuses and remembers."""
 
+import copy
 import inspect
+import pickle
 import sqlite3
 import threading
 
@@ -398,3 +400,27 @@ def test_the_ledger_holds_no_value_of_a_record(tmp_path, ledger):
     assert "ogive" in text
     assert str(secret) not in text
     assert "a rare job" not in text
+
+
+def test_records_that_change_while_a_session_is_open_are_refused(tmp_path):
+    values = np.arange(1000.0) % 100
+    session = Session({"v": values}, limit=PureDP(3))
+    session.ecdf("v", bounds=(0, 200), bins=200, privacy=PureDP(1))
+    values += 100
+    with pytest.raises(LedgerError, match="the records changed since this session was opened"):
+        session.ecdf("v", bounds=(0, 200), bins=200, privacy=PureDP("1/2"))
+    assert session.remaining == PureDP(2)
+    path = tmp_path / "people.csv"
+    path.write_text("v\n" + "1\n" * 50)
+    with Session(path, limit=PureDP(3), ledger=tmp_path / "l.db") as session:
+        path.write_text("v\n" + "2\n" * 50)
+        with pytest.raises(LedgerError, match="updated=True"):
+            session.ecdf("v", bounds=(0, 4), bins=4, privacy=PureDP(1))
+        assert session.remaining == PureDP(3)
+
+
+def test_a_session_is_neither_copied_nor_pickled():
+    session = Session({"v": np.arange(5.0)}, limit=PureDP(1))
+    for copier in (pickle.dumps, copy.copy, copy.deepcopy):
+        with pytest.raises(TypeError, match="cannot be copied or pickled; open another"):
+            copier(session)

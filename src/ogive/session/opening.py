@@ -89,9 +89,9 @@ def default_adjacency(account: Account | None, max_rows_per_person: int) -> Adja
 def open_account(
     ledger: Ledger,
     name: str,
-    records: Records,
     trust: TrustModel,
     *,
+    fingerprint: str,
     adjacency: Adjacency | str | None,
     max_rows_per_person: int,
     limit: Privacy | None,
@@ -109,7 +109,6 @@ def open_account(
     known = next((account for account in ledger.accounts() if account.name == name), None)
     chosen = default_adjacency(known, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
     unit = trust.unit(chosen)
-    fingerprint = ledger.fingerprint(records.digest())
     if part is None:
         account = ledger.account(name, unit=unit, limit=limit, fingerprint=fingerprint, updated=updated, lazy=True)
     else:

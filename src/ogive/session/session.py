@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NoReturn, Self
 
 from ogive.errors import LedgerError, ParameterError
 from ogive.ledger import Account, Ledger
@@ -103,11 +103,12 @@ class Session(Verbs):
             return
         self._ledger = ledger if isinstance(ledger, Ledger) else open_ledger(ledger, limit=limit)
         try:
+            self._digest = self._records.digest()
             self._account = open_account(
                 self._ledger,
                 self.name,
-                self._records,
                 self._trust,
+                fingerprint=self._ledger.fingerprint(self._digest),
                 adjacency=adjacency,
                 max_rows_per_person=max_rows_per_person,
                 limit=limit,
@@ -170,6 +171,7 @@ class Session(Verbs):
         """
         check_statistic(statistic)
         self._check_open()
+        self._check_unchanged()
         estimate = release(
             statistic,
             trust=self._trust,
@@ -255,6 +257,17 @@ class Session(Verbs):
     def _check_open(self) -> None:
         if self._closed:
             raise LedgerError("this session is closed; open another")
+
+    def _check_unchanged(self) -> None:
+        """Answers are stored for the records that the session was opened with, and must not be of others."""
+        if self._account is not None and self._records.digest() != self._digest:
+            raise LedgerError(
+                "the records changed since this session was opened; open another, with updated=True if these are the "
+                "same people's newer data"
+            )
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a session cannot be copied or pickled; open another")
 
     def _open_account(self) -> Account:
         self._check_open()
