@@ -91,7 +91,7 @@ def test_every_statistic_can_be_planned_on_its_own_and_on_public_records(run, ta
     assert ("tree_ls" if arguments[0] == "bounds" else "hat_ls") in out
     status, out, err = run(*arguments, "--records", 5000, "--epsilon", "1", "--runs", 2, "--like", table)
     assert (status, err) == (0, ""), err
-    assert "the 700 rows given as like" in out
+    assert "the 700 rows given as --like" in out
 
 
 @pytest.mark.parametrize(
