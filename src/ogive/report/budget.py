@@ -112,7 +112,7 @@ def _history(history: tuple[Entry, ...]) -> Html | None:
     if not history:
         return None
     parts = any(entry.part for entry in history)
-    head = ["No.", "Release", *(["Part"] if parts else []), "Price", "State", "Started"]
+    head = ["No.", "Release", *(["Part"] if parts else []), "Price", "State", "Started (UTC)"]
     rows: list[Row] = []
     for entry in history:
         cells: list[Html | str] = [_what(entry)]
