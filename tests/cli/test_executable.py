@@ -52,7 +52,7 @@ def test_a_curve_goes_through_a_pipe(table):
 def test_bad_use_is_one_line_and_status_two(table, tmp_path):
     done = run("ecdf", table, *AGE[:-1], "0", "-o", tmp_path / "out.json")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "ogive: error: epsilon must be above 0, got 0\n"
+    assert done.stderr == "ogive: error: --epsilon must be above 0, got 0\n"
     assert [path.name for path in tmp_path.iterdir()] == ["people.csv"]
 
 
