@@ -61,3 +61,13 @@ def test_what_does_not_fit_is_refused_and_leaves_no_trace(account):
 def test_exact_answers_are_not_written_down(account):
     release(CASES[0], trust=Clear(table()), ledger=account)
     assert account.history == ()
+
+
+def test_a_first_release_that_fails_in_a_later_round_leaves_no_account():
+    with Ledger.open() as ledger:
+        account = ledger.account("people", unit=PrivacyUnit(Adjacency.REPLACE), limit=PureDP(3), lazy=True)
+        with pytest.raises(DataError, match="label column 'y'"):
+            release(CASES[2], trust=Central(table(np.arange(2_000) % 3)), privacy=ONE, ledger=account)
+        assert ledger.accounts() == ()
+        release(CASES[2], trust=Central(table()), privacy=ONE, ledger=account)
+        assert account.remaining == PureDP(2)

@@ -211,7 +211,7 @@ def test_limits_are_said_once_and_kept(table, ledger):
         Session(table, ledger=ledger, name="others")
     with pytest.raises(ParameterError, match="'others' is new in the ledger"):
         Session(PEOPLE, ledger=ledger, name="others")
-    with pytest.raises(ParameterError, match="privacy must be PureDP"):
+    with pytest.raises(ParameterError, match="limit must be PureDP"):
         Session(table, limit=3, ledger=ledger)
     with pytest.raises(ParameterError, match=r"^say how much may be spent in all"):
         Session(PEOPLE)
@@ -258,7 +258,7 @@ def test_the_account_knows_its_adjacency(table, ledger):
         session.ecdf("age", **AGE, privacy=HALF)
     with Session(table, ledger=ledger) as session:
         assert session.unit.adjacency is Adjacency.ADD_OR_REMOVE
-    with pytest.raises(LedgerError, match="use one unit, or another account"):
+    with pytest.raises(LedgerError, match="release with the unit it counts"):
         Session(table, ledger=ledger, adjacency=Adjacency.REPLACE)
 
 

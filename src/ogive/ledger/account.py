@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +29,8 @@ class Account:
         self._spot = spot
         # what its first spend settles; None where nothing is open
         self._wanted = wanted
+        # two threads may come to the first spend at once
+        self._settling = threading.RLock()
         self._charged: set[str] = set()
         self.name = spot.name
         self.unit = unit
@@ -49,14 +53,15 @@ class Account:
     @property
     def is_new(self) -> bool:
         """Whether the account is not in the ledger yet, since it was opened lazily and nothing was spent."""
-        if self._spot.number:
+        with self._settling:
+            if self._spot.number:
+                return False
+            if not self._books.number_of(self.name):
+                return True
+            # another process or object began it meanwhile; whether with the same limit is compared by the first spend
+            with self._books.database.write() as connection:
+                self._spot = self._settle(connection, keep=False, limit=False)
             return False
-        if not self._books.number_of(self.name):
-            return True
-        # another process or object began it meanwhile; it must be for the same
-        with self._books.database.write() as connection:
-            self._spot = self._settle(connection, keep=False)
-        return False
 
     def charged_here(self, release_id: str) -> bool:
         """Whether a release was charged by this object, and not by an earlier one or by another process."""
@@ -70,11 +75,15 @@ class Account:
         """
         if limit is not None:
             check_privacy(limit)
-        if self.is_new:
-            with self._books.database.write() as connection:
-                self._spot = self._settle(connection)
-            self.begun = True
-        self._books.set_limit(self._spot, limit)
+        with self._settling:
+            if self.is_new:
+                with self._books.database.write() as connection:
+                    self._spot = self._settle(connection)
+                self.begun = True
+                self._wanted = None
+            elif self._wanted is not None:
+                self._wanted = replace(self._wanted, limit=None)  # what was wanted at first is so no more
+            self._books.set_limit(self._spot, limit)
 
     @property
     def spent(self) -> Privacy | None:
@@ -179,27 +188,46 @@ class Account:
             BudgetError: the charge does not fit into what is left.
             LedgerError: the ledger cannot be written.
         """
+        if self._wanted is None:  # what is settled already needs no more locks
+            return self._reserve(question, statistic=statistic, charge=check_privacy(charge), secret=secret)
+        with self._settling:
+            return self._reserve(question, statistic=statistic, charge=check_privacy(charge), secret=secret)
+
+    def _reserve(self, question: dict[str, Any], *, statistic: str, charge: Privacy, secret: bytes) -> Reservation:
         made: list[bool] = []
+        before = self._spot, self._wanted
 
         def begin(connection: Connection) -> Spot:
             return self._settle(connection, made=made)
 
-        # what is settled already needs no more locks
-        settling = {} if self._wanted is None else {"begin": begin}
+        def forget() -> None:
+            with self._settling:
+                self._spot, self._wanted = before
+                self.begun = False
+
         booked = self._books.reserve(
-            self._spot, question, statistic=statistic, charge=check_privacy(charge), secret=secret, **settling
+            self._spot,
+            question,
+            statistic=statistic,
+            charge=charge,
+            secret=secret,
+            begin=None if self._wanted is None else begin,
         )
         if booked.spot is not None:
             self._spot, self._wanted = booked.spot, None
             self.begun = self.begun or any(made)
         if not booked.resumed:
             self._charged.add(booked.release_id)
-        return Reservation(self._books, self._spot, booked, self._charged)
+        return Reservation(self._books, self._spot, booked, self._charged, forget=forget if any(made) else None)
 
-    def _settle(self, connection: Connection, *, keep: bool = True, made: list[bool] | None = None) -> Spot:
+    def _settle(
+        self, connection: Connection, *, keep: bool = True, limit: bool = True, made: list[bool] | None = None
+    ) -> Spot:
         """Find the account's row, or make it, and look at the fingerprint, all in one transaction."""
         wanted = self._wanted
         assert wanted is not None
+        if not limit:
+            wanted = replace(wanted, limit=None)
         row = find_row(self._books, connection, wanted)
         if made is not None:
             made.append(row is None)
@@ -221,9 +249,13 @@ class Account:
 class Reservation:
     """A spend in progress. Comes from `Account.reserve`."""
 
-    def __init__(self, books: Books, spot: Spot, booked: Booked, charged: set[str]) -> None:
+    def __init__(
+        self, books: Books, spot: Spot, booked: Booked, charged: set[str], *, forget: Callable[[], None] | None
+    ) -> None:
         self._books = books
         self._charged = charged
+        # where this spend began the account: what makes it new again
+        self._forget = forget
         self._spot = spot
         self._number = booked.number
         self.release_id = booked.release_id
@@ -254,9 +286,12 @@ class Reservation:
     def cancel(self) -> None:
         """Take the spend back, where the records turned out to be unusable before anything was published.
 
-        Nothing of the release can be published afterwards, by any process: `record` fails.
+        Nothing of the release can be published afterwards, by any process: `record` fails. An account that
+        began with this spend, and has no other, is gone with it.
         """
-        self._books.cancel(self._spot, self._number)
+        if self._books.cancel(self._spot, self._number, with_account=self._forget is not None):
+            assert self._forget is not None
+            self._forget()
 
     def record(self, estimate: dict[str, Any]) -> dict[str, Any]:
         """Keep the estimate and wipe the secret.

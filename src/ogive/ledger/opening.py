@@ -93,7 +93,7 @@ def check_unit(name: str, kept: PrivacyUnit, unit: PrivacyUnit | None) -> None:
     if unit is not None and unit != kept:
         raise LedgerError(
             f"the account {name!r} counts {kept.words}, "
-            f"and this release would hide {unit.words}; use one unit, or another account"
+            f"and this release would hide {unit.words}; release with the unit it counts"
         )
 
 

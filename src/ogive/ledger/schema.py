@@ -7,6 +7,8 @@ from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, MetaData, Strin
 VERSION = 1
 """Raised whenever an older library could misread the tables."""
 
+# Numbers are never used twice, since another process may still hold that of a spend or an account that was taken back.
+
 TABLES = MetaData()
 
 META = Table(
@@ -27,6 +29,7 @@ DATA_SETS = Table(
     # JSON: part -> keyed fingerprint, "" for the whole
     Column("fingerprints", Text, nullable=False),
     Column("created", Text, nullable=False),
+    sqlite_autoincrement=True,
 )
 
 SPENDS = Table(
@@ -52,4 +55,5 @@ SPENDS = Table(
     Column("started", Text, nullable=False),
     Column("finished", Text),
     UniqueConstraint("data_set", "part", "fingerprint", "digest"),
+    sqlite_autoincrement=True,
 )

@@ -10,7 +10,7 @@ from ogive.errors import ParameterError
 from ogive.ledger import Account, Ledger
 from ogive.ledger.database import Database
 from ogive.ledger.ledger import check_not_lost
-from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency, check_privacy
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP, check_adjacency
 from ogive.records import Records
 from ogive.trust import TrustModel
 
@@ -104,8 +104,8 @@ def open_account(
         ParameterError: a new account has no limit.
         LedgerError: the account is for other records, another unit or another limit, or the records have another.
     """
-    if limit is not None:
-        check_privacy(limit)
+    if limit is not None and not isinstance(limit, PureDP | ZeroConcentratedDP | ApproxDP):
+        raise ParameterError(f"limit must be PureDP, ApproxDP or ZeroConcentratedDP, got {limit!r}")
     known = next((account for account in ledger.accounts() if account.name == name), None)
     chosen = default_adjacency(known, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
     unit = trust.unit(chosen)

@@ -21,9 +21,11 @@ from ogive.queries import Answer, Binning, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.bounds_noise import flat_strategy
+from ogive.statistics.confidence import check_level
 
 SMALLEST, LARGEST = 2.0**-20, 1 << 63  # a float would be read as its decimal digits, which are not 2^63
 FALSE_ALARM = 0.01
+LEAST_FALSE_ALARM = 1e-9
 CONFIDENCE_LEVEL = 0.95
 MAX_MAGNITUDES = 4096
 
@@ -63,10 +65,12 @@ class Bounds:
             raise ParameterError(
                 f"magnitudes must be above 0 and increase, got smallest={self.smallest}, largest={self.largest}"
             )
-        for name in ("false_alarm", "confidence_level"):
-            if not 0 < exact(getattr(self, name), name) < 1:
-                raise ParameterError(f"{name} must be strictly between 0 and 1, got {getattr(self, name)}")
-            object.__setattr__(self, name, float(getattr(self, name)))
+        if not LEAST_FALSE_ALARM <= exact(self.false_alarm, "false_alarm") < 1:
+            raise ParameterError(
+                f"false_alarm must be from {LEAST_FALSE_ALARM:g} to below 1, got {self.false_alarm}"
+            )
+        object.__setattr__(self, "false_alarm", float(self.false_alarm))
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         self.binning()
 
     def binning(self) -> Binning:

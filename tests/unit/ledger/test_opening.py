@@ -272,3 +272,63 @@ def test_a_full_disk_can_be_looked_at(place):
     )
     # standard output is a pipe, which the limit leaves alone
     assert done.stdout == "epsilon = 1\n", done.stderr
+
+
+def test_a_limit_set_before_the_first_spend_holds_from_then_on(ledger, unit):
+    account = ledger.account("p", unit=unit, limit=PureDP(3), lazy=True)
+    account.set_limit(PureDP(5))
+    assert account.limit == PureDP(5)
+    reserve(account, PureDP(4))
+    assert account.remaining == PureDP(1)
+    lifted = ledger.account("q", unit=unit, limit=PureDP(3), lazy=True)
+    lifted.set_limit(None)
+    reserve(lifted, PureDP(9))
+    assert lifted.limit is None
+
+
+def test_a_limit_that_another_changed_shows_before_it_is_refused(ledger, unit):
+    first, second = (ledger.account("p", unit=unit, limit=PureDP(3), lazy=True) for _ in range(2))
+    reserve(first, PureDP(1))
+    first.set_limit(PureDP(7))
+    assert second.limit == PureDP(7)
+    assert len(second.history) == 1
+    with pytest.raises(LedgerError, match="has the limit epsilon = 7, not epsilon = 3"):
+        reserve(second, PureDP(1), what="b")
+
+
+def test_an_account_that_began_with_a_spend_goes_with_it(ledger, unit):
+    account = ledger.account("p", unit=unit, limit=PureDP(3), lazy=True)
+    reserve(account, PureDP(1)).cancel()
+    assert account.is_new
+    assert not account.begun
+    assert ledger.accounts() == ()
+    ledger.account("p", unit=unit, limit=PureDP(4), lazy=True)
+    reserve(account, PureDP(1))
+    assert account.remaining == PureDP(2)
+
+
+def test_an_account_with_another_spend_stays(ledger, unit):
+    account = ledger.account("p", unit=unit, limit=PureDP(3), lazy=True)
+    first = reserve(account, PureDP(1))
+    reserve(account, PureDP(1), what="b")
+    first.cancel()
+    assert account.remaining == PureDP(2)
+
+
+def test_numbers_of_what_was_taken_back_are_not_used_again(ledger, unit):
+    account = ledger.account("p", unit=unit, limit=PureDP(3))
+    stale, same = reserve(account, PureDP(1)), reserve(account, PureDP(1))
+    stale.cancel()
+    reserve(account, PureDP(1), what="b")
+    with pytest.raises(LedgerError, match="lost an entry"):
+        same.record({"value": 1})
+    assert account.answers() == ()
+
+
+def test_threads_share_the_first_spend(ledger, unit):
+    for round_ in range(5):
+        account = ledger.account(f"p{round_}", unit=unit, limit=PureDP(3), lazy=True)
+        with ThreadPoolExecutor(6) as pool:
+            done = list(pool.map(lambda k, a=account: reserve(a, PureDP("1/2"), what=k), range(6)))
+        assert len({reservation.release_id for reservation in done}) == 6
+        assert account.remaining is None

@@ -293,8 +293,6 @@ def test_bounds_with_another_kind_of_strategy_are_refused():
         ({"base": 1}, "base must be above 1"),
         ({"smallest": 0}, "magnitudes must be above 0 and increase"),
         ({"smallest": 2, "largest": 1}, "magnitudes must be above 0 and increase"),
-        ({"false_alarm": 0}, "false_alarm must be strictly between 0 and 1"),
-        ({"confidence_level": 1}, "confidence_level must be strictly between 0 and 1"),
         ({"base": 1.0001}, "more than 4096 magnitudes; use a larger base"),
         ({"missing": "zero"}, "missing must be one of"),
     ],
@@ -365,3 +363,15 @@ def test_bounds_of_persons_with_several_rows_are_found():
     assert found.strategy.laws[0].scale >= 2
     assert abs(sum(found.counts) - 4_000) < 400  # two rows of each person were counted, not five
     assert found.provenance.unit.words.startswith("one person (column p) with up to 2 rows")
+
+
+@pytest.mark.parametrize("level", [0, 1, "0.99991", "0.99999999999999999999"])
+def test_confidence_beyond_what_others_serve_is_refused(level):
+    with pytest.raises(ParameterError, match="confidence_level must be above 0 and at most"):
+        Bounds("x", confidence_level=level)
+
+
+@pytest.mark.parametrize("chance", [0, 1, 1e-12])
+def test_a_false_alarm_out_of_range_is_refused(chance):
+    with pytest.raises(ParameterError, match="false_alarm must be from 1e-09 to below 1"):
+        Bounds("x", false_alarm=chance)
