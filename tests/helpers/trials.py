@@ -57,7 +57,7 @@ class Forks:
 
     def race(self, requests: list[dict]) -> list[tuple[int, list[tuple[str, str]]]]:
         """Run children at once; all wait for the same moment to start."""
-        start = time.time() + 0.3
+        start = time.time() + 1.0
         paths = [self._new_notes() for _ in requests]
         for request, path in zip(requests, paths, strict=True):
             self._ask({**request, "out": str(path), "start": start, "background": True})

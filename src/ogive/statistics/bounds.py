@@ -66,9 +66,7 @@ class Bounds:
                 f"magnitudes must be above 0 and increase, got smallest={self.smallest}, largest={self.largest}"
             )
         if not LEAST_FALSE_ALARM <= exact(self.false_alarm, "false_alarm") < 1:
-            raise ParameterError(
-                f"false_alarm must be from {LEAST_FALSE_ALARM:g} to below 1, got {self.false_alarm}"
-            )
+            raise ParameterError(f"false_alarm must be from {LEAST_FALSE_ALARM:g} to below 1, got {self.false_alarm}")
         object.__setattr__(self, "false_alarm", float(self.false_alarm))
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         self.binning()
