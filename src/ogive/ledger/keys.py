@@ -102,7 +102,12 @@ def make_key(path: Path) -> Keys:
                 raise LedgerError(f"cannot make the ledger's key file: {problem}") from None
         except OSError as problem:
             raise LedgerError(f"cannot make the ledger's key file {path}: {problem.strerror}") from None
-    return read_key(draft)
+    try:
+        return read_key(draft)
+    except LedgerError:
+        if path.exists():  # another process has completed the ledger this moment
+            return read_key(path)
+        raise
 
 
 def settle_key(path: Path, check: str) -> None:

@@ -11,7 +11,7 @@ from helpers.postgres import server
 
 import ogive
 from ogive.errors import BudgetError, LedgerError
-from ogive.ledger.keys import draft_of
+from ogive.ledger.keys import draft_of, make_key
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 
 SECRET = bytes(32)
@@ -332,3 +332,19 @@ def test_threads_share_the_first_spend(ledger, unit):
             done = list(pool.map(lambda k, a=account: reserve(a, PureDP("1/2"), what=k), range(6)))
         assert len({reservation.release_id for reservation in done}) == 6
         assert account.remaining is None
+
+
+def test_a_draft_that_is_settled_while_it_is_looked_at_is_read_where_it_went(tmp_path, monkeypatch):
+    path = tmp_path / "l.db.key"
+    draft = draft_of(path)
+    made = make_key(path)
+    exists = type(path).exists
+
+    def settled_meanwhile(self):
+        found = exists(self)
+        if self == draft and found:
+            draft.replace(path)
+        return found
+
+    monkeypatch.setattr(type(path), "exists", settled_meanwhile)
+    assert make_key(path).check == made.check
