@@ -205,13 +205,9 @@ class Account:
                 self._spot, self._wanted = before
                 self.begun = False
 
+        settling = {} if self._wanted is None else {"begin": begin}
         booked = self._books.reserve(
-            self._spot,
-            question,
-            statistic=statistic,
-            charge=charge,
-            secret=secret,
-            begin=None if self._wanted is None else begin,
+            self._spot, question, statistic=statistic, charge=charge, secret=secret, **settling
         )
         if booked.spot is not None:
             self._spot, self._wanted = booked.spot, None
