@@ -254,7 +254,57 @@ class ApproxDP:
         return {"type": "ApproxDP", "epsilon": str(self.epsilon), "delta": str(self.delta)}
 
 
+@dataclass(frozen=True, init=False)
+class GaussianDP:
+    """As private as one Gaussian: a loss of Gaussian noise, never something that is granted.
+
+    Within `distance` in total variation, whatever the data, of a mechanism that is sqrt(mu_squared)-GDP (Dong, Roth
+    and Su 2022), and rho-zCDP itself with rho = mu_squared / 2. For an epsilon and a delta the former says more.
+
+    Args:
+        mu_squared: Squared ratio of the sensitivity to the standard deviation, above 0.
+        distance: Largest distance from the ideal mechanism, at least 0 and below 1.
+    """
+
+    mu_squared: Fraction
+    distance: Fraction
+
+    def __init__(self, mu_squared: Rational, distance: Rational = 0) -> None:
+        ratio = exact(mu_squared, "mu_squared")
+        slack = exact(distance, "distance")
+        if ratio <= 0:
+            raise ParameterError(f"mu_squared must be above 0, got {mu_squared}")
+        if not 0 <= slack < 1:
+            raise ParameterError(f"distance must be at least 0 and below 1, got {distance}")
+        object.__setattr__(self, "mu_squared", ratio)
+        object.__setattr__(self, "distance", slack)
+
+    @property
+    def concentrated(self) -> ZeroConcentratedDP:
+        """The same loss in zCDP."""
+        return ZeroConcentratedDP(self.mu_squared / 2)
+
+    def __add__(self, other: GaussianDP) -> GaussianDP:
+        if not isinstance(other, GaussianDP):
+            return NotImplemented
+        return GaussianDP(self.mu_squared + other.mu_squared, self.distance + other.distance)
+
+    def __str__(self) -> str:
+        return f"mu = {math.sqrt(self.mu_squared):.6g} (Gaussian DP)"
+
+    def to_dict(self) -> dict[str, str]:
+        """Plain data, exact."""
+        return {"type": "GaussianDP", "mu_squared": str(self.mu_squared), "distance": str(self.distance)}
+
+
 Privacy = PureDP | ZeroConcentratedDP | ApproxDP
+"""What may be granted."""
+
+Loss = PureDP | ZeroConcentratedDP | GaussianDP
+"""What a mechanism may cost."""
+
+Charge = Privacy | GaussianDP
+"""What may be charged to an account."""
 
 
 def check_privacy(value: object) -> Privacy:
@@ -279,6 +329,20 @@ def check_adjacency(value: Adjacency | str) -> Adjacency:
     except ValueError:
         names = " or ".join(repr(member.value) for member in Adjacency)
         raise ParameterError(f"adjacency must be {names}, got {value!r}") from None
+
+
+def charge_from_dict(data: dict[str, str]) -> Charge:
+    """Rebuild a guarantee or a loss from `to_dict`.
+
+    Raises:
+        ParameterError: the type is unknown or a field is missing.
+    """
+    if data.get("type") != "GaussianDP":
+        return privacy_from_dict(data)
+    try:
+        return GaussianDP(data["mu_squared"], data["distance"])
+    except KeyError as missing:
+        raise ParameterError(f"a privacy loss lacks the field {missing}") from None
 
 
 def privacy_from_dict(data: dict[str, str]) -> Privacy:

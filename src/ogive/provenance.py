@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ogive.errors import ParameterError
-from ogive.privacy import Adjacency, Privacy, PrivacyUnit, privacy_from_dict
+from ogive.privacy import Adjacency, Charge, GaussianDP, Privacy, PrivacyUnit, charge_from_dict
 
 CLEAR = "clear"
 """Name of the one trust model that adds no noise."""
@@ -53,7 +53,7 @@ class Provenance:
     statistic: str
     method: str
     privacy: Privacy | None
-    price: Privacy | None
+    price: Charge | None
     adjacency: Adjacency
     trust: str
     assumption: str
@@ -133,8 +133,8 @@ class Provenance:
         unit = PrivacyUnit.from_dict(data)
         return Provenance(
             **{name: data[name] for name in _TEXTS},
-            privacy=_read_privacy(data["privacy"], "privacy"),
-            price=_read_privacy(data["price"], "price"),
+            privacy=_granted(data["privacy"]),
+            price=_read(data["price"], "price"),
             adjacency=unit.adjacency,
             total=total,
             person=unit.person,
@@ -142,7 +142,14 @@ class Provenance:
         )
 
 
-def _read_privacy(data: Any, name: str) -> Privacy | None:
+def _granted(data: Any) -> Privacy | None:
+    found = _read(data, "privacy")
+    if isinstance(found, GaussianDP):
+        raise ParameterError("the provenance field 'privacy' must be a guarantee, and GaussianDP is none")
+    return found
+
+
+def _read(data: Any, name: str) -> Charge | None:
     if data is None:
         return None
     texts = isinstance(data, dict) and all(isinstance(text, str) for pair in data.items() for text in pair)
@@ -152,4 +159,4 @@ def _read_privacy(data: Any, name: str) -> Privacy | None:
         if key != "type" and not _EXACT.fullmatch(value):
             place = f"{name}.{key}"[:40]
             raise ParameterError(f"{place!r} must be an exact number like '1/10', got {value[:40]!r}")
-    return privacy_from_dict(data)
+    return charge_from_dict(data)

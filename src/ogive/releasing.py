@@ -13,10 +13,11 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import (
     Adjacency,
     ApproxDP,
+    GaussianDP,
+    Loss,
     Privacy,
     PrivacyUnit,
     PureDP,
-    ZeroConcentratedDP,
     check_adjacency,
     check_privacy,
 )
@@ -28,8 +29,6 @@ from ogive.trust.base import Opening, TrustModel
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
-
-Loss = PureDP | ZeroConcentratedDP
 
 
 def release(
@@ -87,7 +86,7 @@ def release(
     if stored is not None:
         return cast(EstimateT, read_estimate(stored))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
-    procedure = statistic.questions(Terms(privacy, unit, trust.refusal))
+    procedure = statistic.questions(Terms(privacy, unit, trust.refusal, count=trust.count))
     opened: dict[Hashable, Loss] = {}
     methods: dict[str, None] = {}
     estimate: EstimateT
@@ -214,4 +213,5 @@ class _Books:
             return self._privacy
         if isinstance(self._privacy, ApproxDP) and isinstance(loss, PureDP):
             return PureDP(self._privacy.epsilon)
-        return loss
+        # a loss of Gaussian noise is charged as what was granted, which covers it
+        return self._privacy if isinstance(loss, GaussianDP) else loss

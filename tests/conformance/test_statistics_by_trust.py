@@ -75,6 +75,9 @@ class Silenced:
     def unit(self, adjacency):
         return self._trust.unit(adjacency)
 
+    def count(self):
+        return self._trust.count()
+
     def resume(self, adjacency, *, secret):
         raise AssertionError("nothing is resumed here")
 
@@ -192,6 +195,9 @@ class CountingTrust:
 
     def unit(self, adjacency):
         return PrivacyUnit(adjacency)
+
+    def count(self):
+        return self._clear.count()
 
     def resume(self, adjacency, *, secret):
         raise AssertionError("nothing is resumed here")

@@ -15,8 +15,9 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
+from ogive.accounting.gaussian import delta_of_gaussian
 from ogive.errors import ParameterError
-from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
+from ogive.privacy import ApproxDP, GaussianDP, Loss, Privacy, PureDP, ZeroConcentratedDP
 
 # relative room for the rounding of floating-point results; far above their error
 ROOM = 1e-9
@@ -97,19 +98,23 @@ def pure_epsilon(target: ZeroConcentratedDP | ApproxDP) -> PureDP:
     return PureDP(Fraction(math.isqrt(math.floor(2 * target.rho * scale * scale)), scale))
 
 
-def covers(granted: Privacy, loss: PureDP | ZeroConcentratedDP) -> bool:
+def covers(granted: Privacy, loss: Loss) -> bool:
     """Whether a mechanism of the given loss satisfies the granted guarantee."""
     match granted, loss:
         case PureDP(), PureDP():
             return loss.epsilon <= granted.epsilon
-        case PureDP(), ZeroConcentratedDP():
+        case PureDP(), _:
             return False
         case ZeroConcentratedDP(), ZeroConcentratedDP():
             return loss.rho <= granted.rho
         case ZeroConcentratedDP(), PureDP():
             return loss.epsilon**2 / 2 <= granted.rho
+        case ZeroConcentratedDP(), GaussianDP():
+            return loss.mu_squared / 2 <= granted.rho
         case ApproxDP(), PureDP():
             return loss.epsilon <= granted.epsilon
         case ApproxDP(), ZeroConcentratedDP():
             return delta_of(loss, granted.epsilon) <= granted.delta
+        case ApproxDP(), GaussianDP():
+            return delta_of_gaussian(loss, granted.epsilon) <= granted.delta
     raise AssertionError("unreachable: privacy types are closed")

@@ -169,7 +169,7 @@ class Planner:
 
     def terms(self, privacy: Privacy) -> Terms:
         """What a release under that guarantee may spend and ask; intervals are not shown, so few simulations do."""
-        return Terms(privacy, self.unit, self.refusal, simulations=FEWEST)
+        return Terms(privacy, self.unit, self.refusal, simulations=FEWEST, count=lambda: self.records)
 
     def ladder(self, ways: Mapping[str, Statistic[Any]]) -> tuple[Privacy, ...]:
         """Guarantees to compare where none is named: fewer where that takes simulated releases."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ogive.accounting import covers, total_loss
 from ogive.errors import BudgetError, UnsupportedError
 from ogive.planning.public_nodes import nodes_for
-from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.privacy import Loss
 from ogive.queries import Aggregate, Answer, Query
 from ogive.statistics.base import Estimate, Statistic, Terms
 
@@ -35,7 +35,7 @@ class Rehearsal:
 
     estimate: Estimate
     queries: tuple[Query, ...]
-    price: PureDP | ZeroConcentratedDP
+    price: Loss
 
 
 def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | None) -> Rehearsal:
@@ -66,9 +66,7 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
         if query.aggregate not in known:
             known[query.aggregate] = sums(query.aggregate)
         exact = known[query.aggregate]
-        values = query.measure(exact)
-        if run is not None:
-            values = values + query.noise(nodes_for(query, run))
+        values = query.answer(exact, None if run is None else nodes_for(query, run))
         answer = Answer(values, query.totals(exact, terms.adjacency), noisy=run is not None)
         try:
             query = procedure.send(answer)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from ogive.errors import ParameterError
 from ogive.planning import drawing, plan_json, text
-from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.statistics import plain_json
 
 
@@ -29,7 +29,7 @@ class PlanRow:
 
     method: str
     privacy: Privacy
-    price: PureDP | ZeroConcentratedDP
+    price: Loss
     noise: str
     errors: Mapping[str, float]
     chosen: bool = False

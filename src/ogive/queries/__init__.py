@@ -14,7 +14,7 @@ from ogive.queries.aggregates import (
     Label,
     LabelValue,
 )
-from ogive.queries.base import Answer, Int64, Query
+from ogive.queries.base import Answer, Int64, LinearQuery, Query
 from ogive.queries.class_curves import ClassCurvesQuery, class_curves_price
 from ogive.queries.curve import CurveQuery
 from ogive.queries.group_sums import GroupSumsQuery
@@ -33,6 +33,7 @@ __all__ = [
     "Int64",
     "Label",
     "LabelValue",
+    "LinearQuery",
     "Query",
     "class_curves_price",
 ]

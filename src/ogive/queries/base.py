@@ -2,8 +2,9 @@
 
 A query is plain data: which exact integers it needs of the records (`aggregate`), which of their
 integer combinations are wanted (`measure`), which independent integer noise is added where
-(`levels`, `noise`), and what that costs (`price`). Any party can rebuild and check it; nothing
-executable is sent.
+(`levels`, `noise`), and what that costs (`price`). A query that is not linear (the place of a noisy
+maximum, say) has only its whole `answer`, for those who may see all records at once. Any party can rebuild and check
+it; nothing executable is sent.
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import hashlib
 import json
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.noise.base import NodeNoise
-from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import Aggregate
 from ogive.strategies.base import Level
 
@@ -48,7 +49,7 @@ class Query(Protocol):
         """The independent noise variables, level by level."""
         ...
 
-    def price(self, unit: PrivacyUnit) -> PureDP | ZeroConcentratedDP:
+    def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of opening the measurement whole.
 
         Raises:
@@ -56,12 +57,8 @@ class Query(Protocol):
         """
         ...
 
-    def measure(self, sums: Int64) -> Int64:
-        """The exact integers that the query asks for, from the aggregate; linear."""
-        ...
-
-    def noise(self, nodes: NodeNoise) -> Int64:
-        """What the node noise adds to `measure`, same shape."""
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """What is opened, from the aggregate and the noise of the release; None for no noise."""
         ...
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
@@ -73,6 +70,22 @@ class Query(Protocol):
 
         As secret as the data: whoever can guess the sums can check the guess.
         """
+        ...
+
+
+@runtime_checkable
+class LinearQuery(Query, Protocol):
+    """A query whose answer is a linear map of the aggregate plus one of the noise.
+
+    Parties who each hold some of the records, and some of the noise, can add theirs up.
+    """
+
+    def measure(self, sums: Int64) -> Int64:
+        """The exact integers that the query asks for, from the aggregate; linear."""
+        ...
+
+    def noise(self, nodes: NodeNoise) -> Int64:
+        """What the node noise adds to `measure`, same shape."""
         ...
 
 
@@ -103,6 +116,12 @@ def digest(kind: str, public: dict[str, Any], sums: Int64) -> bytes:
     found = hashlib.sha256(f"ogive {kind} measurement 1\n".encode() + len(text).to_bytes(8, "big") + text)
     found.update(sums.astype("<i8").tobytes())
     return found.digest()
+
+
+def noisy(query: LinearQuery, sums: Int64, nodes: NodeNoise | None) -> Int64:
+    """The answer to a linear query."""
+    exact = query.measure(sums)
+    return exact if nodes is None else exact + query.noise(nodes)
 
 
 def draw(nodes: NodeNoise, levels: tuple[Level, ...], *, first: int = 0) -> tuple[Int64, ...]:

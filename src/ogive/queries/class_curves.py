@@ -19,14 +19,14 @@ import numpy as np
 from ogive.accounting import group_loss, larger_loss, total_loss
 from ogive.errors import ParameterError
 from ogive.noise.base import NodeNoise
-from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import ClassBinning
 from ogive.queries.base import Int64
 from ogive.strategies.base import Level, Strategy
 
 
-def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: bool) -> PureDP | ZeroConcentratedDP:
+def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: bool) -> Loss:
     """Privacy loss of measuring the scores of both classes with one strategy, each with noise of its own.
 
     Args:
@@ -82,7 +82,7 @@ class ClassCurvesQuery:
         """The strategy's levels for the negatives, then for the positives."""
         return self.strategy.levels * 2
 
-    def price(self, unit: PrivacyUnit) -> PureDP | ZeroConcentratedDP:
+    def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of both curves together."""
         return class_curves_price(self.strategy, unit, public_labels=self.public_labels)
 
@@ -103,6 +103,10 @@ class ClassCurvesQuery:
         if self.public_labels:
             return int(sums[0].sum()), int(sums[1].sum())
         return (self.classes.records(sums),)
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """Measurements and noise added up."""
+        return base.noisy(self, sums, nodes)
 
     def measure(self, sums: Int64) -> Int64:
         """Exact measurements of both classes, shape (2, M)."""

@@ -9,7 +9,7 @@ import numpy as np
 from ogive.accounting import group_loss
 from ogive.errors import ParameterError
 from ogive.noise.base import NodeNoise
-from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import Binning
 from ogive.queries.base import Int64
@@ -57,7 +57,7 @@ class CurveQuery:
         """The strategy's."""
         return self.strategy.levels
 
-    def price(self, unit: PrivacyUnit) -> PureDP | ZeroConcentratedDP:
+    def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of opening the measurement, all points included.
 
         Raises:
@@ -83,6 +83,10 @@ class CurveQuery:
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """The number of records under REPLACE."""
         return (self.binning.records(sums),) if adjacency is Adjacency.REPLACE else None
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """Measurements and noise added up."""
+        return base.noisy(self, sums, nodes)
 
     def measure(self, sums: Int64) -> Int64:
         """The exact integers that the query asks for, from a histogram of shape (N,)."""

@@ -126,6 +126,10 @@ class GroupSumsQuery:
         """The number of records under REPLACE."""
         return (self.groups.records(sums),) if adjacency is Adjacency.REPLACE else None
 
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """Measurements and noise added up."""
+        return base.noisy(self, sums, nodes)
+
     def measure(self, sums: Int64) -> Int64:
         """Exact sums, shape (4, Q) or (3, Q)."""
         if self.form == "counts":

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError
+from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Binning, ClassBinning, Label
 from ogive.records.binning import float_values, kind_of, type_words
@@ -74,6 +74,21 @@ class Records:
         if self._size is None:
             self._size = self._source.rows()
         return self._size
+
+    def count(self) -> int:
+        """Number of rows that are kept: of persons, where one row of each is.
+
+        Raises:
+            ParameterError: several rows of a person may be kept; no public number counts those.
+        """
+        if self.person is None:
+            return self.size
+        if self.max_rows_per_person > 1:
+            raise ParameterError("with several rows per person the number of rows is private and is not counted")
+        seen: set[Any] = set()
+        for (persons,) in self._source.batches((self.person,)):
+            seen.update(persons.unique().to_pylist())
+        return len(seen)
 
     def bounded(self, person: str | None, max_rows_per_person: int = 1) -> Records:
         """The same table with at most some rows of each person, chosen at random once and for all.

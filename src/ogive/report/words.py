@@ -8,7 +8,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from ogive.accounting import epsilon_of
-from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, ApproxDP, Charge, GaussianDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.report.axis import plain_number
 
 METHODS = {
@@ -176,8 +176,8 @@ def plain_decimal(value: Fraction) -> str:
     return f"{float(value):.6g}"
 
 
-def amount(privacy: Privacy) -> str:
-    """A guarantee with its numbers as decimals, rounded up where they do not end."""
+def amount(privacy: Charge) -> str:
+    """A guarantee or a loss with its numbers as decimals, rounded up where they do not end."""
     match privacy:
         case PureDP(epsilon=epsilon):
             return f"epsilon = {_amount(epsilon)}"
@@ -185,6 +185,8 @@ def amount(privacy: Privacy) -> str:
             return f"epsilon = {_amount(epsilon)}, delta = {_amount(delta)}"
         case ZeroConcentratedDP(rho=rho):
             return f"rho = {_amount(rho)} (zero-concentrated)"
+        case GaussianDP(mu_squared=mu_squared):
+            return f"mu = {_amount(Fraction(math.sqrt(mu_squared)))} (Gaussian)"
 
 
 def kind_words(privacy: Privacy) -> str:

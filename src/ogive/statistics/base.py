@@ -20,6 +20,10 @@ from ogive.provenance import Provenance
 from ogive.queries import Answer, Query
 
 
+def _unknown() -> int | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Terms:
     """What is public before any answer: how much may be spent, and what can be asked.
@@ -30,12 +34,19 @@ class Terms:
         refusal: Says why the trust model cannot answer a query, or None if it can.
         simulations: How many releases are simulated for intervals at ordinary levels; None for as many as they
             deserve. Plans, which do not show intervals, take few.
+        count: Counts the records; called only where their number is public.
     """
 
     privacy: Privacy
     unit: PrivacyUnit
     refusal: Callable[[Query], str | None]
     simulations: int | None = None
+    count: Callable[[], int | None] = _unknown
+
+    @property
+    def records(self) -> int | None:
+        """How many records there are, where the adjacency makes that public; else None."""
+        return self.count() if self.adjacency is Adjacency.REPLACE else None
 
     @property
     def adjacency(self) -> Adjacency:

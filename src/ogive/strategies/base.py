@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.noise.base import Law
-from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, Loss
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -63,12 +63,12 @@ class Strategy(Protocol):
         """What the node noise (per level, shape (..., nodes)) adds to the measurements, shape (..., M)."""
         ...
 
-    def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
+    def loss(self, adjacency: Adjacency) -> Loss:
         """The exact (or safely rounded up) privacy loss of publishing the answer."""
         ...
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
-        """Unbiased cumulative counts, shape (..., N), from answers, shape (..., M).
+        """Cumulative counts, shape (..., N), from answers, shape (..., M); unbiased, but for `Approximating` ones.
 
         `total` is the number of records where that is public (REPLACE), else None. With a
         known total the last point equals it exactly and the others are conditioned on it.
@@ -81,6 +81,25 @@ class Strategy(Protocol):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.strategies.strategy_from_dict` inverts it."""
+        ...
+
+
+@runtime_checkable
+class Approximating(Strategy, Protocol):
+    """A strategy that measures less than a whole curve, so its estimate has a bias besides its noise.
+
+    The bias depends on the shape of the data, vanishes for curves of the strategy's own shape, and no amount of
+    records makes it smaller. `variance` is that of the noise alone. The measurements are sums over records:
+
+        measure(counts) = features @ counts,   features of shape (M, N).
+
+    Fields of its answers are not independent estimates of thresholds, so statements about the whole curve go back to
+    what all curves with these measurements have in common.
+    """
+
+    @property
+    def features(self) -> Int64:
+        """What one record in each bin adds to the measurements, shape (M, N)."""
         ...
 
 

@@ -53,6 +53,14 @@ class TrustModel(Protocol):
         """
         ...
 
+    def count(self) -> int:
+        """How many records there are, read without any noise; to be asked only where that number is public.
+
+        Raises:
+            DataError: the records cannot be read.
+        """
+        ...
+
     def refusal(self, query: Query) -> str | None:
         """Why this model cannot answer the query and what would work, or None if it can."""
         ...

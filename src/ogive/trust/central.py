@@ -42,6 +42,10 @@ class Central:
         """One record, or one person where a person column was named."""
         return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
 
+    def count(self) -> int:
+        """Records, after bounding."""
+        return self.records.count()
+
     def refusal(self, query: Query) -> str | None:
         """A curator can answer every query."""
         return None
@@ -71,7 +75,7 @@ class _CentralOpening:
         """
         sums = self._aggregate(query.aggregate)
         nodes = DerivedNodes(self.secret, self.context(query))
-        return Answer(query.measure(sums) + query.noise(nodes), query.totals(sums, self._adjacency))
+        return Answer(query.answer(sums, nodes), query.totals(sums, self._adjacency))
 
     def context(self, query: Query) -> bytes:
         return query.digest(self._aggregate(query.aggregate), self._adjacency)

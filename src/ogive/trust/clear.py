@@ -34,6 +34,10 @@ class Clear:
         """One record, or one person where a person column was named."""
         return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
 
+    def count(self) -> int:
+        """Records, after bounding."""
+        return self.records.count()
+
     def refusal(self, query: Query) -> str | None:
         """Nothing is refused."""
         return None
@@ -56,7 +60,7 @@ class _ClearOpening:
 
     def answer(self, query: Query) -> Answer:
         sums = self._records.aggregate(query.aggregate)
-        return Answer(query.measure(sums), query.totals(sums, self._adjacency), noisy=False)
+        return Answer(query.answer(sums, None), query.totals(sums, self._adjacency), noisy=False)
 
     def context(self, query: Query) -> bytes:
         return query.digest(self._records.aggregate(query.aggregate), self._adjacency)
