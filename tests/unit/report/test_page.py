@@ -9,6 +9,7 @@ import pytest
 
 import ogive
 from ogive.errors import ParameterError
+from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report, write_report
 from ogive.report.markup import VOID
 
@@ -21,7 +22,13 @@ HOSTILE = '</title><script src="https://evil.example/x.js"></script><b onload=al
 def released(column="age", values=AGES, grid=GRID, privacy=None, adjacency=ogive.Adjacency.REPLACE, **arguments):
     statistic = ogive.Ecdf(column, grid=grid, method="tree_ls", **arguments)
     trust = ogive.Central({column: values})
-    return ogive.release(statistic, trust=trust, privacy=privacy or ogive.PureDP("0.5"), adjacency=adjacency)
+    return ogive.release(
+        statistic,
+        trust=trust,
+        privacy=privacy or ogive.PureDP("0.5"),
+        adjacency=adjacency,
+        source=KeyedSource(bytes(32)),
+    )
 
 
 @pytest.fixture(scope="module")
