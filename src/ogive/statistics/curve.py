@@ -23,6 +23,7 @@ from ogive.statistics.curve_bins import QuantileInterval
 from ogive.statistics.curve_steps import CurveFunction
 from ogive.strategies import Strategy
 
+Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
@@ -41,6 +42,8 @@ class Curve:
         smoothing: How `cumulative` came from the measurements.
         column: What was measured, for axes and captions.
         provenance: Price, trust and origin; None until released.
+        measured: Noisy measurements of a strategy that approximates, as they were released: bands go back to them,
+            and measurements of other records add up with them. None for other strategies, whose `raw` says it all.
 
     If noise leaves no records at all, `defined` is False and the curve has all mass at the last
     threshold: a valid distribution function that says nothing. Its bands are honest.
@@ -60,6 +63,7 @@ class Curve:
     smoothing: str
     column: str
     provenance: Provenance | None = None
+    measured: Int64 | None = None
 
     def __post_init__(self) -> None:
         raw, cumulative = (self._numbers(name) for name in ("raw", "cumulative"))
@@ -74,6 +78,13 @@ class Curve:
         for name, values in (("raw", raw), ("cumulative", cumulative)):
             values.flags.writeable = False
             object.__setattr__(self, name, values)
+        if self.measured is not None:
+            measured = np.array(self.measured)
+            if self.strategy is None or measured.ndim != 1 or measured.dtype.kind not in "iu" or not len(measured):
+                raise ParameterError("measured must hold the whole numbers that a noisy strategy measured, shape (M,)")
+            measured = measured.astype(np.int64)
+            measured.flags.writeable = False
+            object.__setattr__(self, "measured", measured)
 
     def _numbers(self, name: str) -> Float64:
         values = np.array(getattr(self, name), dtype=np.float64)

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ogive.errors import DataError, ParameterError
 from ogive.grids import MAX_BINS, Grid
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, is_number, is_whole
@@ -22,7 +25,7 @@ _EXPONENT = re.compile(r"[eE]\s*[+-]?\d*\d{4}")
 
 def to_dict(curve: Curve) -> dict[str, Any]:
     """Plain data of a curve; thresholds are implied by the grid, shares by the counts."""
-    return {
+    data: dict[str, Any] = {
         "schema": SCHEMA,
         "column": curve.column,
         "grid": curve.grid.to_dict(),
@@ -34,6 +37,9 @@ def to_dict(curve: Curve) -> dict[str, Any]:
         "cumulative": curve.cumulative.tolist(),
         "provenance": None if curve.provenance is None else curve.provenance.to_dict(),
     }
+    if curve.measured is not None:
+        data["measured"] = curve.measured.tolist()
+    return data
 
 
 def fields(data: Any) -> dict[str, Any]:
@@ -54,7 +60,19 @@ def fields(data: Any) -> dict[str, Any]:
         "raw": raw,
         "cumulative": known.numbers("cumulative"),
         "provenance": known.provenance(),
+        "measured": None if data.get("measured") is None else read_measured(data["measured"], len(raw)),
     }
+
+
+def read_measured(data: Any, size: int) -> NDArray[np.int64]:
+    """Noisy measurements, not more of them than a strategy of that size could need.
+
+    Raises:
+        DataError: they are no list of whole numbers.
+    """
+    if not isinstance(data, list) or not 1 <= len(data) <= 8 * size + 64 or not all(map(is_whole, data)):
+        raise DataError("the field 'measured' of a curve must be a list of whole numbers, one a measurement")
+    return np.array(data, dtype=np.int64)
 
 
 def read_grid(data: Any, size: int | None = None) -> Grid:

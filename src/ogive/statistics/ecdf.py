@@ -15,6 +15,7 @@ from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
 from ogive.statistics.methods import METHODS, choose
 from ogive.strategies import Strategy
+from ogive.strategies.base import Approximating
 
 DEFAULT_BINS = 1024
 
@@ -164,4 +165,5 @@ def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Term
         total=answer.total,
         smoothing=kind if answer.noisy else "none",
         column=binning.column,
+        measured=answer.values if answer.noisy and isinstance(strategy, Approximating) else None,
     )
