@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ogive.statistics.roc_estimate import RocEstimate
     from ogive.strategies import design_hats, design_path, design_square_root, design_tree
     from ogive.streams import RunningTotal
-    from ogive.trust import Central, Clear
+    from ogive.trust import Central, Clear, SecAgg
 
 __version__ = "0.1.0"
 
@@ -82,6 +82,7 @@ _HOME = {
     "RocEstimate": "statistics.roc_estimate",
     "RunningTotal": "streams",
     "ScaleError": "errors",
+    "SecAgg": "trust",
     "Session": "session",
     "UnsupportedError": "errors",
     "ZeroConcentratedDP": "privacy",
@@ -135,6 +136,7 @@ __all__ = [
     "RocEstimate",
     "RunningTotal",
     "ScaleError",
+    "SecAgg",
     "Session",
     "UnsupportedError",
     "ZeroConcentratedDP",

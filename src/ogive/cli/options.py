@@ -174,9 +174,9 @@ class PrivacyOptions:
         Raises:
             ParameterError: there is none.
         """
-        from ogive.trust import TRUST_MODELS
+        from ogive.trust import ONE_TABLE
 
-        models = {model.name: model for model in TRUST_MODELS}
+        models = {model.name: model for model in ONE_TABLE}
         if self.trust not in models:
             raise ParameterError(f"--trust must be one of {', '.join(models)}, got {self.trust!r}")
         return models[self.trust]

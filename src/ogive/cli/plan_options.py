@@ -173,9 +173,9 @@ class PlanOptions:
         return Records.of(data).size
 
     def _model(self) -> type[TrustModel]:
-        from ogive.trust import TRUST_MODELS
+        from ogive.trust import ONE_TABLE
 
-        models = {model.name: model for model in TRUST_MODELS}
+        models = {model.name: model for model in ONE_TABLE}
         if self.trust not in models:
             raise ParameterError(f"--trust must be one of {', '.join(models)}, got {self.trust!r}")
         return models[self.trust]

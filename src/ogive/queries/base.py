@@ -13,17 +13,20 @@ import hashlib
 import json
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from fractions import Fraction
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.noise.base import NodeNoise
+from ogive.noise.shares import widened
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import Aggregate
 from ogive.strategies.base import Level
 
 Int64 = NDArray[np.int64]
+MeasuredT = TypeVar("MeasuredT")
 
 
 class Query(Protocol):
@@ -98,16 +101,22 @@ class Answer:
         totals: Exact numbers of records where the adjacency makes them public: of all records, or of
             each class where labels are public; else None.
         noisy: False only where the trust model has no privacy.
+        spread: How many times the query's own variance the noise has, where more parties than needed add theirs.
     """
 
     values: Int64
     totals: tuple[int, ...] | None
     noisy: bool = True
+    spread: Fraction = Fraction(1)
 
     @property
     def total(self) -> int | None:
         """The number of all records where it is public."""
         return None if self.totals is None else sum(self.totals)
+
+    def noise_of(self, measured: MeasuredT) -> MeasuredT:
+        """The strategy or query that was answered, with the noise that the answer really has."""
+        return widened(measured, self.spread)
 
 
 def digest(kind: str, public: dict[str, Any], sums: Int64) -> bytes:

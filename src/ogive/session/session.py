@@ -20,7 +20,7 @@ from ogive.session.statement import left, statement
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic
 from ogive.statistics.stored import read_estimate
-from ogive.trust import TRUST_MODELS, Central, TrustModel
+from ogive.trust import ONE_TABLE, Central, TrustModel
 
 if TYPE_CHECKING:
     from ogive.ledger import Entry
@@ -85,8 +85,8 @@ class Session(Verbs):
         part: str | None = None,
         updated: bool = False,
     ) -> None:
-        if trust not in TRUST_MODELS:
-            names = " or ".join(model.__name__ for model in TRUST_MODELS)
+        if trust not in ONE_TABLE:
+            names = " or ".join(model.__name__ for model in ONE_TABLE)
             raise ParameterError(f"trust must be {names} itself, to be made of the session's data, got {trust!r}")
         self.name = name_of(data, name, lasting=ledger is not None and trust.private)
         self._asked: Counter[str] = Counter()

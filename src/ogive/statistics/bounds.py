@@ -105,7 +105,7 @@ class Bounds:
             column=self.column,
             grid=binning.grid,
             counts=tuple(answer.values.tolist()),
-            strategy=strategy if answer.noisy else None,
+            strategy=answer.noise_of(strategy) if answer.noisy else None,
             adjacency=terms.adjacency,
             total=answer.total,
             false_alarm=self.false_alarm,

@@ -203,7 +203,7 @@ class HosmerLemeshow:
 
     def _estimate(self, curve: Curve, query: GroupSumsQuery, answer: Answer) -> Calibration:
         bounds = query.groups.probability.grid
-        measured = Measured.of(query, noisy=answer.noisy, constants=self.constants)
+        measured = Measured.of(answer.noise_of(query), noisy=answer.noisy, constants=self.constants)
         found = Calibration(
             curve=curve,
             label=query.groups.label,

@@ -149,6 +149,7 @@ def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Term
     it refuses, the curve is made valid by isotonic regression, and says so.
     """
     kind = DEFAULT_SMOOTHING if smoothing == "auto" else smoothing
+    strategy = answer.noise_of(strategy)
     raw = cumulative = strategy.estimate(answer.values, answer.total)
     if answer.noisy:
         try:

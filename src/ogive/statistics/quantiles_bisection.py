@@ -36,8 +36,10 @@ def bisect_quantiles(
     Returns:
         0-based points (quantiles, lower ends, upper ends), each shape (len(probabilities),).
     """
-    answer = yield CurveQuery(binning, strategy, (strategy.size - 1,))
+    asked = strategy
+    answer = yield CurveQuery(binning, asked, (strategy.size - 1,))
     total, noisy = answer.total, answer.noisy
+    strategy = answer.noise_of(strategy)
     last = np.array([strategy.size - 1])
     records = max(1.0, float(strategy.estimate_at(answer.values, last, None)[0])) if total is None else max(1, total)
     wanted = np.array(probabilities)
@@ -47,7 +49,7 @@ def bisect_quantiles(
     try:
         points = next(search)
         while True:
-            answer = yield CurveQuery(binning, strategy, tuple(points.tolist()))
+            answer = yield CurveQuery(binning, asked, tuple(points.tolist()))
             points = search.send(strategy.estimate_at(answer.values, points, None) / records)
     except StopIteration as stop:
         found, low, high = stop.value.reshape(3, -1)

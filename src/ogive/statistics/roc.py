@@ -147,6 +147,7 @@ class Roc:
 
     def _estimate(self, answer: Answer, strategy: Strategy, adjacency: Adjacency) -> RocEstimate:
         classes = self.classes()
+        strategy = answer.noise_of(strategy)
         sizes = answer.totals if answer.totals is not None and len(answer.totals) == 2 else (None, None)
         raw = [strategy.estimate(values, size) for values, size in zip(answer.values, sizes, strict=True)]
         kind = DEFAULT_SMOOTHING if self.smooth == "auto" else self.smooth

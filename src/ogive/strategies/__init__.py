@@ -5,29 +5,34 @@ from __future__ import annotations
 from typing import Any
 
 from ogive.errors import ParameterError
-from ogive.strategies.base import Level, Pointwise, Strategy
+from ogive.strategies.base import Approximating, Level, Pointwise, Strategy
 from ogive.strategies.hats import LeastSquaresHats, design_hats
 from ogive.strategies.path import PathNoise
 from ogive.strategies.path_design import design_path
+from ogive.strategies.projection import OrthogonalProjection
+from ogive.strategies.projection_design import design_projection
 from ogive.strategies.square_root import SquareRoot, design_square_root
 from ogive.strategies.tree import LeastSquaresTree, design_tree
 
 __all__ = [
+    "Approximating",
     "LeastSquaresHats",
     "LeastSquaresTree",
     "Level",
+    "OrthogonalProjection",
     "PathNoise",
     "Pointwise",
     "SquareRoot",
     "Strategy",
     "design_hats",
     "design_path",
+    "design_projection",
     "design_square_root",
     "design_tree",
     "strategy_from_dict",
 ]
 
-_STRATEGIES: tuple[Any, ...] = (LeastSquaresHats, LeastSquaresTree, PathNoise, SquareRoot)
+_STRATEGIES: tuple[Any, ...] = (LeastSquaresHats, LeastSquaresTree, OrthogonalProjection, PathNoise, SquareRoot)
 
 
 def strategy_from_dict(data: dict[str, Any]) -> Strategy:

@@ -3,7 +3,11 @@
 from ogive.trust.base import Opening, TrustModel
 from ogive.trust.central import Central
 from ogive.trust.clear import Clear
+from ogive.trust.secagg import SecAgg
 
-TRUST_MODELS: tuple[type[TrustModel], ...] = (Central, Clear)
+TRUST_MODELS: tuple[type[TrustModel], ...] = (Central, Clear, SecAgg)
 
-__all__ = ["TRUST_MODELS", "Central", "Clear", "Opening", "TrustModel"]
+ONE_TABLE: tuple[type[TrustModel], ...] = (Central, Clear)
+"""Those that are made of one table of records; the others need one table of each party."""
+
+__all__ = ["ONE_TABLE", "TRUST_MODELS", "Central", "Clear", "Opening", "SecAgg", "TrustModel"]

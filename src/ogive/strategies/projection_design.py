@@ -1,0 +1,115 @@
+"""Design of projections: degree, fractional bits and noise for a guarantee."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any
+
+from ogive.accounting import gaussian_grant, gaussian_mu
+from ogive.errors import ParameterError
+from ogive.noise import DiscreteGaussian, round_up_root, round_up_scale
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
+from ogive.strategies.projection import MAX_BITS, OrthogonalProjection, check_form
+from ogive.strategies.projection_features import squared_sensitivity
+
+GUESSED_RECORDS = 10_000
+LEAST_BITS = 20
+
+
+def design_projection(
+    size: int,
+    *,
+    privacy: Privacy,
+    adjacency: Adjacency,
+    rows: int = 1,
+    records: int | None = None,
+    basis: str = "legendre",
+    degree: int | None = None,
+    noise: str = "shaped",
+    bits: int | None = None,
+) -> OrthogonalProjection:
+    """Choose degree and noise of a projection that spends `privacy`.
+
+    Args:
+        size: Number of bins, N, at most 2^16.
+        privacy: What to spend, by all records of a person together.
+        adjacency: Under ADD_OR_REMOVE the number of records is measured too.
+        rows: Most records of one person.
+        records: Public guess of how many there are, for the degree and the bits; 10 000 by default.
+        basis: What to project on: "legendre".
+        degree: K, with K + 1 functions; by default from the records and the guarantee.
+        noise: "shaped" or "isotropic".
+        bits: Fractional bits of the integers; by default enough that rounding is far below the noise.
+
+    Raises:
+        ParameterError: an argument is of the wrong kind or out of range.
+        ScaleError: the guarantee needs more noise than can be drawn.
+
+    Privacy:
+        The loss for `rows` records is at most `privacy`.
+    """
+    if not isinstance(adjacency, Adjacency):
+        raise ParameterError(f"adjacency must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {adjacency!r}")
+    _check_count(rows, "rows")
+    guess = GUESSED_RECORDS if records is None else records
+    _check_count(guess, "records")
+    scale = noise_per_unit(privacy) * rows
+    if degree is None:
+        check_form(size, basis, 1, noise)
+        degree = min(usual_degree(guess / scale), max(size - 1, 1))
+    check_form(size, basis, degree, noise)
+    chosen = _bits(guess, scale) if bits is None else bits
+    while True:
+        change = squared_sensitivity(size, basis, degree, noise, adjacency, chosen)
+        try:
+            law = _law(privacy, change, degree + 1 + (adjacency is Adjacency.ADD_OR_REMOVE), rows)
+        except ParameterError:
+            if bits is not None or chosen >= MAX_BITS:
+                raise
+            chosen += 1
+            continue
+        return OrthogonalProjection(size, basis, degree, noise, adjacency, chosen, law)
+
+
+def noise_per_unit(privacy: Any) -> float:
+    """Standard deviation of Gaussian noise over the sensitivity: g of the literature.
+
+    Raises:
+        ParameterError: privacy is no guarantee that projections can be designed for.
+    """
+    match privacy:
+        case ApproxDP():
+            return 1 / gaussian_mu(privacy.epsilon, privacy.delta)
+        case ZeroConcentratedDP():
+            return 1 / math.sqrt(2 * privacy.rho)
+        case PureDP():
+            raise ParameterError("projections for PureDP are not offered; use ApproxDP or ZeroConcentratedDP")
+        case _:
+            raise ParameterError(f"privacy must be PureDP, ApproxDP or ZeroConcentratedDP, got {privacy!r}")
+
+
+def usual_degree(ratio: float) -> int:
+    """The degree for a number of records over the noise per unit: more detail where the noise allows it."""
+    return min(max(round(5 * ratio**0.16), 6), 30)
+
+
+def _bits(records: int, scale: float) -> int:
+    """So many that rounding moves no coefficient by more than 1/64 of its noise; never so many that sums overflow."""
+    wanted = math.ceil(math.log2(32 * records / scale))
+    room = 61 - records.bit_length()
+    return max(LEAST_BITS, min(wanted, room, MAX_BITS))
+
+
+def _law(privacy: Privacy, change: Fraction, integers: int, rows: int) -> DiscreteGaussian:
+    if isinstance(privacy, ApproxDP):
+        per_unit = math.sqrt(change) * rows
+        mu = gaussian_grant(privacy, integers=integers, per_unit=per_unit)
+        return DiscreteGaussian(round_up_scale(Fraction(per_unit / mu) * (1 + Fraction(1, 10**12))))
+    assert isinstance(privacy, ZeroConcentratedDP)
+    return DiscreteGaussian(round_up_root(change * rows * rows / (2 * privacy.rho)))
+
+
+def _check_count(value: Any, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ParameterError(f"{what} must be a whole number of at least 1, got {value!r}")
