@@ -11,6 +11,7 @@ from ogive.noise import (
     DerivedNodes,
     DiscreteGaussian,
     DiscreteLaplace,
+    Geometric,
     KeyedSource,
     Polya,
     Skellam,
@@ -40,6 +41,27 @@ def test_laplace_draws_fit_their_law_and_not_one_seven_percent_off(scale):
     for other in goodness.controls(scale):
         draws = DiscreteLaplace(round_up_scale(other)).sample(DRAWS, source=source())
         assert fits(draws, below, float(scale)) < goodness.LEVEL
+
+
+@pytest.mark.parametrize("scale", SCALES, ids=str)
+def test_geometric_draws_fit_their_law_and_not_one_seven_percent_off(scale):
+    draws = Geometric(scale).sample(DRAWS, source=source())
+    assert draws.min() >= 0
+    below = goodness.below_geometric(scale)
+    assert fits(draws, below, float(scale)) > goodness.LEVEL
+    for other in goodness.controls(scale):
+        draws = Geometric(round_up_scale(other)).sample(DRAWS, source=source())
+        assert fits(draws, below, float(scale)) < goodness.LEVEL
+
+
+def test_geometric_probabilities_add_up_and_give_the_variance():
+    law = Geometric("5/2")
+    values = np.arange(-3, 200)
+    chances = np.exp(law.log_probability(values))
+    assert chances.sum() == pytest.approx(1)
+    assert not chances[:3].any()
+    mean = (chances * values).sum()
+    assert (chances * (values - mean) ** 2).sum() == pytest.approx(law.variance)
 
 
 @pytest.mark.parametrize("sigma", SCALES, ids=str)

@@ -80,6 +80,12 @@ def below_laplace(scale: Fraction) -> Callable[[int], mpmath.mpf]:
     return below
 
 
+def below_geometric(scale: Fraction) -> Callable[[int], mpmath.mpf]:
+    """Exact chance of a geometric value below an integer."""
+    ratio = mpmath.exp(-mpmath.mpf(scale.denominator) / scale.numerator)
+    return lambda edge: mpmath.mpf(0) if edge <= 0 else 1 - ratio**edge
+
+
 def below_gaussian(sigma: Fraction) -> Callable[[int], mpmath.mpf]:
     """Exact chance of a discrete Gaussian value below an integer; from sigma = 300 on to within 1e-6 of it."""
     width = mpmath.mpf(sigma.numerator) / sigma.denominator

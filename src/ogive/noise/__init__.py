@@ -3,6 +3,7 @@
 from ogive.noise.base import Law, NodeNoise, RandomSource
 from ogive.noise.discrete_gaussian import DiscreteGaussian
 from ogive.noise.discrete_laplace import DiscreteLaplace
+from ogive.noise.geometric import Geometric
 from ogive.noise.laws import law_from_dict
 from ogive.noise.limits import too_much_noise
 from ogive.noise.nodes import DerivedNodes
@@ -16,6 +17,7 @@ __all__ = [
     "DerivedNodes",
     "DiscreteGaussian",
     "DiscreteLaplace",
+    "Geometric",
     "KeyedSource",
     "Law",
     "NodeNoise",

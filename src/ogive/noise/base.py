@@ -30,7 +30,7 @@ class RandomSource(Protocol):
 
 
 class Law(Protocol):
-    """A symmetric integer distribution with exact parameters; frozen, comparable, plain data."""
+    """An integer distribution with exact parameters, symmetric but for `Geometric`; frozen, comparable, plain data."""
 
     @property
     def variance(self) -> float:

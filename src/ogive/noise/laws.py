@@ -8,6 +8,7 @@ from ogive.errors import ParameterError
 from ogive.noise.base import Law
 from ogive.noise.discrete_gaussian import DiscreteGaussian
 from ogive.noise.discrete_laplace import DiscreteLaplace
+from ogive.noise.geometric import Geometric
 from ogive.noise.polya import Polya
 from ogive.noise.skellam import Skellam
 
@@ -24,6 +25,8 @@ def law_from_dict(data: dict[str, Any]) -> Law:
                 return DiscreteLaplace(data["scale"])
             case "discrete_gaussian":
                 return DiscreteGaussian(data["sigma"])
+            case "geometric":
+                return Geometric(data["scale"])
             case "polya":
                 return Polya(data["scale"], data["shape"])
             case "skellam":

@@ -25,7 +25,7 @@ from ogive.noise.base import Int64, Law, NodeNoise
 from ogive.noise.discrete_gaussian import DiscreteGaussian
 from ogive.noise.discrete_laplace import DiscreteLaplace
 from ogive.noise.polya import Polya
-from ogive.noise.rounding import round_up_root, round_up_scale
+from ogive.noise.rounding import round_up_root
 
 MOST_PARTIES = 10_000
 LEAST_SIGMA = 2

@@ -18,6 +18,9 @@ from ogive.queries.base import Answer, Int64, LinearQuery, Query
 from ogive.queries.class_curves import ClassCurvesQuery, class_curves_price
 from ogive.queries.curve import CurveQuery
 from ogive.queries.group_sums import GroupSumsQuery
+from ogive.queries.scores import QuantileScore, Score
+from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
+from ogive.queries.sparse_vector import SparseVectorQuery, design_sparse_vector
 
 __all__ = [
     "MISSING_POLICIES",
@@ -34,6 +37,12 @@ __all__ = [
     "Label",
     "LabelValue",
     "LinearQuery",
+    "NoisyMaxQuery",
+    "QuantileScore",
     "Query",
+    "Score",
+    "SparseVectorQuery",
     "class_curves_price",
+    "design_noisy_max",
+    "design_sparse_vector",
 ]

@@ -19,10 +19,11 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.errors import ParameterError
 from ogive.noise.base import NodeNoise
 from ogive.noise.shares import widened
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
-from ogive.queries.aggregates import Aggregate
+from ogive.queries.aggregates import Aggregate, Binning
 from ogive.strategies.base import Level
 
 Int64 = NDArray[np.int64]
@@ -117,6 +118,19 @@ class Answer:
     def noise_of(self, measured: MeasuredT) -> MeasuredT:
         """The strategy or query that was answered, with the noise that the answer really has."""
         return widened(measured, self.spread)
+
+
+def check_missing(binning: Binning, adjacency: Adjacency) -> None:
+    """Check that the number of records is private where missing values are dropped.
+
+    Raises:
+        ParameterError: it would be public.
+    """
+    if adjacency is Adjacency.REPLACE and binning.missing == "drop":
+        raise ParameterError(
+            "missing='drop' would publish how many values are missing, since replacing a record may change it; "
+            "use missing='low' or 'high', or adjacency ADD_OR_REMOVE"
+        )
 
 
 def digest(kind: str, public: dict[str, Any], sums: Int64) -> bytes:

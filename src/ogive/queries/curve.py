@@ -64,11 +64,7 @@ class CurveQuery:
             ParameterError: missing values are dropped although the adjacency makes the number of
                 records public.
         """
-        if unit.adjacency is Adjacency.REPLACE and self.binning.missing == "drop":
-            raise ParameterError(
-                "missing='drop' would publish how many values are missing, since replacing a record may change it; "
-                "use missing='low' or 'high', or adjacency ADD_OR_REMOVE"
-            )
+        base.check_missing(self.binning, unit.adjacency)
         return group_loss(self.strategy.loss(unit.adjacency), unit.max_rows_per_person)
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:

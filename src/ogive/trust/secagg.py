@@ -145,8 +145,8 @@ class _SecAggOpening:
         assert isinstance(query, LinearQuery)
         context = self.context(query)
         received = [self._masked(query, context, number) for number in range(len(self._parties))]
-        total = np.sum(received, axis=0, dtype=np.uint64).view(np.int64)
-        pooled = np.sum(self._aggregates(query.aggregate), axis=0, dtype=np.int64)
+        total = np.stack(received).sum(axis=0, dtype=np.uint64).view(np.int64)
+        pooled = np.stack(self._aggregates(query.aggregate)).sum(axis=0)
         spread = Fraction(len(self._parties), self._honest)
         return Answer(total, query.totals(pooled, self._adjacency), spread=spread)
 

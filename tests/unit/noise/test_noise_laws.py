@@ -12,6 +12,7 @@ from ogive.errors import ParameterError, ScaleError
 from ogive.noise import (
     DiscreteGaussian,
     DiscreteLaplace,
+    Geometric,
     KeyedSource,
     Polya,
     Skellam,
@@ -25,7 +26,7 @@ scales = st.fractions(min_value=Fraction(1, 1 << 20), max_value=1 << 47)
 
 
 @pytest.mark.parametrize(
-    "law", [DiscreteLaplace("1/3"), DiscreteGaussian(0.1), Polya(7, "2/9"), Skellam("0.25")], ids=str
+    "law", [DiscreteLaplace("1/3"), DiscreteGaussian(0.1), Geometric("2.5"), Polya(7, "2/9"), Skellam("0.25")], ids=str
 )
 def test_laws_come_back_from_plain_data(law):
     assert law_from_dict(law.to_dict()) == law
@@ -47,7 +48,7 @@ def test_refuses_plain_data_that_is_no_law(data, message):
         law_from_dict(data)
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace, DiscreteGaussian])
+@pytest.mark.parametrize("law", [DiscreteLaplace, DiscreteGaussian, Geometric])
 @pytest.mark.parametrize("bad", [0, -1, "1e-9", 1 << 48, Fraction(10**30 + 1, 10**30), float("inf"), "wide"])
 def test_refuses_scales_out_of_range_in_one_line(law, bad):
     with pytest.raises(ParameterError) as refusal:
@@ -64,7 +65,9 @@ def test_refuses_shapes_and_variances_out_of_range():
             Skellam(variance)
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace(3), DiscreteGaussian(3), Polya(3, "1/2"), Skellam(3)], ids=str)
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace(3), DiscreteGaussian(3), Geometric(3), Polya(3, "1/2"), Skellam(3)], ids=str
+)
 def test_sample_has_the_length_asked_for_and_repeats_with_its_source(law):
     first = law.sample(1000, source=KeyedSource.from_seed(1))
     assert first.shape == (1000,)
@@ -76,7 +79,9 @@ def test_sample_has_the_length_asked_for_and_repeats_with_its_source(law):
         law.sample(-1, source=SOURCE)
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace(3), DiscreteGaussian(3), Polya(3, "1/2"), Skellam(9)], ids=str)
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace(3), DiscreteGaussian(3), Geometric(3), Polya(3, "1/2"), Skellam(9)], ids=str
+)
 def test_draws_do_not_depend_on_how_the_words_are_portioned(law):
     words = KeyedSource.from_seed(9).words(20_000)
     whole = np.empty((1, 300), np.int64)
@@ -92,7 +97,9 @@ def test_draws_do_not_depend_on_how_the_words_are_portioned(law):
     assert drawn == whole[0].tolist()
 
 
-@pytest.mark.parametrize("law", [DiscreteLaplace(3), DiscreteGaussian(3), Polya(3, "1/2"), Skellam(9)], ids=str)
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace(3), DiscreteGaussian(3), Geometric(3), Polya(3, "1/2"), Skellam(9)], ids=str
+)
 def test_expected_words_are_about_right(law):
     words = KeyedSource.from_seed(3).words(200_000)
     out = np.empty((1, 200_000), np.int64)

@@ -11,6 +11,7 @@ from ogive.noise import (
     DerivedNodes,
     DiscreteGaussian,
     DiscreteLaplace,
+    Geometric,
     KeyedSource,
     Polya,
     Skellam,
@@ -21,7 +22,7 @@ from ogive.noise import (
 
 KEY = bytes(range(32))
 LAW = DiscreteLaplace("12.5")
-LAWS = [LAW, DiscreteLaplace("0.3"), DiscreteGaussian(40), Polya(30, "1/7"), Skellam("5/3")]
+LAWS = [LAW, DiscreteLaplace("0.3"), DiscreteGaussian(40), Geometric("7/2"), Polya(30, "1/7"), Skellam("5/3")]
 
 
 def derived():
