@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from ogive.statistics.calibration import HosmerLemeshow
     from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
+    from ogive.statistics.distances import Distances, distances
     from ogive.statistics.ecdf import Ecdf
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
     from ogive.statistics.roc import Roc
@@ -60,6 +61,7 @@ _HOME = {
     "CopyError": "errors",
     "Curve": "statistics.curve",
     "DataError": "errors",
+    "Distances": "statistics.distances",
     "Ecdf": "statistics.ecdf",
     "Grid": "grids",
     "HosmerLemeshow": "statistics.calibration",
@@ -90,6 +92,7 @@ _HOME = {
     "design_path": "strategies",
     "design_square_root": "strategies",
     "design_tree": "strategies",
+    "distances": "statistics.distances",
     "ecdf": "functions",
     "find_bounds": "functions",
     "hosmer_lemeshow": "functions",
@@ -114,6 +117,7 @@ __all__ = [
     "CopyError",
     "Curve",
     "DataError",
+    "Distances",
     "Ecdf",
     "Grid",
     "HosmerLemeshow",
@@ -144,6 +148,7 @@ __all__ = [
     "design_path",
     "design_square_root",
     "design_tree",
+    "distances",
     "ecdf",
     "find_bounds",
     "hosmer_lemeshow",

@@ -17,7 +17,8 @@ CURVE = dataclasses.replace(noisy_curve([0.1, 0.5, 0.9], GRID), measured=np.arra
 def test_measurements_survive_json_exactly():
     again = Curve.from_json(CURVE.to_json())
     assert again == CURVE
-    assert again.measured is not None and again.measured.tolist() == [3, -2, 1 << 55]
+    assert again.measured is not None
+    assert again.measured.tolist() == [3, -2, 1 << 55]
     assert again != dataclasses.replace(CURVE, measured=np.array([3, -2, 1]))
 
 
