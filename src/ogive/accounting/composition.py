@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from ogive.accounting.conversions import TINIEST, delta_of, epsilon_of
-from ogive.accounting.filters import rounded_up, sum_delta, sum_epsilon, sum_rho
+from ogive.accounting.filters import sum_delta, sum_epsilon, sum_rho
 from ogive.accounting.loss_distributions import composed_epsilon
+from ogive.accounting.rounding import rounded_up
 from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 

@@ -14,11 +14,23 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ogive.accounting.conversions import delta_of, epsilon_of
+from ogive.accounting.gaussian import (
+    delta_of_gaussian,
+    distance_delta,
+    epsilon_of_gaussian,
+    gaussian_mu,
+    pure_mu_squared,
+)
 from ogive.accounting.loss_distributions import most_repeats
-from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
+from ogive.accounting.rounding import rounded_down
+from ogive.privacy import ApproxDP, Charge, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
 
 # of the limit's delta, what is kept for charges that bring a delta of their own
 _KEPT = Fraction(1, 10)
+# of the share for Gaussian noise, what is kept for its distance from integer noise, which adds up
+_DISTANCE = Fraction(1, 100)
+# a release that may still be granted may use this much of its delta for its distance
+_DISTANCE_LEFT = Fraction(1, 1000)
 # remaining guarantees are named with this relative room, far above the error of the conversions
 _SHOWN_ROOM = Fraction(1, 10**6)
 
@@ -33,6 +45,8 @@ class Shares:
         repeats: For pure charges no larger than the first, counted.
         step: The first charge's epsilon, where charges are counted.
         most: How many charges of one step keep (epsilon, repeats).
+        gaussian: For Gaussian and pure charges, composed as Gaussians.
+        distances: For the distances of Gaussian charges from Gaussian noise, which add up.
     """
 
     sums: Fraction
@@ -40,10 +54,12 @@ class Shares:
     repeats: Fraction = Fraction(0)
     step: Fraction = Fraction(0)
     most: int = 0
+    gaussian: Fraction = Fraction(0)
+    distances: Fraction = Fraction(0)
 
 
 @lru_cache(maxsize=256)
-def shares(limit: ApproxDP, first: Privacy) -> Shares:
+def shares(limit: ApproxDP, first: Charge) -> Shares:
     """Divide a limit's delta, knowing no more than the first charge."""
     delta = limit.delta
     kept = delta * _KEPT
@@ -58,6 +74,19 @@ def shares(limit: ApproxDP, first: Privacy) -> Shares:
             if _keeps(most, first.epsilon, limit.epsilon, delta - kept):
                 return Shares(kept, delta - kept)
             return Shares(kept, half, half, first.epsilon, most)
+        case GaussianDP():
+            # what needs more than half of delta alone gets all of it
+            alone = delta_of_gaussian(first, limit.epsilon) > delta / 2
+            part = delta if alone else delta / 2
+            return _gaussian_shares(limit, first, part)
+
+
+def _gaussian_shares(limit: ApproxDP, first: GaussianDP, part: Fraction) -> Shares:
+    """Divide a part of delta so that the first charge fits into it if it can; the rest is for zCDP."""
+    rest = part - Fraction(delta_of_gaussian(GaussianDP(first.mu_squared), limit.epsilon))
+    distances = min(max(part * _DISTANCE, 2 * distance_delta(first.distance, limit.epsilon)), rest)
+    distances = max(distances, Fraction(0))
+    return Shares(Fraction(0), limit.delta - part, gaussian=part - distances, distances=distances)
 
 
 def _keeps(count: int, step: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
@@ -67,10 +96,10 @@ def _keeps(count: int, step: Fraction, epsilon: Fraction, delta: Fraction) -> bo
     return delta_of(ZeroConcentratedDP(count * step**2 / 2), epsilon) <= delta
 
 
-def mismatch(limit: Privacy, charge: Privacy) -> str | None:
+def mismatch(limit: Privacy, charge: Charge) -> str | None:
     """Why a charge of this type never fits a limit of that type and what would, or None if it may."""
     match limit, charge:
-        case PureDP(), ZeroConcentratedDP():
+        case PureDP(), ZeroConcentratedDP() | GaussianDP():
             return "its limit is a pure epsilon, which Gaussian noise (zCDP) never keeps; grant PureDP instead"
         case PureDP(), ApproxDP():
             return "its limit is a pure epsilon, which a loss with a delta never keeps; grant PureDP instead"
@@ -79,7 +108,7 @@ def mismatch(limit: Privacy, charge: Privacy) -> str | None:
     return None
 
 
-def fits(limit: Privacy, charges: Sequence[Privacy], *, first: Privacy | None = None) -> bool:
+def fits(limit: Privacy, charges: Sequence[Charge], *, first: Charge | None = None) -> bool:
     """Whether charges, in the order they were made, stay within a limit.
 
     Each charge may have been chosen after looking at all earlier answers.
@@ -102,11 +131,11 @@ def fits(limit: Privacy, charges: Sequence[Privacy], *, first: Privacy | None = 
             return _fits_approx(limit, charges, shares(limit, first if first is not None else charges[0]))
 
 
-def _fits_approx(limit: ApproxDP, charges: Sequence[Privacy], divided: Shares) -> bool:
+def _fits_approx(limit: ApproxDP, charges: Sequence[Charge], divided: Shares) -> bool:
     if sum_delta(charges) > divided.sums:
         return False
-    concentrated = any(isinstance(charge, ZeroConcentratedDP) for charge in charges)
-    if not concentrated and sum_epsilon(charges) <= limit.epsilon:
+    noisy = any(isinstance(charge, ZeroConcentratedDP | GaussianDP) for charge in charges)
+    if not noisy and sum_epsilon(charges) <= limit.epsilon:
         return True
     if (
         divided.most
@@ -114,11 +143,35 @@ def _fits_approx(limit: ApproxDP, charges: Sequence[Privacy], divided: Shares) -
         and all(isinstance(charge, PureDP) and charge.epsilon <= divided.step for charge in charges)
     ):
         return True
+    if divided.gaussian and _fits_gaussian(limit, charges, divided):
+        return True
     total = ZeroConcentratedDP(sum_rho(charges))
     return divided.concentrated > 0 and delta_of(total, limit.epsilon) <= divided.concentrated
 
 
-def remaining(limit: Privacy, charges: Sequence[Privacy], *, first: Privacy | None = None) -> Privacy | None:
+def _fits_gaussian(limit: ApproxDP, charges: Sequence[Charge], divided: Shares) -> bool:
+    total = as_gaussian(charges)
+    if total is None or distance_delta(total.distance, limit.epsilon) > divided.distances:
+        return False
+    return delta_of_gaussian(GaussianDP(total.mu_squared), limit.epsilon) <= divided.gaussian
+
+
+def as_gaussian(charges: Sequence[Charge]) -> GaussianDP | None:
+    """Gaussian and pure charges as those of one Gaussian, for an epsilon and a delta; None if there are others."""
+    mu_squared, distance = Fraction(0), Fraction(0)
+    for charge in charges:
+        match charge:
+            case GaussianDP():
+                mu_squared += charge.mu_squared
+                distance += charge.distance
+            case PureDP():
+                mu_squared += pure_mu_squared(charge.epsilon)
+            case _:
+                return None
+    return GaussianDP(mu_squared, distance) if distance < 1 else None
+
+
+def remaining(limit: Privacy, charges: Sequence[Charge], *, first: Charge | None = None) -> Privacy | None:
     """The largest guarantee that one more release can be granted.
 
     Args:
@@ -142,20 +195,30 @@ def remaining(limit: Privacy, charges: Sequence[Privacy], *, first: Privacy | No
             return _remaining_approx(limit, charges, first) if charges else limit
 
 
-def _remaining_approx(limit: ApproxDP, charges: Sequence[Privacy], first: Privacy | None) -> Privacy | None:
+def _remaining_approx(limit: ApproxDP, charges: Sequence[Charge], first: Charge | None) -> Privacy | None:
     def pure_fits(epsilon: Fraction) -> bool:
         return epsilon > 0 and fits(limit, [*charges, PureDP(epsilon)], first=first)
 
     def concentrated_fits(rho: Fraction) -> bool:
         return fits(limit, [*charges, ZeroConcentratedDP(rho)], first=first)
 
+    def gaussian_fits(mu_squared: Fraction) -> bool:
+        return mu_squared > 0 and fits(limit, [*charges, GaussianDP(mu_squared, distance)], first=first)
+
+    distance = limit.delta * _DISTANCE_LEFT / distance_delta(Fraction(1), limit.epsilon)
     plain = limit.epsilon - sum_epsilon(charges)
     pure = max(plain if pure_fits(plain) else Fraction(0), _largest(pure_fits, limit.epsilon))
     rho = _largest(concentrated_fits, limit.epsilon + limit.epsilon**2)
     if rho > 0:
-        shown = rounded_down(min(pure, epsilon_of(ZeroConcentratedDP(rho), limit.delta) * (1 - _SHOWN_ROOM)))
-        if shown > 0:
-            return ApproxDP(shown, limit.delta)
+        mu_squared = _largest(gaussian_fits, Fraction(gaussian_mu(limit.epsilon, limit.delta)) ** 2)
+        if mu_squared > 0:
+            noisy = min(
+                epsilon_of(ZeroConcentratedDP(rho), limit.delta),
+                epsilon_of_gaussian(GaussianDP(mu_squared), limit.delta),
+            )
+            shown = rounded_down(min(pure, noisy * (1 - _SHOWN_ROOM)))
+            if shown > 0:
+                return ApproxDP(shown, limit.delta)
     return PureDP(pure) if pure > 0 else None
 
 
@@ -173,44 +236,26 @@ def _largest(accepts: Callable[[Fraction], bool], high: Fraction) -> Fraction:
     return rounded_down(low)
 
 
-def rounded_down(value: Fraction) -> Fraction:
-    """A number to six decimal digits, never above it; tiny ones are 0."""
-    if value < Fraction(1, 10**12):
-        return Fraction(0)
-    unit = _last_digit(value)
-    return value // unit * unit
-
-
-def rounded_up(value: Fraction) -> Fraction:
-    """A number to six decimal digits, never below it."""
-    if value <= 0:
-        return value
-    unit = _last_digit(value)
-    return -(-value // unit) * unit
-
-
-def _last_digit(value: Fraction) -> Fraction:
-    unit = Fraction(1)
-    while value < unit * 10**5:
-        unit /= 10
-    while value >= unit * 10**6:
-        unit *= 10
-    return unit
-
-
-def sum_epsilon(charges: Sequence[Privacy]) -> Fraction:
+def sum_epsilon(charges: Sequence[Charge]) -> Fraction:
     """The epsilons of pure and approximate charges, added up exactly."""
-    return sum((charge.epsilon for charge in charges if not isinstance(charge, ZeroConcentratedDP)), Fraction(0))
+    return sum((charge.epsilon for charge in charges if isinstance(charge, PureDP | ApproxDP)), Fraction(0))
 
 
-def sum_delta(charges: Sequence[Privacy]) -> Fraction:
+def sum_delta(charges: Sequence[Charge]) -> Fraction:
     """The deltas of approximate charges, added up exactly."""
     return sum((charge.delta for charge in charges if isinstance(charge, ApproxDP)), Fraction(0))
 
 
-def sum_rho(charges: Sequence[Privacy]) -> Fraction:
+def sum_rho(charges: Sequence[Charge]) -> Fraction:
     """Everything in zCDP, added up exactly; an epsilon counts as epsilon^2 / 2, a delta is left aside."""
-    return sum(
-        (charge.rho if isinstance(charge, ZeroConcentratedDP) else charge.epsilon**2 / 2 for charge in charges),
-        Fraction(0),
-    )
+    return sum(map(_rho, charges), Fraction(0))
+
+
+def _rho(charge: Charge) -> Fraction:
+    match charge:
+        case ZeroConcentratedDP(rho=rho):
+            return rho
+        case GaussianDP(mu_squared=mu_squared):
+            return mu_squared / 2
+        case PureDP(epsilon=epsilon) | ApproxDP(epsilon=epsilon):
+            return epsilon**2 / 2

@@ -19,8 +19,10 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from scipy.special import log_ndtr
+import numpy as np
+from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
 
+from ogive.accounting.rounding import rounded_down
 from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, GaussianDP
 
@@ -33,18 +35,69 @@ LEAST_SIGMA = 1000
 # relative room for the rounding of floating point, far above its error
 _ROOM = 1e-9
 _TINIEST = 1e-300
+_ROOT_HALF = math.sqrt(0.5)
+_LARGEST_EXPONENT = 700.0
+# Gauss and Legendre's points, exact to rounding for the smooth function below on an interval of length 1
+_POINTS, _WEIGHTS = np.polynomial.legendre.leggauss(24)
+_SHORT = 1.0
+_LARGEST_EPSILON = 1e9
 
 
 def gaussian_delta(mu: float, epsilon: float) -> float:
-    """The least delta of Gaussian noise at mu = sensitivity / sigma; rounded up, at most 1."""
+    """The least delta of Gaussian noise at mu = sensitivity / sigma; rounded up, at most 1.
+
+    With a = epsilon/mu - mu/2 and b = a + mu both terms have the factor exp(-a^2/2), since b^2 - a^2 = 2 epsilon:
+
+        delta = exp(-a^2/2) / 2 (erfcx(a / sqrt 2) - erfcx(b / sqrt 2)),
+
+    so nothing large is subtracted from anything large; where mu is small, the difference is integrated.
+    """
     if mu <= 0:
         return 0.0
-    here = float(log_ndtr(mu / 2 - epsilon / mu))
-    there = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
-    gap = there - here
-    if gap >= 0:  # only where floating point cannot tell the two apart
-        return min(1.0, math.exp(here) * 1e-12 + _TINIEST)
-    return min(1.0, math.exp(here) * -math.expm1(gap) * (1 + _ROOM) + _TINIEST)
+    middle, half = epsilon / mu, mu / 2
+    low, high = middle - half, middle + half
+    # what the rounding of low and of the arguments does to the exponent
+    room = _ROOM + 4e-16 * (abs(low) + middle + 1) * high
+    if low * low > 2 * _LARGEST_EXPONENT:
+        return _TINIEST if low > 0 else 1.0
+    weight = math.exp(-low * low / 2) / 2
+    if low < -5:
+        found = float(ndtr(-low)) - weight * float(erfcx(high * _ROOT_HALF))
+    elif mu < _SHORT:
+        points = (low + (_POINTS + 1) * half) * _ROOT_HALF
+        falls = 2 / math.sqrt(math.pi) - 2 * points * erfcx(points)
+        found = weight * float(_WEIGHTS @ falls) * _ROOT_HALF * half
+    else:
+        found = weight * float(erfcx(low * _ROOT_HALF) - erfcx(high * _ROOT_HALF))
+    return min(1.0, found * (1 + room) + _TINIEST)
+
+
+def distance_delta(distance: Fraction, epsilon: Fraction) -> Fraction:
+    """What a distance from Gaussian noise adds to delta; rounded up."""
+    if distance == 0:
+        return Fraction(0)
+    if epsilon > _LARGEST_EXPONENT:
+        return Fraction(1)
+    return distance * Fraction((1 + math.exp(float(epsilon))) * (1 + _ROOM))
+
+
+@lru_cache(maxsize=512)
+def pure_mu_squared(epsilon: Fraction) -> Fraction:
+    """The squared mu of Gaussian noise from which any release of a pure epsilon can be made; rounded up.
+
+    Randomized response with chance e^epsilon / (1 + e^epsilon) of the truth is one Gaussian of this mu, compared
+    with mu / 2, and any other release of this epsilon is made from randomized response.
+
+    Source:
+        Kairouz, Oh and Viswanath 2015, Theorem 2; Dong, Roth and Su 2022, Theorem 2.10.
+    """
+    size = float(epsilon)
+    if size < 1:
+        root = 2 * math.sqrt(2) * float(erfinv(math.tanh(size / 2)))
+    else:
+        root = -2 * float(ndtri_exp(-size - math.log1p(math.exp(-size))))
+    # 8 epsilon always suffices: the chance of a tail beyond sqrt(2 epsilon) is at most e^-epsilon / 2
+    return min(8 * epsilon, Fraction(root**2) * (1 + Fraction(1, 10**9)))
 
 
 @lru_cache(maxsize=512)
@@ -81,8 +134,41 @@ def gaussian_mu(epsilon: Fraction, delta: Fraction) -> float:
 def delta_of_gaussian(loss: GaussianDP, epsilon: Fraction) -> float:
     """Bound delta such that the loss implies (epsilon, delta)-DP; rounded up, at most 1."""
     mu = math.sqrt(float(loss.mu_squared)) * (1 + 1e-15)
-    slack = float(loss.distance) * (1 + math.exp(min(700.0, float(epsilon))))
-    return min(1.0, gaussian_delta(mu, float(epsilon)) + slack * (1 + _ROOM))
+    total = Fraction(gaussian_delta(mu, float(epsilon))) + distance_delta(loss.distance, epsilon)
+    return 1.0 if total >= 1 else _up(total)
+
+
+def filled(target: ApproxDP, loss: GaussianDP) -> GaussianDP:
+    """The largest multiple of a loss that the target covers, rounded down to six digits; at least the loss itself.
+
+    What several measurements of one kind may come to in all.
+    """
+
+    def kept(times: Fraction) -> bool:
+        return times * loss.distance < 1 and delta_of_gaussian(_times(loss, times), target.epsilon) <= target.delta
+
+    low, high = Fraction(1), Fraction(2)
+    while kept(high):
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        if kept(middle):
+            low = middle
+        else:
+            high = middle
+    # a whole number of measurements is not to be missed by a rounding error
+    rounded = [rounded_down(low * (1 + Fraction(1, 10**12))), rounded_down(low)]
+    return _times(loss, next((times for times in rounded if times >= 1 and kept(times)), Fraction(1)))
+
+
+def _times(loss: GaussianDP, times: Fraction) -> GaussianDP:
+    return GaussianDP(loss.mu_squared * times, loss.distance * times)
+
+
+def _up(value: Fraction) -> float:
+    """The least float that is not below a number."""
+    near = float(value)
+    return near if near >= value else math.nextafter(near, math.inf)
 
 
 def epsilon_of_gaussian(loss: GaussianDP, delta: Fraction) -> Fraction:
@@ -98,7 +184,7 @@ def epsilon_of_gaussian(loss: GaussianDP, delta: Fraction) -> Fraction:
     high = 1e-6
     while delta_of_gaussian(loss, Fraction(high)) > delta:
         high *= 2
-        if high > 500:
+        if high > _LARGEST_EPSILON:
             raise ParameterError(f"no epsilon goes with delta = {float(delta):g}; use a larger delta")
     low = 0.0
     for _ in range(100):
@@ -107,7 +193,7 @@ def epsilon_of_gaussian(loss: GaussianDP, delta: Fraction) -> Fraction:
             high = middle
         else:
             low = middle
-    return Fraction(high * (1 + _ROOM))
+    return Fraction(high)
 
 
 def gaussian_grant(target: ApproxDP, *, integers: int, per_unit: float) -> float:
@@ -123,8 +209,8 @@ def gaussian_grant(target: ApproxDP, *, integers: int, per_unit: float) -> float
     """
     first = gaussian_mu(target.epsilon, target.delta)
     # at the larger mu sigma is smaller and the distance larger, so what is kept aside suffices
-    distance = _distance(integers, per_unit / first)
-    kept = distance * Fraction(1 + math.exp(min(700.0, float(target.epsilon)))) * Fraction(1 + 1e-6)
+    distance = integers * DISTANCE / Fraction(per_unit / first) ** 2
+    kept = distance_delta(distance, target.epsilon) * Fraction(1 + 1e-6)
     if kept * 2 >= target.delta:
         raise ParameterError("the integers are scaled too little for this delta; use more fractional bits")
     return gaussian_mu(target.epsilon, target.delta - kept)
@@ -144,7 +230,3 @@ def discrete_loss(sensitivity_squared: Fraction, sigma: Fraction, integers: int)
     if sigma < LEAST_SIGMA:
         raise ParameterError(f"sigma must be at least {LEAST_SIGMA} for continuous noise, got {float(sigma):g}")
     return GaussianDP(sensitivity_squared / sigma**2, integers * DISTANCE / sigma**2)
-
-
-def _distance(integers: int, sigma: float) -> Fraction:
-    return Fraction(integers) * DISTANCE / Fraction(sigma) ** 2

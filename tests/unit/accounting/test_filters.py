@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.accounting import compose, covers, fits, gaussian_rho, mismatch, remaining
-from ogive.accounting.filters import rounded_down, rounded_up, shares
+from ogive.accounting.filters import shares
 from ogive.accounting.loss_distributions import most_repeats
+from ogive.accounting.rounding import rounded_down, rounded_up
 from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 
 EPSILONS = st.fractions(Fraction(1, 50), 2, max_denominator=50)
