@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ogive.statistics.curve import Curve
     from ogive.statistics.distances import Distances, distances
     from ogive.statistics.ecdf import Ecdf
+    from ogive.statistics.merging import merge
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
     from ogive.statistics.roc import Roc
     from ogive.statistics.roc_band import RocBand
@@ -96,6 +97,7 @@ _HOME = {
     "ecdf": "functions",
     "find_bounds": "functions",
     "hosmer_lemeshow": "functions",
+    "merge": "statistics.merging",
     "plan": "planning",
     "quantiles": "functions",
     "release": "releasing",
@@ -152,6 +154,7 @@ __all__ = [
     "ecdf",
     "find_bounds",
     "hosmer_lemeshow",
+    "merge",
     "plan",
     "quantiles",
     "release",

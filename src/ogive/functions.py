@@ -40,6 +40,7 @@ def ecdf(
     method: str | Strategy = "auto",
     smooth: str = "auto",
     missing: str = "refuse",
+    batch: str | None = None,
     source: RandomSource | None = None,
 ) -> Curve:
     """Release the whole distribution function of an array.
@@ -54,6 +55,7 @@ def ecdf(
         method: "auto", "path", "tree_ls", "hat_ls", "sqrt", or a designed strategy.
         smooth: "auto", "shrinkage", "least_squares", "least_absolute" or "isotonic".
         missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
+        batch: Public name of these records, for curves that are merged.
         source: Where the noise key comes from; the operating system by default.
 
     Raises:
@@ -70,7 +72,8 @@ def ecdf(
         True
     """
     statistic = Ecdf(COLUMN, bounds, bins=bins, grid=grid, method=method, smooth=smooth, missing=missing)
-    return release(statistic, trust=Central({COLUMN: values}), privacy=privacy, adjacency=adjacency, source=source)
+    trust = Central({COLUMN: values})
+    return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, batch=batch, source=source)
 
 
 def quantiles(

@@ -17,7 +17,10 @@ CLEAR = "clear"
 # text and a number that fills the memory.
 _EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
 
+RELEASE_ID = re.compile(r"[0-9a-f]{1,128}")
+
 _LONGEST_TYPE = 40
+_LONGEST_NAME = 400
 
 _TEXTS = ("release_id", "statistic", "method", "trust", "assumption", "version")
 
@@ -43,10 +46,11 @@ class Provenance:
         person: Column that says whose record it is, where the guarantee is for persons; else None.
         max_rows_per_person: How many records of a person were kept.
         version: Version of the library that made the release.
+        batch: Public name of the batch of records that this is, for example of a month or a hospital; else None.
 
     Raises:
         ParameterError: the release id is not hexadecimal, or a private release lacks its price,
-            or one without privacy claims any, or the unit contradicts itself.
+            or one without privacy claims any, or the unit contradicts itself, or the batch's name is no short text.
     """
 
     release_id: str
@@ -61,9 +65,11 @@ class Provenance:
     person: str | None = None
     max_rows_per_person: int = 1
     version: str = field(default_factory=_library_version)
+    batch: str | None = None
 
     def __post_init__(self) -> None:
-        if not re.fullmatch(r"[0-9a-f]{1,128}", self.release_id):
+        check_batch_name(self.batch)
+        if not RELEASE_ID.fullmatch(self.release_id):
             got = self.release_id[:40]
             raise ParameterError(f"release_id must be 1 to 128 lower-case hexadecimal digits, got {got!r}")
         _ = self.unit
@@ -90,7 +96,7 @@ class Provenance:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; exact numbers are strings."""
-        return {
+        data = {
             "release_id": self.release_id,
             "statistic": self.statistic,
             "method": self.method,
@@ -104,6 +110,7 @@ class Provenance:
             "max_rows_per_person": self.max_rows_per_person,
             "version": self.version,
         }
+        return data if self.batch is None else {**data, "batch": self.batch}
 
     @staticmethod
     def from_dict(data: Any) -> Provenance:
@@ -139,7 +146,19 @@ class Provenance:
             total=total,
             person=unit.person,
             max_rows_per_person=unit.max_rows_per_person,
+            batch=check_batch_name(data.get("batch")),
         )
+
+
+def check_batch_name(name: object) -> str | None:
+    """Return a batch's public name as it is.
+
+    Raises:
+        ParameterError: it is neither None nor a text of 1 to 400 characters.
+    """
+    if name is None or (isinstance(name, str) and name.strip() and len(name) <= _LONGEST_NAME):
+        return name
+    raise ParameterError(f"a batch's name must be a text of 1 to {_LONGEST_NAME} characters, got {str(name)[:40]!r}")
 
 
 def _granted(data: Any) -> Privacy | None:

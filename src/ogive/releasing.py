@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import secrets
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, cast
@@ -21,7 +22,7 @@ from ogive.privacy import (
     check_adjacency,
     check_privacy,
 )
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
 from ogive.statistics.stored import read_estimate
@@ -38,6 +39,7 @@ def release(
     privacy: Privacy | None = None,
     adjacency: Adjacency = Adjacency.REPLACE,
     ledger: Account | None = None,
+    batch: str | None = None,
     source: RandomSource | None = None,
 ) -> EstimateT:
     """Publish one statistic of the records that a trust model holds.
@@ -54,6 +56,8 @@ def release(
             trust model has no privacy.
         adjacency: Which data sets are adjacent. REPLACE makes the number of records public.
         ledger: The account that pays, from `Ledger.account`; None keeps no books.
+        batch: Public name of these records, to tell them from those of other months or sites when curves are
+            merged; by default the name of the account's part, where it is one.
         source: Where the noise key comes from; the operating system unless a test replays one.
 
     Returns:
@@ -80,11 +84,12 @@ def release(
             raise ParameterError("say how much privacy may be spent, for example privacy=PureDP(1)")
         privacy = PureDP(1)
     check_privacy(privacy)
+    named = _batch_name(batch, ledger)
     unit = trust.unit(adjacency)
     books = _Books(ledger if trust.private else None, statistic, privacy, unit, trust)
     stored = books.stored()
     if stored is not None:
-        return cast(EstimateT, read_estimate(stored))
+        return cast(EstimateT, _named(read_estimate(stored), named))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
     procedure = statistic.questions(Terms(privacy, unit, trust.refusal, count=trust.count))
     opened: dict[Hashable, Loss] = {}
@@ -121,8 +126,35 @@ def release(
         total=answer.total,
         person=unit.person,
         max_rows_per_person=unit.max_rows_per_person,
+        batch=named,
     )
     return cast(EstimateT, books.publish(estimate.with_provenance(provenance)))
+
+
+def _named(estimate: Estimate, batch: str | None) -> Estimate:
+    """A stored answer under the name that is asked for now.
+
+    Raises:
+        ParameterError: it was released under another one.
+    """
+    source = estimate.provenance
+    if source is None or batch is None or batch == source.batch:
+        return estimate
+    if source.batch is not None:
+        raise ParameterError(f"these records were released as batch {source.batch!r}, not {batch!r}")
+    return estimate.with_provenance(dataclasses.replace(source, batch=batch))
+
+
+def _batch_name(batch: str | None, account: Account | None) -> str | None:
+    """What the records are called: what was said, else the account's part.
+
+    Raises:
+        ParameterError: both are given and differ, or it is no name.
+    """
+    part = None if account is None else account.part_name
+    if batch is not None and part is not None and batch != part:
+        raise ParameterError(f"the account is of the part {part!r}, so the batch cannot be called {batch!r}")
+    return check_batch_name(part if batch is None else batch)
 
 
 class _Books:

@@ -211,6 +211,9 @@ class BudgetOptions:
     part: str | None = None
     """The part of the data set that these records are, where no person is in two parts."""
 
+    batch: str | None = None
+    """Public name of these records, to tell them from others when curves are merged; by default the part's."""
+
     updated: Annotated[bool, Parameter(show_default=False)] = False
     """The records may have changed since they were last used; what was spent stays spent."""
 

@@ -84,7 +84,7 @@ def _release(
     adjacency = fitting if granted.adjacency is None else Adjacency(granted.adjacency)
     maker: Any = model
     trust = maker(data, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
-    return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency)
+    return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, batch=budget.batch)
 
 
 def _pay(
@@ -103,7 +103,7 @@ def _pay(
         assert session.account is not None
         stored = {entry.release_id for entry in session.history if entry.state == "released"}
         try:
-            estimate = session.release(statistic, privacy=privacy)
+            estimate = session.release(statistic, privacy=privacy, batch=budget.batch)
         finally:
             if session.account.begun:
                 print(f"began the account {session.name!r} with limit {session.limit}", file=sys.stderr)

@@ -153,13 +153,19 @@ class Session(Verbs):
         )
 
     def release(
-        self, statistic: Statistic[EstimateT], *, privacy: Privacy | None = None, source: RandomSource | None = None
+        self,
+        statistic: Statistic[EstimateT],
+        *,
+        privacy: Privacy | None = None,
+        batch: str | None = None,
+        source: RandomSource | None = None,
     ) -> EstimateT:
         """Release any statistic of the session's data, paid from its budget.
 
         Args:
             statistic: For example `Ecdf("age", bounds=(0, 120))`.
             privacy: The guarantee for everything that is published; left out only under `Clear`.
+            batch: Public name of these records, for curves that are merged; by default the part's.
             source: Where the noise key comes from; the operating system by default.
 
         Raises:
@@ -178,6 +184,7 @@ class Session(Verbs):
             privacy=privacy,
             adjacency=self.unit.adjacency,
             ledger=self._account,
+            batch=batch,
             source=source,
         )
         if estimate.provenance is not None:

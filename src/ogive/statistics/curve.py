@@ -16,7 +16,7 @@ from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.statistics import curve_bins, curve_json, curve_text, plain_json
+from ogive.statistics import batches, curve_bins, curve_json, curve_text, plain_json
 from ogive.statistics.bands import TARGETS, Band, Progress, simultaneous_band
 from ogive.statistics.curve_axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
 from ogive.statistics.curve_bins import QuantileInterval
@@ -44,6 +44,7 @@ class Curve:
         provenance: Price, trust and origin; None until released.
         measured: Noisy measurements of a strategy that approximates, as they were released: bands go back to them,
             and measurements of other records add up with them. None for other strategies, whose `raw` says it all.
+        merged: Who was counted, where this is a sum of several releases; see `batches`.
 
     If noise leaves no records at all, `defined` is False and the curve has all mass at the last
     threshold: a valid distribution function that says nothing. Its bands are honest.
@@ -64,6 +65,7 @@ class Curve:
     column: str
     provenance: Provenance | None = None
     measured: Int64 | None = None
+    merged: tuple[batches.Batch, ...] = ()
 
     def __post_init__(self) -> None:
         raw, cumulative = (self._numbers(name) for name in ("raw", "cumulative"))
@@ -108,6 +110,29 @@ class Curve:
         if provenance.total is None and self.total is not None:
             provenance = dataclasses.replace(provenance, total=self.total)
         return dataclasses.replace(self, provenance=provenance)
+
+    # Who was counted
+
+    @property
+    def batches(self) -> tuple[batches.Batch, ...]:
+        """The batches of records that were counted: several after a merge, else the release's own; none without one."""
+        return batches.batches_of(self)
+
+    def update(self, newer: Curve) -> Curve:
+        """Add newly collected people, released by themselves; nobody's records are read again.
+
+        Args:
+            newer: A released curve of other people, on the same thresholds; see `merge`.
+
+        Raises:
+            ParameterError: a batch would count twice, or the curves do not fit together.
+
+        Privacy:
+            As `merge`: nobody loses more than the dearest release of theirs, provided that no person is in two batches.
+        """
+        from ogive.statistics.merging import merge
+
+        return merge(self, newer)
 
     # What was estimated
 

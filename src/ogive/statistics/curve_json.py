@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ogive.errors import DataError, ParameterError
 from ogive.grids import MAX_BINS, Grid
+from ogive.statistics.batches import MOST_BATCHES, read_batches
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, is_number, is_whole
 from ogive.strategies import strategy_from_dict
 
@@ -39,6 +40,8 @@ def to_dict(curve: Curve) -> dict[str, Any]:
     }
     if curve.measured is not None:
         data["measured"] = curve.measured.tolist()
+    if curve.merged:
+        data["batches"] = [batch.to_dict() for batch in curve.merged]
     return data
 
 
@@ -61,6 +64,7 @@ def fields(data: Any) -> dict[str, Any]:
         "cumulative": known.numbers("cumulative"),
         "provenance": known.provenance(),
         "measured": None if data.get("measured") is None else read_measured(data["measured"], len(raw)),
+        "merged": read_batches(data["batches"]) if "batches" in data else (),
     }
 
 
@@ -122,7 +126,7 @@ def _check_plain(data: Any, size: int, depth: int) -> None:
         raise DataError("the strategy is nested too deeply")
     match data:
         case dict() | list():
-            if len(data) > 8 * size + 64:
+            if len(data) > 8 * size + 64 + MOST_BATCHES:
                 raise DataError("the strategy holds longer lists than its size calls for")
             for item in data.values() if isinstance(data, dict) else data:
                 _check_plain(item, size, depth + 1)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import narwhals
 
 from ogive.errors import ParameterError
+from ogive.statistics.batches import list_batches
 
 if TYPE_CHECKING:
     from ogive.statistics.curve import Curve
@@ -28,6 +29,9 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
         ("records", records),
         ("grid", f"{curve.grid.bins} thresholds, {curve.grid.kind}, {show(low)} to {show(high)}"),
     ]
+    named = curve.provenance is not None and curve.provenance.batch is not None
+    if curve.merged or named:
+        rows.insert(2, ("batches" if curve.merged else "batch", list_batches(curve.batches)))
     if curve.provenance is not None:
         rows.append(("trust", curve.provenance.assumption))
     if not curve.defined:

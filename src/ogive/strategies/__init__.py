@@ -12,6 +12,7 @@ from ogive.strategies.path_design import design_path
 from ogive.strategies.projection import OrthogonalProjection
 from ogive.strategies.projection_design import design_projection
 from ogive.strategies.square_root import SquareRoot, design_square_root
+from ogive.strategies.summed import SummedApproximations, SummedStrategies
 from ogive.strategies.tree import LeastSquaresTree, design_tree
 
 __all__ = [
@@ -24,6 +25,8 @@ __all__ = [
     "Pointwise",
     "SquareRoot",
     "Strategy",
+    "SummedApproximations",
+    "SummedStrategies",
     "design_hats",
     "design_path",
     "design_projection",
@@ -32,7 +35,15 @@ __all__ = [
     "strategy_from_dict",
 ]
 
-_STRATEGIES: tuple[Any, ...] = (LeastSquaresHats, LeastSquaresTree, OrthogonalProjection, PathNoise, SquareRoot)
+_STRATEGIES: tuple[Any, ...] = (
+    LeastSquaresHats,
+    LeastSquaresTree,
+    OrthogonalProjection,
+    PathNoise,
+    SquareRoot,
+    SummedApproximations,
+    SummedStrategies,
+)
 
 
 def strategy_from_dict(data: dict[str, Any]) -> Strategy:

@@ -103,6 +103,11 @@ class Approximating(Strategy, Protocol):
         ...
 
 
+def approximates(strategy: Strategy) -> bool:
+    """Whether a strategy is an `Approximating` one; asks its type alone, so that no features are computed."""
+    return hasattr(type(strategy), "features")
+
+
 @runtime_checkable
 class Pointwise(Strategy, Protocol):
     """A strategy whose points can be opened one at a time, each with its own few noise nodes."""

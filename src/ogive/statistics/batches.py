@@ -1,0 +1,117 @@
+"""Who was counted in a curve: one batch of records for every release that it was made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ogive.errors import DataError
+from ogive.privacy import Privacy, privacy_from_dict
+from ogive.provenance import RELEASE_ID, check_batch_name
+from ogive.statistics.plain_json import is_number, is_whole
+
+if TYPE_CHECKING:
+    from ogive.statistics.curve import Curve
+
+MOST_BATCHES = 1000
+_SHOWN = 8
+_FIELDS = {"release_id", "name", "total", "records", "privacy"}
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Records that were released together.
+
+    Fields:
+        release_id: Names the release.
+        name: Public name of the batch, for example of a month or a hospital; None where it has none.
+        total: Number of its records where that is public, else None.
+        records: Number of its records, or its estimate.
+        privacy: The guarantee of its release; None without one.
+    """
+
+    release_id: str
+    name: str | None
+    total: int | None
+    records: float
+    privacy: Privacy | None
+
+    @property
+    def words(self) -> str:
+        """Its name, or the beginning of its release's."""
+        return self.release_id[:_SHOWN] if self.name is None else self.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        privacy = None if self.privacy is None else self.privacy.to_dict()
+        return {
+            "release_id": self.release_id,
+            "name": self.name,
+            "total": self.total,
+            "records": self.records,
+            "privacy": privacy,
+        }
+
+    @staticmethod
+    def from_dict(data: Any) -> Batch:
+        """Rebuild from `to_dict`; the data need not be trusted.
+
+        Raises:
+            ParameterError, DataError: a field is missing or of the wrong kind.
+        """
+        if not isinstance(data, dict) or data.keys() != _FIELDS:
+            raise DataError(f"a batch must have {', '.join(sorted(_FIELDS))}, and nothing else")
+        total, records, privacy = data["total"], data["records"], data["privacy"]
+        if not isinstance(data["release_id"], str) or not RELEASE_ID.fullmatch(data["release_id"]):
+            raise DataError("the release_id of a batch must be hexadecimal")
+        if not (total is None or (is_whole(total) and total >= 0)):
+            raise DataError("the total of a batch must be a number of records or null")
+        if not is_number(records) or records < 0:
+            raise DataError("the records of a batch must be a number of at least 0")
+        return Batch(
+            data["release_id"],
+            check_batch_name(data["name"]),
+            total,
+            float(records),
+            None if privacy is None else _read_privacy(privacy),
+        )
+
+
+def batches_of(curve: Curve) -> tuple[Batch, ...]:
+    """The batches of a curve: those that were merged, or its own."""
+    if curve.merged or curve.provenance is None:
+        return curve.merged
+    source = curve.provenance
+    return (Batch(source.release_id, source.batch, curve.total, curve.records, source.privacy),)
+
+
+def list_batches(batches: tuple[Batch, ...]) -> str:
+    """Names and sizes of batches, for people."""
+    shown = [f"{batch.words} ({_size(batch)})" for batch in batches[:_SHOWN]]
+    more = [f"and {len(batches) - _SHOWN} more"] if len(batches) > _SHOWN else []
+    return ", ".join(shown + more)
+
+
+def _size(batch: Batch) -> str:
+    return f"about {batch.records:.0f}" if batch.total is None else str(batch.total)
+
+
+def read_batches(data: Any) -> tuple[Batch, ...]:
+    """Batches of a merged curve from plain data.
+
+    Raises:
+        ParameterError, DataError: they are none, or one is counted twice.
+    """
+    if not isinstance(data, list) or not 2 <= len(data) <= MOST_BATCHES:
+        raise DataError(f"the batches of a merged curve must be a list of 2 to {MOST_BATCHES}")
+    batches = tuple(map(Batch.from_dict, data))
+    if len({batch.release_id for batch in batches}) < len(batches):
+        raise DataError("a batch of this curve is counted twice")
+    return batches
+
+
+def _read_privacy(data: Any) -> Privacy:
+    texts = isinstance(data, dict) and all(isinstance(text, str) for pair in data.items() for text in pair)
+    if not texts or any(len(text) > 8000 or "e" in text.lower() for key, text in data.items() if key != "type"):
+        raise DataError("the privacy of a batch must be a guarantee or null")
+    return privacy_from_dict(data)

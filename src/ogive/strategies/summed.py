@@ -1,0 +1,315 @@
+"""Curves of disjoint batches added up: the strategy that says what noise the sum has.
+
+Each batch was measured by itself, with noise of its own, and its curve estimated from that; cumulative counts of
+disjoint batches add up, and so do variances. Nobody measures with these strategies: they describe sums for bands,
+errors and smoothing. A person is in one batch, so all answers together cost no more than the dearest of them.
+
+`SummedStrategies` is for estimates without bias, of any kinds. Its answers are the parts' answers in a row, or, for a
+mixture of shares, count with factors. `SummedApproximations` is for one kind of approximation: its answers are the
+sums of the parts' answers, as features of all records together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.accounting import as_concentrated, larger_loss
+from ogive.errors import ParameterError
+from ogive.privacy import Adjacency, Loss, exact
+from ogive.strategies.base import Level, Strategy, approximates
+from ogive.strategies.measured import batch
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+MOST_PARTS = 1000
+
+
+@dataclass(frozen=True)
+class SummedStrategies:
+    """Sum of unbiased estimates of disjoint batches.
+
+    Fields:
+        parts: How each batch was measured; sums among them are taken apart.
+        weights: Of a mixture, the share of each batch in it; None where all records count alike.
+        totals: Of a mixture, each batch's public number of records.
+
+    Raises:
+        ParameterError: there are fewer than two parts, they are of different sizes or approximate, or weights and
+            totals do not fit.
+    """
+
+    parts: tuple[Strategy, ...]
+    weights: tuple[Fraction, ...] | None = None
+    totals: tuple[int, ...] | None = None
+
+    name: ClassVar[str] = "sum"
+
+    def __post_init__(self) -> None:
+        parts = _flat(self.parts, SummedStrategies) if self.weights is None else tuple(self.parts)
+        _check_parts(parts)
+        if any(map(approximates, parts)):
+            raise ParameterError("approximations are added up by SummedApproximations")
+        object.__setattr__(self, "parts", parts)
+        if (self.weights is None) is not (self.totals is None):
+            raise ParameterError("weights and totals belong together")
+        if self.weights is not None and self.totals is not None:
+            if any(isinstance(part, SummedStrategies) and part.weights is not None for part in parts):
+                raise ParameterError("a mixture cannot be mixed again; mix its parts")
+            if not len(self.weights) == len(self.totals) == len(parts) or min(self.totals) < 1:
+                raise ParameterError("a mixture needs a weight and a positive number of records for every part")
+            if min(self.weights) < 0 or sum(self.weights) != 1:
+                raise ParameterError(f"weights must be at least 0 and add up to 1, got {sum(self.weights)}")
+
+    @property
+    def size(self) -> int:
+        """Number of bins, N."""
+        return self.parts[0].size
+
+    @property
+    def samples(self) -> tuple[tuple[float, int], ...]:
+        """Of a mixture, the weight and the number of records of every part that counts; else empty."""
+        if self.weights is None or self.totals is None:
+            return ()
+        return tuple((float(w), n) for w, n in zip(self.weights, self.totals, strict=True) if w)
+
+    @property
+    def factors(self) -> Float64:
+        """How much a record of each part counts; one where all count alike."""
+        if self.weights is None or self.totals is None:
+            return np.ones(len(self.parts))
+        whole = sum(self.totals)
+        return np.array([float(w * whole / n) for w, n in zip(self.weights, self.totals, strict=True)])
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The parts' levels, one part after the other."""
+        return tuple(level for part in self.parts for level in part.levels)
+
+    def measure(self, counts: Int64) -> Int64:
+        """Refused: it is not known which record is of which batch.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise ParameterError("a sum of batches is not measured; measure each batch by itself")
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """The parts' noise, one part after the other."""
+        return np.concatenate(_spreads(self.parts, noise), axis=-1)
+
+    def loss(self, adjacency: Adjacency) -> Loss:
+        """Loss of the dearest part: each person is in one."""
+        return largest_loss([part.loss(adjacency) for part in self.parts])
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Sum of the parts' estimates, shape (..., N); `total` is divided between them as `totals` say.
+
+        Raises:
+            ParameterError: a total above 0 was given, and it is not known how it is divided.
+        """
+        widths = [_width(part) for part in self.parts]
+        rows, shape = batch(answer, sum(widths))
+        known: Sequence[int | None] = [None] * len(widths) if total is None else self._divided(total)
+        pieces = np.split(rows, np.cumsum(widths)[:-1], axis=1)
+        values = np.zeros((len(rows), self.size))
+        for factor, part, piece, records in zip(self.factors, self.parts, pieces, known, strict=True):
+            values += factor * part.estimate(piece, records)
+        return values.reshape(*shape, self.size)
+
+    def _divided(self, total: int) -> Sequence[int]:
+        if total == 0:
+            return [0] * len(self.parts)
+        if self.totals is not None and sum(self.totals) == total:
+            return self.totals
+        raise ParameterError("a sum does not know how its number of records is divided; add up the parts' estimates")
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Sum of the parts' variances, shape (N,)."""
+        weighted = zip(self.factors, self.parts, strict=True)
+        return np.asarray(sum(factor**2 * part.variance(total_known=total_known) for factor, part in weighted))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        data: dict[str, Any] = {"name": self.name, "size": self.size, "parts": [part.to_dict() for part in self.parts]}
+        if self.weights is not None and self.totals is not None:
+            data |= {"weights": [str(weight) for weight in self.weights], "totals": list(self.totals)}
+        return data
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> SummedStrategies:
+        """Rebuild a sum from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        weights, totals = data.get("weights"), data.get("totals")
+        return SummedStrategies(
+            _read_parts(data),
+            None if weights is None else tuple(exact(weight, "a weight") for weight in weights),
+            None if totals is None else tuple(_whole(total) for total in totals),
+        )
+
+
+@dataclass(frozen=True)
+class SummedApproximations:
+    """Sum of one approximation's measurements of disjoint batches; nearly the same as one of all their records.
+
+    Where the parts' integers have different numbers of fractional bits, those with fewer are moved up.
+
+    Fields:
+        parts: How each batch was measured: alike, but for the noise and the fractional bits.
+
+    Raises:
+        ParameterError: there are fewer than two parts, or they measure different features.
+    """
+
+    parts: tuple[Strategy, ...]
+
+    name: ClassVar[str] = "sum_of_approximations"
+
+    def __post_init__(self) -> None:
+        parts = _flat(self.parts, SummedApproximations)
+        _check_parts(parts)
+        if not all(map(approximates, parts)) or any(unlike(part, parts[0]) for part in parts):
+            raise ParameterError("approximations add up only where they measure the same features")
+        object.__setattr__(self, "parts", parts)
+
+    @property
+    def size(self) -> int:
+        """Number of bins, N."""
+        return self.parts[0].size
+
+    @property
+    def finest(self) -> Any:
+        """The part with the most fractional bits, whose features those of the sum are."""
+        return max(self.parts, key=_bits)
+
+    @property
+    def shifts(self) -> tuple[int, ...]:
+        """By how many bits each part's measurements are moved up."""
+        most = _bits(self.finest)
+        return tuple(most - _bits(part) for part in self.parts)
+
+    @property
+    def features(self) -> Int64:
+        """What one record in each bin adds to the measurements, shape (M, N)."""
+        features: Int64 = self.finest.features
+        return features
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The parts' levels, one part after the other."""
+        return tuple(level for part in self.parts for level in part.levels)
+
+    def measure(self, counts: Int64) -> Int64:
+        """Exact measurements of all records together, shape (M,)."""
+        measured: Int64 = self.finest.measure(counts)
+        return measured
+
+    def added(self, answers: Sequence[Int64]) -> Int64:
+        """The sum of the parts' answers, each shape (..., M)."""
+        return np.asarray(sum(answer << shift for answer, shift in zip(answers, self.shifts, strict=True)))
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """What the parts' noise adds to the measurements, shape (..., M)."""
+        return self.added(_spreads(self.parts, noise))
+
+    def loss(self, adjacency: Adjacency) -> Loss:
+        """Loss of the dearest part: each person is in one."""
+        return largest_loss([part.loss(adjacency) for part in self.parts])
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Cumulative counts, shape (..., N), as of one part."""
+        values: Float64 = self.finest.estimate(answer, total)
+        return values
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Sum of the parts' variances, shape (N,)."""
+        return np.asarray(sum(part.variance(total_known=total_known) for part in self.parts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, "size": self.size, "parts": [part.to_dict() for part in self.parts]}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> SummedApproximations:
+        """Rebuild a sum from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        return SummedApproximations(_read_parts(data))
+
+
+def largest_loss(losses: Sequence[Loss]) -> Loss:
+    """The loss of whoever loses most; of different types, in zCDP."""
+    if len({type(loss) for loss in losses}) > 1:
+        losses = [as_concentrated(loss) for loss in losses]
+    largest = losses[0]
+    for loss in losses[1:]:
+        largest = larger_loss(largest, loss)
+    return largest
+
+
+def unlike(one: Strategy, other: Strategy) -> bool:
+    """Whether two approximations measure different features, fractional bits aside."""
+    fields = [{**strategy.to_dict(), "law": None, "laws": None, "bits": None} for strategy in (one, other)]
+    return fields[0] != fields[1]
+
+
+def _bits(strategy: Any) -> int:
+    return int(getattr(strategy, "bits", 0))
+
+
+def _flat(parts: Sequence[Strategy], kind: type[Any]) -> tuple[Strategy, ...]:
+    found: list[Strategy] = []
+    for part in parts:
+        plain_sum = isinstance(part, kind) and getattr(part, "weights", None) is None
+        found += part.parts if plain_sum else (part,)  # type: ignore[attr-defined]
+    return tuple(found)
+
+
+def _check_parts(parts: Sequence[Strategy]) -> None:
+    if not 2 <= len(parts) <= MOST_PARTS:
+        raise ParameterError(f"a sum must have 2 to {MOST_PARTS} parts, got {len(parts)}")
+    sizes = {part.size for part in parts}
+    if len(sizes) > 1:
+        raise ParameterError(f"the parts of a sum must cover the same thresholds, got {sorted(sizes)} of them")
+
+
+def _spreads(parts: Sequence[Strategy], noise: tuple[Int64, ...]) -> list[Int64]:
+    found, start = [], 0
+    for part in parts:
+        count = len(part.levels)
+        found.append(part.spread(noise[start : start + count]))
+        start += count
+    return found
+
+
+def _width(part: Strategy) -> int:
+    none = tuple(np.zeros(level.nodes, dtype=np.int64) for level in part.levels)
+    return int(part.spread(none).shape[-1])
+
+
+def _read_parts(data: dict[str, Any]) -> tuple[Strategy, ...]:
+    from ogive.strategies import strategy_from_dict  # which knows the sums, too
+
+    parts = data["parts"]
+    if not isinstance(parts, list) or len(parts) > MOST_PARTS:
+        raise ParameterError("the parts of a sum must be a list of strategies")
+    if any(not isinstance(part, dict) or part.get("size") != data["size"] for part in parts):
+        raise ParameterError("the parts of a sum must cover its thresholds")
+    return tuple(strategy_from_dict(part) for part in parts)
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ParameterError(f"the totals of a sum must be whole numbers, got {value!r}")
+    return value
