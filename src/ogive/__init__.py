@@ -39,10 +39,11 @@ if TYPE_CHECKING:
     from ogive.statistics.ecdf import Ecdf
     from ogive.statistics.merging import merge
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
+    from ogive.statistics.recipes_whole import HistogramQueries, Projection
     from ogive.statistics.roc import Roc
     from ogive.statistics.roc_band import RocBand
     from ogive.statistics.roc_estimate import RocEstimate
-    from ogive.strategies import design_hats, design_path, design_square_root, design_tree
+    from ogive.strategies import design_hats, design_histogram, design_path, design_square_root, design_tree
     from ogive.streams import RunningTotal
     from ogive.trust import Central, Clear, SecAgg
 
@@ -65,6 +66,7 @@ _HOME = {
     "Distances": "statistics.distances",
     "Ecdf": "statistics.ecdf",
     "Grid": "grids",
+    "HistogramQueries": "statistics.recipes_whole",
     "HosmerLemeshow": "statistics.calibration",
     "Ledger": "ledger",
     "LedgerError": "errors",
@@ -74,6 +76,7 @@ _HOME = {
     "PlanRow": "planning",
     "PointwiseCurve": "pointwise",
     "PrivacyUnit": "privacy",
+    "Projection": "statistics.recipes_whole",
     "Provenance": "provenance",
     "PureDP": "privacy",
     "QuantileEstimates": "statistics.quantiles",
@@ -90,6 +93,7 @@ _HOME = {
     "UnsupportedError": "errors",
     "ZeroConcentratedDP": "privacy",
     "design_hats": "strategies",
+    "design_histogram": "strategies",
     "design_path": "strategies",
     "design_square_root": "strategies",
     "design_tree": "strategies",
@@ -122,6 +126,7 @@ __all__ = [
     "Distances",
     "Ecdf",
     "Grid",
+    "HistogramQueries",
     "HosmerLemeshow",
     "Ledger",
     "LedgerError",
@@ -131,6 +136,7 @@ __all__ = [
     "PlanRow",
     "PointwiseCurve",
     "PrivacyUnit",
+    "Projection",
     "Provenance",
     "PureDP",
     "QuantileEstimates",
@@ -147,6 +153,7 @@ __all__ = [
     "UnsupportedError",
     "ZeroConcentratedDP",
     "design_hats",
+    "design_histogram",
     "design_path",
     "design_square_root",
     "design_tree",

@@ -30,6 +30,8 @@ from ogive.queries import Binning, CurveQuery
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.inverse import bisect_points
 from ogive.statistics.methods import choose
+from ogive.statistics.named import as_method
+from ogive.statistics.recipes import Recipe
 from ogive.strategies import Pointwise, Strategy, strategy_from_dict
 from ogive.trust.base import Opening, TrustModel
 
@@ -81,7 +83,9 @@ class PointwiseCurve:
         check_privacy(privacy)
         adjacency = check_adjacency(adjacency)
         binning = statistic.binning()
-        method = "path" if statistic.method == "auto" else statistic.method
+        method = "path" if statistic.method == "auto" else as_method(statistic.method)
+        if isinstance(method, Recipe):
+            raise ParameterError(f"method {method.name!r} cannot be opened at single points; use method='path'")
         unit = trust.unit(adjacency)
         strategy = choose(binning.grid.bins, privacy, adjacency, method, lambda _: None, rows=unit.max_rows_per_person)
         if not isinstance(strategy, Pointwise):

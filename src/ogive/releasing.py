@@ -91,7 +91,7 @@ def release(
     if stored is not None:
         return cast(EstimateT, _named(read_estimate(stored), named))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
-    procedure = statistic.questions(Terms(privacy, unit, trust.refusal, count=trust.count))
+    procedure = statistic.questions(Terms(privacy, unit, trust.refusal, count=trust.count, private=trust.private))
     opened: dict[Hashable, Loss] = {}
     methods: dict[str, None] = {}
     estimate: EstimateT

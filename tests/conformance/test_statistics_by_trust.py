@@ -194,7 +194,7 @@ def test_a_solver_that_gives_up_loses_nothing_that_was_paid_for(table, monkeypat
             raise ArithmeticError("did not converge")
         return strategy.estimate(answer, total)
 
-    monkeypatch.setattr("ogive.statistics.ecdf.smooth", give_up)
+    monkeypatch.setattr("ogive.statistics.smoothed.smooth", give_up)
     curve = release(Ecdf("x", (0, 100), bins=64, smooth="least_squares"), trust=CountingTrust(table), privacy=PureDP(1))
     assert curve.smoothing == "isotonic"
 

@@ -38,8 +38,9 @@ from ogive.smoothing.shrinkage import NoiseEnergy, noise_energy, shrink
 from ogive.smoothing.square_root import smooth_square_root
 from ogive.smoothing.tree import smooth_tree
 from ogive.smoothing.tree_absolute import smooth_tree_absolute
-from ogive.strategies.base import Strategy
+from ogive.strategies.base import Strategy, approximates
 from ogive.strategies.hats import LeastSquaresHats
+from ogive.strategies.opened import OpenedThresholds
 from ogive.strategies.path import PathNoise
 from ogive.strategies.square_root import SquareRoot, decoder
 from ogive.strategies.square_root_integer import factor_column
@@ -50,6 +51,7 @@ Float64 = NDArray[np.float64]
 
 SMOOTHINGS = ("shrinkage", "least_squares", "least_absolute", "isotonic")
 DEFAULT_SMOOTHING = "shrinkage"
+RANK_MATCHING = "rank_matching"
 LARGEST_SQUARE_ROOT = 1 << 16
 
 _KEPT = 64
@@ -58,6 +60,10 @@ _energies: OrderedDict[tuple[Strategy, bool, bytes | None], NoiseEnergy] = Order
 
 def unsmoothable(strategy: Strategy, kind: str) -> str | None:
     """Why a kind of smoothing is not offered for a strategy, or None if it is."""
+    if approximates(strategy):
+        if kind in ("auto", "isotonic") or (kind == RANK_MATCHING and isinstance(strategy, OpenedThresholds)):
+            return None
+        return f"{kind} smoothing is not offered for {strategy.name}, which is smooth already; use smooth='isotonic'"
     if not isinstance(strategy, SquareRoot):
         return None
     if kind == "least_absolute":
@@ -67,6 +73,17 @@ def unsmoothable(strategy: Strategy, kind: str) -> str | None:
     if kind == "least_squares" and strategy.size > LARGEST_SQUARE_ROOT:
         return f"least_squares smoothing of sqrt takes minutes above {LARGEST_SQUARE_ROOT} bins; use another smoothing"
     return None
+
+
+def default_smoothing(strategy: Strategy) -> str:
+    """What "auto" means for a strategy.
+
+    Shrinkage takes noise out of many thresholds that each have their own. Strategies that approximate have little
+    of it left to take, so isotonic regression does; counts at a few thresholds are matched with them by rank.
+    """
+    if isinstance(strategy, OpenedThresholds):
+        return RANK_MATCHING
+    return "isotonic" if approximates(strategy) else DEFAULT_SMOOTHING
 
 
 def smooth(
@@ -84,7 +101,7 @@ def smooth(
         strategy: What was measured.
         answer: Noisy measurements, shape (M,); for path noise at some points, their answers, shape (points,).
         total: The number of records where it is public, else None.
-        kind: One of `SMOOTHINGS`.
+        kind: One of `SMOOTHINGS`, or "rank_matching" for thresholds that were opened one after the other.
         points: Increasing 0-based points. With path noise only these points were opened, and only they are
             made monotone; other strategies smooth the whole curve and return these points of it.
         anchor: Whether the last threshold is given the total exactly; False, only for path noise, uses the
@@ -103,7 +120,7 @@ def smooth(
     Source:
         Barczewski, Mawass and Ramon, Eq. 3 (path noise); Hay et al. 2010 (isotonic); Cai 1999 (shrinkage).
     """
-    if kind not in SMOOTHINGS:
+    if kind not in SMOOTHINGS and not (kind == RANK_MATCHING and isinstance(strategy, OpenedThresholds)):
         raise ParameterError(f"kind must be one of {', '.join(SMOOTHINGS)}, got {kind!r}")
     if total is not None and total < 0:
         raise ParameterError(f"total must be at least 0, got {total}")
@@ -148,6 +165,8 @@ def _smooth_path(
 
 
 def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: str) -> Float64:
+    if isinstance(strategy, OpenedThresholds) and kind == RANK_MATCHING:
+        return strategy.matched(answer, total)
     if kind in ("shrinkage", "isotonic"):
         raw = strategy.estimate(answer, total)
         curve = np.clip(_isotonic(raw, total), 0.0, total)

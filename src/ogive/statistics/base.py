@@ -35,6 +35,7 @@ class Terms:
         simulations: How many releases are simulated for intervals at ordinary levels; None for as many as they
             deserve. Plans, which do not show intervals, take few.
         count: Counts the records; called only where their number is public.
+        private: Whether answers carry noise; where they do not, nothing is gained by measuring less.
     """
 
     privacy: Privacy
@@ -42,6 +43,7 @@ class Terms:
     refusal: Callable[[Query], str | None]
     simulations: int | None = None
     count: Callable[[], int | None] = _unknown
+    private: bool = True
 
     @property
     def records(self) -> int | None:

@@ -33,9 +33,10 @@ from ogive.statistics.calibration_limits import check_scales
 from ogive.statistics.calibration_sums import CONSTANTS, Measured
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve import Curve
-from ogive.statistics.ecdf import DEFAULT_BINS, curve_from
+from ogive.statistics.ecdf import DEFAULT_BINS
 from ogive.statistics.inverse import bisect_points
-from ogive.statistics.methods import METHODS, choose, grants
+from ogive.statistics.methods import UNBIASED_METHODS, choose, grants
+from ogive.statistics.smoothed import curve_from
 from ogive.strategies import Strategy
 
 Int64 = NDArray[np.int64]
@@ -108,8 +109,8 @@ class HosmerLemeshow:
             object.__setattr__(self, "form", "counts")
         if self.form not in FORMS:
             raise ParameterError(f"form must be one of {', '.join(FORMS)}, got {self.form!r}")
-        if not isinstance(self.method, str) or self.method not in ("auto", *METHODS):
-            raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {self.method!r}")
+        if not isinstance(self.method, str) or self.method not in ("auto", *UNBIASED_METHODS):
+            raise ParameterError(f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {self.method!r}")
         self._aggregate(self._grid())
         if isinstance(self.groups, bool) or not isinstance(self.groups, int) or not 2 <= self.groups <= self.bins:
             raise ParameterError(f"groups must be a whole number from 2 to bins = {self.bins}, got {self.groups!r}")
@@ -137,7 +138,7 @@ class HosmerLemeshow:
         """One for each method of measuring the probabilities, and each form; the paper's constants fix both."""
         if self.constants == "paper":
             return {"path": self}
-        pairs = ((name, form) for form in reversed(FORMS) for name in METHODS)
+        pairs = ((name, form) for form in reversed(FORMS) for name in UNBIASED_METHODS)
         return {f"{name}, {form}": dataclasses.replace(self, method=name, form=form) for name, form in pairs}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, Calibration]:

@@ -7,15 +7,15 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Protocol, TypeVar
 
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError
 from ogive.grids import Bound, Grid
-from ogive.queries import Answer, Binning, CurveQuery, Query
-from ogive.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
+from ogive.queries import Answer, Binning, Query
+from ogive.smoothing import SMOOTHINGS, unsmoothable
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
-from ogive.statistics.methods import METHODS, choose
+from ogive.statistics.named import METHODS, RECIPES, Method, as_method, check_expected, plain_smoothing, released
+from ogive.statistics.recipes import Task
 from ogive.strategies import Strategy
-from ogive.strategies.base import Approximating
 
 DEFAULT_BINS = 1024
 
@@ -54,18 +54,20 @@ DesignedT = TypeVar("DesignedT", bound="Designed")
 
 
 class Designed(Protocol):
-    """A statistic that may carry a strategy designed by hand."""
+    """A statistic that may carry a recipe, or a strategy designed by hand."""
 
     @property
-    def method(self) -> str | Strategy:
-        """Name of a method, or a strategy."""
+    def method(self) -> Method:
+        """Name of a method, a recipe or a strategy."""
         ...
 
 
 def by_hand(statistic: DesignedT) -> dict[str, DesignedT]:
-    """The statistic itself, named by hand, where its method is a strategy and not a name."""
-    method = statistic.method
-    return {} if isinstance(method, str) else {f"{method.name} by hand": statistic}
+    """The statistic itself, named by hand, where its method is none of the named ones."""
+    method = as_method(statistic.method)
+    if isinstance(method, str) or method in RECIPES.values():
+        return {}
+    return {f"{method.name} by hand": statistic}
 
 
 @dataclass(frozen=True)
@@ -77,10 +79,15 @@ class Ecdf:
         bounds: Smallest and largest possible value, public; values outside are clipped.
         bins: Number of thresholds.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
-        method: "auto" (smallest predicted error), "path" (the paper's), "tree_ls", "hat_ls", "sqrt",
-            or a strategy designed by hand, for example `design_path(1024, ..., constants="paper")`.
-        smooth: "auto" ("shrinkage"), "shrinkage", "least_squares", "least_absolute" or "isotonic".
+        method: "auto" (smallest predicted error); unbiased at every threshold "path" (the first paper's), "tree_ls",
+            "hat_ls", "sqrt"; from a few measurements "projection", "histogram", "adaptive", "selected"; one of
+            the latter with options, for example `Projection(degree=20)`; or a strategy designed by hand, for
+            example `design_path(1024, ..., constants="paper")`.
+        smooth: "auto" ("shrinkage", or "isotonic" for a few measurements), "shrinkage", "least_squares",
+            "least_absolute" or "isotonic".
         missing: What a missing value means; see `Binning`.
+        expected_records: A public guess of the number of records, for "auto" and the methods that need it
+            where that number is private. Never looked up in the records.
     """
 
     name: ClassVar[str] = "ecdf"
@@ -90,81 +97,44 @@ class Ecdf:
     _: KW_ONLY
     bins: int = DEFAULT_BINS
     grid: Grid | str = "linear"
-    method: str | Strategy = "auto"
+    method: Method = "auto"
     smooth: str = "auto"
     missing: str = "refuse"
+    expected_records: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.column, str):
             raise ParameterError(f"column must be a column's name, got {self.column!r}")
         self.binning()
-        if not isinstance(self.method, str | Strategy):
-            raise ParameterError(f"method must be a name or a strategy, got {self.method!r}")
-        if isinstance(self.method, str) and self.method not in ("auto", *METHODS):
-            raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {self.method!r}")
+        as_method(self.method)
         if self.smooth not in ("auto", *SMOOTHINGS):
             raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {self.smooth!r}")
-        if not isinstance(self.method, str):
+        if isinstance(self.method, Strategy):
             reason = unsmoothable(self.method, self.smooth)
             if reason is not None:
                 raise ParameterError(reason)
+        check_expected(self.expected_records)
 
     def binning(self) -> Binning:
         """How a record becomes the number of a bin."""
         return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
 
     def canonical(self) -> Ecdf:
-        """The one spelling that stands for all of the same question: the grid itself, and no "auto" smoothing."""
+        """The one spelling that stands for all of the same question: the grid itself, recipes spelled out."""
         grid = self.binning().grid
-        smooth = DEFAULT_SMOOTHING if self.smooth == "auto" else self.smooth
-        return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, smooth=smooth)
+        method = as_method(self.method)
+        smooth = plain_smoothing(method, self.smooth)
+        return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, smooth=smooth, method=method)
 
     def alternatives(self) -> dict[str, Ecdf]:
-        """One for each method, and one for a strategy designed by hand."""
+        """One for each method, and one for a recipe or strategy of the user's own."""
         return {name: dataclasses.replace(self, method=name) for name in METHODS} | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, Curve]:
-        """Ask once for the noisy measurements and turn them into a valid curve.
+        """Ask for noisy measurements, most methods once, and turn them into a valid curve.
 
-        Privacy: one measurement at the whole of `terms.privacy`; smoothing is post-processing.
+        Privacy: all measurements together at most the whole of `terms.privacy`; smoothing is post-processing.
         """
-        binning = self.binning()
-        strategy = choose(
-            binning.grid.bins,
-            terms.privacy,
-            terms.adjacency,
-            self.method,
-            lambda candidate: unsmoothable(candidate, self.smooth) or terms.refusal(CurveQuery(binning, candidate)),
-            rows=terms.unit.max_rows_per_person,
-        )
-        answer = yield CurveQuery(binning, strategy)
-        return curve_from(answer, binning, strategy, terms, self.smooth)
-
-
-def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Terms, smoothing: str) -> Curve:
-    """Turn noisy measurements into a curve; post-processing.
-
-    What was paid for is never lost: where a solver cannot certify its result, or a strategy has a shape that
-    it refuses, the curve is made valid by isotonic regression, and says so.
-    """
-    kind = DEFAULT_SMOOTHING if smoothing == "auto" else smoothing
-    strategy = answer.noise_of(strategy)
-    raw = cumulative = strategy.estimate(answer.values, answer.total)
-    if answer.noisy:
-        try:
-            cumulative = smooth(strategy, answer.values, total=answer.total, kind=kind)
-        except (ArithmeticError, UnsupportedError):
-            kind = "isotonic"
-            cumulative = smooth(strategy, answer.values, total=answer.total, kind=kind)
-    return Curve(
-        grid=binning.grid,
-        cumulative=cumulative,
-        raw=raw,
-        strategy=strategy if answer.noisy else None,
-        adjacency=terms.adjacency,
-        total=answer.total,
-        smoothing=kind if answer.noisy else "none",
-        column=binning.column,
-        measured=answer.values if answer.noisy and isinstance(strategy, Approximating) else None,
-    )
+        task = Task(self.binning(), terms, self.smooth, self.expected_records)
+        return (yield from released(self.method, task))

@@ -1,4 +1,4 @@
-"""Which strategies can serve a curve at a given price, and which is best.
+"""Which unbiased strategies can serve a curve at a given price, and which is best.
 
 The choice depends on the grid's size, the privacy, the adjacency and what the trust model
 can do, never on the records, so it costs nothing.
@@ -20,7 +20,8 @@ from ogive.strategies import design_hats, design_path, design_square_root, desig
 if TYPE_CHECKING:
     from ogive.strategies import Strategy
 
-METHODS = ("path", "tree_ls", "hat_ls", "sqrt")
+UNBIASED_METHODS = ("path", "tree_ls", "hat_ls", "sqrt")
+"""Ways to measure every threshold without bias; `ogive.statistics.named.METHODS` has all ways to a curve."""
 
 Design = Callable[..., "Strategy"]
 _PURE: dict[str, Design] = {"path": design_path, "tree_ls": design_tree, "hat_ls": design_hats}
@@ -53,15 +54,15 @@ def candidates(
         size: Number of thresholds.
         privacy: What all measurements together may cost.
         adjacency: Which data sets are adjacent.
-        method: One of `METHODS`, or "auto" for all of them.
+        method: One of `UNBIASED_METHODS`, or "auto" for all of them.
         rows: How many records of one person the guarantee must hide together.
 
     Raises:
         ParameterError: no such method, or the method cannot meet this type of guarantee.
         ScaleError: every strategy would need more noise than can be drawn.
     """
-    if method != "auto" and method not in METHODS:
-        raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {method!r}")
+    if method != "auto" and method not in UNBIASED_METHODS:
+        raise ParameterError(f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {method!r}")
     found: list[Strategy] = []
     failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
     for grant in grants(privacy):
@@ -102,7 +103,7 @@ def choose(
         size: Number of thresholds.
         privacy: What all measurements together may cost.
         adjacency: Which data sets are adjacent.
-        method: "auto", one of `METHODS`, or a designed strategy to take as it is.
+        method: "auto", one of `UNBIASED_METHODS`, or a designed strategy to take as it is.
         refusal: Why the trust model cannot serve a strategy, or None.
         rows: How many records of one person the guarantee must hide together.
 

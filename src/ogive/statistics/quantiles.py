@@ -22,7 +22,8 @@ from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve import Curve
 from ogive.statistics.curve_bins import lower_ends
 from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf, by_hand
-from ogive.statistics.methods import METHODS, choose
+from ogive.statistics.methods import choose
+from ogive.statistics.named import METHODS, Method, as_method
 from ogive.statistics.quantiles_bisection import bisect_quantiles
 from ogive.strategies import Pointwise, Strategy
 
@@ -138,6 +139,7 @@ class Quantiles:
         method: "bisection" opens only the points it visits (path noise); anything else is a method
             of `Ecdf` and reads the quantiles off a whole curve, which costs the same. "auto" does so.
         confidence_level: Of the simultaneous intervals.
+        expected_records: As for `Ecdf`.
     """
 
     name: ClassVar[str] = "quantiles"
@@ -148,9 +150,10 @@ class Quantiles:
     bounds: tuple[Bound, Bound] | None = None
     bins: int = DEFAULT_BINS
     grid: Grid | str = "linear"
-    method: str | Strategy = "auto"
+    method: Method = "auto"
     missing: str = "refuse"
     confidence_level: float = CONFIDENCE_LEVEL
+    expected_records: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -174,15 +177,24 @@ class Quantiles:
 
     def _ecdf(self) -> Ecdf:
         method = "path" if self.method == "bisection" else self.method
-        return Ecdf(self.column, self.bounds, bins=self.bins, grid=self.grid, method=method, missing=self.missing)
+        return Ecdf(
+            self.column,
+            self.bounds,
+            bins=self.bins,
+            grid=self.grid,
+            method=method,
+            missing=self.missing,
+            expected_records=self.expected_records,
+        )
 
     def canonical(self) -> Quantiles:
-        """The one spelling that stands for all of the same question: the grid itself."""
+        """The one spelling that stands for all of the same question: the grid itself, recipes spelled out."""
         grid = self._ecdf().binning().grid
-        return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid)
+        method = self.method if self.method == "bisection" else as_method(self.method)
+        return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, method=method)
 
     def alternatives(self) -> dict[str, Quantiles]:
-        """One for each way to a whole curve, one for bisection, and one for a strategy designed by hand."""
+        """One for each way to a whole curve, one for bisection, and one for a recipe or strategy of one's own."""
         named = {name: dataclasses.replace(self, method=name) for name in (*METHODS, "bisection")}
         return named | by_hand(self)
 

@@ -19,7 +19,7 @@ from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import DEFAULT_BINS, by_hand, make_grid
-from ogive.statistics.methods import METHODS
+from ogive.statistics.methods import UNBIASED_METHODS
 from ogive.statistics.roc_designs import BUDGETS, choose_for_classes
 from ogive.statistics.roc_estimate import RocEstimate
 from ogive.statistics.roc_points import ORIENTATIONS
@@ -89,8 +89,8 @@ class Roc:
             raise ParameterError(f"public_labels must be True or False, got {self.public_labels!r}")
         if not isinstance(self.method, str | Strategy):
             raise ParameterError(f"method must be a name or a strategy, got {self.method!r}")
-        if isinstance(self.method, str) and self.method not in ("auto", *METHODS):
-            raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {self.method!r}")
+        if isinstance(self.method, str) and self.method not in ("auto", *UNBIASED_METHODS):
+            raise ParameterError(f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {self.method!r}")
         if self.smooth not in ("auto", *SMOOTHINGS):
             raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {self.smooth!r}")
         reason = None if isinstance(self.method, str) else unsmoothable(self.method, self.smooth)
@@ -120,8 +120,8 @@ class Roc:
 
     def alternatives(self) -> dict[str, Roc]:
         """One for each method and division of the budget, and one for a strategy designed by hand."""
-        joint = {name: dataclasses.replace(self, method=name, budget="joint") for name in METHODS}
-        split = {f"{name}, split": dataclasses.replace(self, method=name, budget="split") for name in METHODS}
+        joint = {name: dataclasses.replace(self, method=name, budget="joint") for name in UNBIASED_METHODS}
+        split = {f"{name}, split": dataclasses.replace(self, method=name, budget="split") for name in UNBIASED_METHODS}
         return joint | split | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, RocEstimate]:

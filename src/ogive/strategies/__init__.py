@@ -7,6 +7,8 @@ from typing import Any
 from ogive.errors import ParameterError
 from ogive.strategies.base import Approximating, Level, Pointwise, Strategy
 from ogive.strategies.hats import LeastSquaresHats, design_hats
+from ogive.strategies.histogram import GroupedHistogram, design_histogram
+from ogive.strategies.opened import OpenedThresholds
 from ogive.strategies.path import PathNoise
 from ogive.strategies.path_design import design_path
 from ogive.strategies.projection import OrthogonalProjection
@@ -17,9 +19,11 @@ from ogive.strategies.tree import LeastSquaresTree, design_tree
 
 __all__ = [
     "Approximating",
+    "GroupedHistogram",
     "LeastSquaresHats",
     "LeastSquaresTree",
     "Level",
+    "OpenedThresholds",
     "OrthogonalProjection",
     "PathNoise",
     "Pointwise",
@@ -28,6 +32,7 @@ __all__ = [
     "SummedApproximations",
     "SummedStrategies",
     "design_hats",
+    "design_histogram",
     "design_path",
     "design_projection",
     "design_square_root",
@@ -36,8 +41,10 @@ __all__ = [
 ]
 
 _STRATEGIES: tuple[Any, ...] = (
+    GroupedHistogram,
     LeastSquaresHats,
     LeastSquaresTree,
+    OpenedThresholds,
     OrthogonalProjection,
     PathNoise,
     SquareRoot,

@@ -10,7 +10,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ogive import Adjacency, Bounds, Central, Ecdf, Grid, HosmerLemeshow, Ledger, PrivacyUnit, PureDP, Quantiles, Roc
+from ogive import (
+    Adjacency,
+    Bounds,
+    Central,
+    Ecdf,
+    Grid,
+    HistogramQueries,
+    HosmerLemeshow,
+    Ledger,
+    PrivacyUnit,
+    Projection,
+    PureDP,
+    Quantiles,
+    Roc,
+)
 from ogive.releasing import release
 from ogive.statistics.base import canonical_class, describe
 from ogive.strategies import design_tree
@@ -34,9 +48,22 @@ SAME = {
     ],
     "defaults": [
         Ecdf("x", (0, 1)),
-        Ecdf("x", (0, 1), bins=1024, grid="linear", method="auto", smooth="shrinkage", missing="refuse"),
+        Ecdf("x", (0, 1), bins=1024, grid="linear", method="auto", smooth="auto", missing="refuse"),
         Ecdf("x", grid=Grid.linear(0, 1, bins=1024)),
         Ecdf("x", grid=Grid.linear(0, 1, bins=1024), bins=7),
+    ],
+    "an unbiased method": [
+        Ecdf("x", (0, 1), method="hat_ls"),
+        Ecdf("x", (0, 1), method="hat_ls", smooth="shrinkage"),
+    ],
+    "a recipe by its name": [
+        Ecdf("x", (0, 1), method="histogram"),
+        Ecdf("x", (0, 1), method=HistogramQueries()),
+        Ecdf("x", (0, 1), method=HistogramQueries(groups=30, accounting="joint")),
+    ],
+    "quantiles by a recipe": [
+        Quantiles("x", (0.5,), bounds=(0, 1), method="projection"),
+        Quantiles("x", (0.5,), bounds=(0, 1), method=Projection()),
     ],
     "integers": [
         Ecdf("x", (0, 9), grid="integers"),
@@ -88,7 +115,12 @@ DIFFERENT = [
     Ecdf("x", (1, 2), grid="geometric"),
     Ecdf("x", (1, 2)),
     Ecdf("x", (0, 1), method="path"),
+    Ecdf("x", (0, 1), method="projection"),
+    Ecdf("x", (0, 1), method=Projection(degree=6)),
+    Ecdf("x", (0, 1), method=HistogramQueries(groups=20)),
+    Ecdf("x", (0, 1), expected_records=1000),
     Ecdf("x", (0, 1), smooth="isotonic"),
+    Ecdf("x", (0, 1), smooth="shrinkage"),
     Ecdf("x", (0, 1), missing="low"),
     Ecdf("day", ("2024-01-01T00:00:00", "2024-12-31T00:00:00")),
     Ecdf("x", grid=Grid.explicit([1, 2, 5], low=0)),

@@ -1,0 +1,112 @@
+"""The noisy number of records at or below one threshold."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ogive.accounting import group_loss
+from ogive.errors import DataError, ParameterError
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.base import NodeNoise
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
+from ogive.queries import base
+from ogive.queries.aggregates import Binning
+from ogive.queries.base import Int64
+from ogive.strategies.base import Level
+from ogive.strategies.counted_noise import check_counted, counted_loss
+
+
+@dataclass(frozen=True)
+class ThresholdQuery:
+    """The noisy number of records at or below one threshold of a grid, times 2^bits.
+
+    Queries at several thresholds are several measurements, each with noise of its own and paid for; a threshold
+    may be chosen after looking at the answers before.
+
+    Fields:
+        binning: Column and grid.
+        point: 0-based threshold.
+        law: Noise of the count, on the scale where a record counts 2^bits.
+        bits: Fractional bits of the count.
+    """
+
+    binning: Binning
+    point: int
+    law: DiscreteLaplace | DiscreteGaussian
+    bits: int = 0
+
+    def __post_init__(self) -> None:
+        check_counted(self.binning.grid.bins, (self.law,), self.bits)
+        last = self.binning.grid.bins - 1
+        if isinstance(self.point, bool) or not isinstance(self.point, int) or not 0 <= self.point <= last:
+            raise ParameterError(f"point must be a whole number from 0 to {last}, got {self.point!r}")
+
+    @property
+    def method(self) -> str:
+        """Counts at thresholds chosen one after the other."""
+        return "adaptive"
+
+    @property
+    def aggregate(self) -> Binning:
+        """Records per bin."""
+        return self.binning
+
+    @property
+    def measurement(self) -> ThresholdQuery:
+        """The query itself: each is priced."""
+        return self
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One noise variable."""
+        return (Level(1, self.law),)
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Privacy loss: one record changes the count by one at most.
+
+        Raises:
+            ParameterError: missing values are dropped although the adjacency makes the number of records public.
+        """
+        if unit.adjacency is Adjacency.REPLACE and self.binning.missing == "drop":
+            raise ParameterError(
+                "missing='drop' would publish how many values are missing, since replacing a record may change it; "
+                "use missing='low' or 'high', or adjacency ADD_OR_REMOVE"
+            )
+        loss = counted_loss(self.law, self.bits, l1=1, l2_squared=1, integers=1)
+        return group_loss(loss, unit.max_rows_per_person)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of binned data, binning, threshold, noise and adjacency; as secret as the data."""
+        public = {
+            "binning": self.binning.to_dict(),
+            "point": self.point,
+            "law": self.law.to_dict(),
+            "bits": self.bits,
+            "adjacency": adjacency.value,
+        }
+        return base.digest("threshold", public, sums)
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """The number of records under REPLACE."""
+        return (self.binning.records(sums),) if adjacency is Adjacency.REPLACE else None
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """Count and noise added up, shape (1,)."""
+        return base.noisy(self, sums, nodes)
+
+    def measure(self, sums: Int64) -> Int64:
+        """The exact count times 2^bits, shape (1,).
+
+        Raises:
+            DataError: there are so many records that the count would not fit.
+        """
+        count = int(sums[: self.point + 1].sum())
+        if count >= 1 << (61 - self.bits):
+            raise DataError("so many records do not fit the fixed-point counts of adaptive quantiles")
+        return np.array([count << self.bits], dtype=np.int64)
+
+    def noise(self, nodes: NodeNoise) -> Int64:
+        """What the node noise adds to `measure`, shape (1,)."""
+        return nodes.values(self.law, 0, np.zeros(1, dtype=np.int64))

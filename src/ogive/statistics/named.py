@@ -1,0 +1,137 @@
+"""All ways to release a curve by their names, and which of them `auto` takes.
+
+The choice rests on public quantities alone: the number of thresholds, the guarantee, the adjacency, how many
+records a person may have, and the number of records where that is public or guessed publicly. It costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from ogive.errors import ParameterError, ScaleError, UnsupportedError
+from ogive.queries import Answer, CurveQuery, Query
+from ogive.smoothing import DEFAULT_SMOOTHING, unsmoothable
+from ogive.statistics.curve import Curve
+from ogive.statistics.methods import UNBIASED_METHODS, choose
+from ogive.statistics.predicted import strategy_energy
+from ogive.statistics.recipes import Recipe, Task
+from ogive.statistics.recipes_whole import HistogramQueries, Projection
+from ogive.statistics.smoothed import curve_from
+from ogive.strategies import Strategy
+from ogive.strategies.base import approximates
+
+Method = str | Strategy | Recipe
+"""A method's name, a recipe with options, or a strategy designed by hand."""
+
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (Projection(), HistogramQueries())}
+METHODS = (*UNBIASED_METHODS, *RECIPES)
+
+MOST_EXPECTED = 1 << 40
+# an unbiased curve that is nearly as good says more: its bands are narrower and no shape of data misleads it
+_WORTH = 0.9
+
+
+def as_method(method: Any) -> Method:
+    """A method in its one form: a recipe for its name, anything else as it is.
+
+    Raises:
+        ParameterError: it is no name of a method, recipe or strategy.
+    """
+    if isinstance(method, str):
+        if method not in ("auto", *METHODS):
+            raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {method!r}")
+        return RECIPES.get(method, method)
+    if isinstance(method, type) or not isinstance(method, Recipe | Strategy):
+        raise ParameterError(f"method must be a name, a recipe or a strategy, got {method!r}")
+    return method
+
+
+def plain_smoothing(method: Method, smooth: str) -> str:
+    """What "auto" smoothing stands for, where that is the same whatever the method turns out to measure."""
+    unbiased = method in UNBIASED_METHODS if isinstance(method, str) else not isinstance(method, Recipe)
+    if smooth != "auto" or not unbiased or (not isinstance(method, str | Recipe) and approximates(method)):
+        return smooth
+    return DEFAULT_SMOOTHING
+
+
+def check_expected(records: Any) -> None:
+    """Refuse a guess of the number of records that is no number of records.
+
+    Raises:
+        ParameterError: it is not None and no whole number of at least 1.
+    """
+    if records is None:
+        return
+    if isinstance(records, bool) or not isinstance(records, int) or not 1 <= records <= MOST_EXPECTED:
+        raise ParameterError(f"expected_records must be a whole number from 1 to {MOST_EXPECTED}, got {records!r}")
+
+
+def released(method: Method, task: Task) -> Generator[Query, Answer, Curve]:
+    """Release a curve by a method.
+
+    Raises:
+        ParameterError, ScaleError: the method does not fit the grid or the terms.
+        UnsupportedError: the trust model cannot serve it.
+    """
+    way = as_method(method)
+    if way == "auto":
+        for recipe in better(task):
+            try:
+                procedure = recipe.curve(task)
+                query = next(procedure)
+            except (ParameterError, ScaleError, UnsupportedError):
+                continue
+            if task.terms.refusal(query) is None:
+                return (yield from _continued(procedure, query))
+    if isinstance(way, Recipe):
+        return (yield from way.curve(task))
+    strategy = unbiased(way, task)
+    answer = yield CurveQuery(task.binning, strategy)
+    return curve_from(answer, task.binning, strategy, task.terms, task.smooth)
+
+
+def unbiased(method: str | Strategy, task: Task) -> Strategy:
+    """The strategy of that name, or for "auto" the unbiased one of the smallest variance, that can be served."""
+    return choose(
+        task.size,
+        task.terms.privacy,
+        task.terms.adjacency,
+        method,
+        lambda each: unsmoothable(each, task.smooth) or task.terms.refusal(CurveQuery(task.binning, each)),
+        rows=task.rows,
+    )
+
+
+def better(task: Task) -> list[Recipe]:
+    """Recipes whose predicted error is clearly below that of the best unbiased strategy, best first.
+
+    None where nothing is hidden, since exact answers need no approximation, and none where the number of
+    records is private and no public guess of it was given.
+    """
+    if not task.terms.private or task.smooth not in ("auto", "isotonic") or task.records is None:
+        return []
+    try:
+        limit = _WORTH * strategy_energy(unbiased("auto", task), task)
+    except (ParameterError, ScaleError, UnsupportedError):
+        limit = float("inf")
+    found: list[tuple[float, Recipe]] = []
+    for recipe in RECIPES.values():
+        try:
+            energy = recipe.energy(task)
+        except (ParameterError, ScaleError, UnsupportedError):
+            continue
+        if energy < limit:
+            found.append((energy, recipe))
+    return [recipe for _, recipe in sorted(found, key=lambda each: each[0])]
+
+
+def _continued(procedure: Generator[Query, Answer, Curve], query: Query) -> Generator[Query, Answer, Curve]:
+    """Go on with a procedure whose first query was already asked for."""
+    while True:
+        answer = yield query
+        try:
+            query = procedure.send(answer)
+        except StopIteration as stop:
+            curve: Curve = stop.value
+            return curve

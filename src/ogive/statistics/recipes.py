@@ -1,0 +1,77 @@
+"""Recipes: ways to release a curve that are more than one strategy measured once.
+
+A recipe says what it asks, as a generator of queries that returns the curve, and how far off it expects to be. It is
+frozen plain data, so it stands for itself in the ledger's questions; `Ecdf(method=...)` takes it by its name, with
+the usual options, or as an instance with others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, runtime_checkable
+
+from ogive.queries import Answer, Binning, Query
+from ogive.statistics.base import Terms
+from ogive.statistics.curve import Curve
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a recipe is asked to do: the curve that is wanted, under which terms.
+
+    Fields:
+        binning: Column and grid.
+        terms: Privacy, unit and what the trust model can serve.
+        smooth: How the curve is made valid; "auto" for what suits the recipe.
+        expected_records: A public guess of the number of records, for where that is private.
+    """
+
+    binning: Binning
+    terms: Terms
+    smooth: str = "auto"
+    expected_records: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Number of thresholds."""
+        return self.binning.grid.bins
+
+    @property
+    def rows(self) -> int:
+        """How many records of one person are hidden together."""
+        return self.terms.unit.max_rows_per_person
+
+    @property
+    def records(self) -> int | None:
+        """The public number of records, or else the public guess of it."""
+        known = self.terms.records
+        return self.expected_records if known is None else known
+
+
+@runtime_checkable
+class Recipe(Protocol):
+    """Interface; frozen plain data with no subclass."""
+
+    name: ClassVar[str]
+    """As in `Ecdf(method=...)` and on the command line."""
+
+    def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
+        """Yield queries, receive answers, return the curve.
+
+        Raises:
+            ParameterError: the options do not fit the grid or the terms.
+            ScaleError: more noise would be needed than can be drawn.
+            UnsupportedError: the trust model cannot serve it.
+        """
+        ...
+
+    def energy(self, task: Task) -> float:
+        """Predicted energy distance from the records' population, in units of the bounds' distance; public.
+
+        Geometric mean over public reference shapes; what the records look like has no say in it.
+
+        Raises:
+            ParameterError, ScaleError, UnsupportedError: as `curve`.
+        """
+        ...

@@ -1,0 +1,82 @@
+"""Noise for a few whole counts, with the constants of real-valued Gaussian noise.
+
+Counts that get Gaussian noise are scaled by 2^20 first, so that the discrete Gaussian is as good as the continuous
+one (`ogive.accounting.gaussian`) and an (epsilon, delta) guarantee is spent exactly. Counts that get discrete
+Laplace noise stay as they are: that is pure differential privacy at any scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from ogive.accounting import discrete_loss, gaussian_grant
+from ogive.accounting.gaussian import LEAST_SIGMA
+from ogive.errors import ParameterError
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
+from ogive.noise.base import Law
+from ogive.privacy import MAX_ROWS_PER_PERSON, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
+
+BITS = 20
+MOST_BITS = 30
+
+
+def check_counted(size: Any, laws: Sequence[Any], bits: Any) -> None:
+    """Refuse a size below 1, laws of two kinds, or fractional bits that do not go with them.
+
+    Raises:
+        ParameterError: naming the value and what is allowed.
+    """
+    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+        raise ParameterError(f"size must be a whole number of at least 1, got {size!r}")
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 0 <= bits <= MOST_BITS:
+        raise ParameterError(f"bits must be a whole number from 0 to {MOST_BITS}, got {bits!r}")
+    gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in laws)
+    if not gaussian and not all(isinstance(law, DiscreteLaplace) for law in laws):
+        raise ParameterError(
+            f"laws must all be DiscreteLaplace, or all DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
+        )
+
+
+def check_rows(rows: Any) -> int:
+    """How many records of one person are hidden together.
+
+    Raises:
+        ParameterError: it is no whole number of at least 1.
+    """
+    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS_PER_PERSON:
+        raise ParameterError(f"rows must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {rows!r}")
+    return rows
+
+
+def counted_noise(privacy: Privacy, *, l1: int, l2_squared: int, integers: int, rows: int = 1) -> tuple[Law, int]:
+    """The least noise of every count that meets a guarantee, and the fractional bits of the counts.
+
+    Args:
+        privacy: What all counts together may cost: discrete Laplace noise for PureDP, else discrete Gaussian.
+        l1: Largest sum of absolute changes of the counts by one record.
+        l2_squared: Largest sum of squared changes.
+        integers: How many counts there are.
+        rows: How many records of one person the guarantee must hide together.
+
+    Raises:
+        ScaleError: more noise is needed than can be drawn.
+    """
+    if isinstance(privacy, PureDP):
+        return DiscreteLaplace(round_up_scale(l1 * rows / privacy.epsilon)), 0
+    change = Fraction(l2_squared * rows * rows) * 4**BITS
+    if isinstance(privacy, ZeroConcentratedDP):
+        variance = change / (2 * privacy.rho)
+    else:
+        mu = gaussian_grant(privacy, integers=integers, per_unit=float(change) ** 0.5)
+        variance = change / (Fraction(mu) ** 2 * (1 - Fraction(1, 1 << 48)))
+    return DiscreteGaussian(max(round_up_root(variance), Fraction(LEAST_SIGMA))), BITS
+
+
+def counted_loss(law: Law, bits: int, *, l1: int, l2_squared: int, integers: int) -> PureDP | GaussianDP:
+    """The exact loss of counts that each get noise of one law; the inverse of `counted_noise`."""
+    if isinstance(law, DiscreteLaplace):
+        return PureDP(l1 * 2**bits / law.scale)
+    assert isinstance(law, DiscreteGaussian)
+    return discrete_loss(Fraction(l2_squared * 4**bits), law.sigma, integers)
