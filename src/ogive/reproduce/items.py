@@ -35,13 +35,13 @@ class Plan:
     """How thorough a reproduction is.
 
     Fields:
-        runs: Repetitions at every setting.
+        runs: Repetitions at every setting; what is usual for each item if None.
         quick: Fewer settings, for a first look.
         seed: Decides every random number.
         data: Folders and files with data sets, for items that read some; what is found first is taken.
     """
 
-    runs: int = 100
+    runs: int | None = None
     quick: bool = False
     seed: int = 1
     data: Places = ()
@@ -59,7 +59,7 @@ class Item:
     Fields:
         paper: Short name of the paper.
         kind: `FIGURE` or `TABLE`.
-        number: As printed.
+        number: As printed, for example 2 or "D1".
         title: What is shown, in a few words.
         settings: The parameters at which to measure; fewer when asked to be quick. A setting's "runs" is
             the most repetitions wanted there.
@@ -71,12 +71,13 @@ class Item:
         inputs: Names the data that are read, by content; becomes part of every setting, so that numbers of
             other data are not taken for known.
         most_runs: Repetitions that are enough at every setting, or None.
+        usual_runs: Repetitions at every setting where nothing else is asked for.
         alone: Whether tasks must not share the machine with each other (run times).
     """
 
     paper: str
     kind: str
-    number: int
+    number: int | str
     title: str
     settings: Callable[[bool], tuple[Setting, ...]]
     measure: Measure
@@ -85,6 +86,7 @@ class Item:
     code: tuple[str, ...]
     inputs: Callable[[Places], Setting] = no_inputs
     most_runs: int | None = None
+    usual_runs: int = 100
     alone: bool = False
 
     @property
@@ -106,7 +108,8 @@ class Item:
 
     def runs(self, plan: Plan) -> int:
         """Repetitions at every setting."""
-        return plan.runs if self.most_runs is None else min(plan.runs, self.most_runs)
+        wanted = self.usual_runs if plan.runs is None else plan.runs
+        return wanted if self.most_runs is None else min(wanted, self.most_runs)
 
 
 @dataclass(frozen=True)

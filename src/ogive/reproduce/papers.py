@@ -18,7 +18,7 @@ from ogive.reproduce.store import ResultStore
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import Check, remark, verdict
 
-PAPERS = {"ecdf": "ogive.reproduce.ecdf"}
+PAPERS = {"ecdf": "ogive.reproduce.ecdf", "projection": "ogive.reproduce.projection"}
 """Short name of each paper and the module that holds its `ITEMS`."""
 
 
@@ -79,20 +79,32 @@ def items_of(paper: str) -> tuple[Item, ...]:
     return items
 
 
-def select(paper: str, *, figures: Iterable[int] = (), tables: Iterable[int] = ()) -> tuple[Item, ...]:
-    """Choose items by their numbers; all of the paper where none are named.
+def select(paper: str, *, figures: Iterable[int | str] = (), tables: Iterable[int | str] = ()) -> tuple[Item, ...]:
+    """Choose items by their numbers as printed; all of the paper where none are named.
+
+    Args:
+        paper: Short name.
+        figures: For example 2 or "D1"; "d1" and "D.1" are the same figure.
+        tables: Likewise.
 
     Raises:
         ParameterError: a number is not among the paper's items.
     """
     items = items_of(paper)
-    wanted = dict.fromkeys([(FIGURE, number) for number in figures] + [(TABLE, number) for number in tables])
-    known = {(item.kind, item.number): item for item in items}
-    for kind, number in wanted:
-        if (kind, number) not in known:
+    known = {(item.kind, _plain(item.number)): item for item in items}
+    chosen = {}
+    for kind, number in [(FIGURE, number) for number in figures] + [(TABLE, number) for number in tables]:
+        item = known.get((kind, _plain(number)))
+        if item is None:
             there = ", ".join(f"{item.kind} {item.number}" for item in items)
             raise ParameterError(f"{kind} {number} of {paper} cannot be redone here; there are {there}")
-    return tuple(known[name] for name in wanted) or items
+        chosen[item.name] = item
+    return tuple(chosen.values()) or items
+
+
+def _plain(number: int | str) -> str:
+    """A number as it is compared: figures of an appendix are written D1, d1 or D.1."""
+    return str(number).strip().upper().replace("D.", "D")
 
 
 def reproduce(
@@ -121,7 +133,7 @@ def reproduce(
             drawing library is missing.
         TaskError: a run failed.
     """
-    if plan.runs < 1:
+    if plan.runs is not None and plan.runs < 1:
         raise ParameterError(f"runs must be at least 1, got {plan.runs}")
     if workers is not None and workers < 1:
         raise ParameterError(f"workers must be at least 1, got {workers}")

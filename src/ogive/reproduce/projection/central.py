@@ -1,0 +1,159 @@
+"""Figures 1, 2, D1 and D2: all records in one place.
+
+Methods are named with what they are charged for: "naive" for every count on its own, as the paper's results need,
+"joint" for what all counts cost together. The library's histograms are made monotone; the paper cuts negative counts.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.noise import KeyedSource
+from ogive.reproduce.items import Numbers, Places, Setting
+from ogive.reproduce.projection.baselines import (
+    GROUPS,
+    ROUNDS,
+    adaptive_points,
+    counter,
+    histogram_counts,
+    histogram_curve,
+    scale,
+)
+from ogive.reproduce.projection.distances import distances
+from ogive.reproduce.projection.releases import (
+    CODE,
+    DEGREE,
+    exact,
+    guarantee,
+    histogram,
+    histograms,
+    projection,
+    released,
+)
+from ogive.reproduce.projection.shapes import SHAPES, Shape
+from ogive.reproduce.randomness import streams
+
+Float64 = NDArray[np.float64]
+Curves = dict[str, Float64]
+Points = dict[str, tuple[Float64, Float64]]
+
+RECORDS = 10_000
+EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+QUICK_EPSILONS = (0.1, 1.0, 5.0)
+
+PP, HQ_NAIVE, AQ_NAIVE = "PP", "HQ, naive", "AQ, naive"
+PP_EXACT, HQ, AQ, SHAPED = "PP, exact", "HQ, joint", "AQ, joint", "LEG-E"
+NO_PRIVACY, HQ_STEP, HQ_CUT, ISOTROPIC = "no privacy", "HQ, joint, step", "HQ, joint, cut", "LEG K=6"
+SHAPED_6, SHAPED_10, SHAPED_20 = (f"{SHAPED} K={degree}" for degree in (6, 10, 20))
+
+PAPER_MODE = (PP, HQ_NAIVE, AQ_NAIVE)
+LIBRARY_MODE = (PP_EXACT, HQ, AQ, SHAPED)
+MEASURED = (*PAPER_MODE, *LIBRARY_MODE, NO_PRIVACY, HQ_STEP, HQ_CUT, ISOTROPIC, SHAPED_6, SHAPED_10, SHAPED_20)
+
+CENTRAL_CODE = (*CODE, "reproduce/projection/central.py")
+
+
+def delta_of(records: int) -> float:
+    """The paper's delta, N^-3/2."""
+    return math.pow(records, -1.5)
+
+
+def quantity(method: str, distance: str) -> str:
+    """Name of a number: a method's distance from the truth."""
+    return f"{method}: {distance}"
+
+
+def settings(shapes: tuple[str, ...], quick: bool) -> tuple[Setting, ...]:
+    """Every distribution at every epsilon."""
+    return tuple(
+        {"data": shape, "epsilon": epsilon} for shape, epsilon in product(shapes, QUICK_EPSILONS if quick else EPSILONS)
+    )
+
+
+def errors(setting: Setting, seed: int, data: Places) -> Numbers:
+    """Distances of one release by every method from the true distribution function."""
+    shape = SHAPES[str(setting["data"])]
+    generator, source = streams(seed)
+    records = shape.records(generator, RECORDS)
+    curves, _ = private_curves(shape, records, float(setting["epsilon"]), generator, source)
+    return measured(curves, shape.truth, shape.high - shape.low)
+
+
+def measured(curves: Curves, truth: Float64, width: float) -> Numbers:
+    """All distances of all curves."""
+    return {
+        quantity(name, distance): value
+        for name, curve in curves.items()
+        for distance, value in distances(curve, truth, width).items()
+    }
+
+
+def private_curves(
+    shape: Shape, records: Float64, epsilon: float, generator: np.random.Generator, source: KeyedSource
+) -> tuple[Curves, Points]:
+    """One release by every method; of adaptive quantiles also the points that were asked for."""
+    size, axis, delta = records.size, shape.axis, delta_of(records.size)
+    privacy = guarantee(epsilon, delta)
+    groups = histogram_counts(records, shape.low, shape.high)
+    count = counter(records)
+
+    def noisy_groups(sigma: float) -> Float64:
+        return groups + sigma * generator.standard_normal(GROUPS)
+
+    def adaptive(sigma: float) -> tuple[Float64, Float64]:
+        noise = sigma * generator.standard_normal(ROUNDS)
+        return adaptive_points(count, size, shape.low, shape.high, noise)
+
+    one = scale(epsilon, delta)
+    joint = noisy_groups(one * np.sqrt(2))
+    curves: Curves = {
+        NO_PRIVACY: np.searchsorted(np.sort(records), axis, side="right") / size,
+        HQ_NAIVE: histogram_curve(noisy_groups(scale(epsilon, delta, parts=GROUPS)), axis, linear=False),
+        HQ_STEP: histogram_curve(joint, axis, linear=False),
+        HQ_CUT: histogram_curve(joint, axis, linear=True),
+    }
+    points: Points = {
+        AQ_NAIVE: adaptive(scale(epsilon, delta, parts=ROUNDS)),
+        AQ: adaptive(one * np.sqrt(ROUNDS)),
+    }
+    designs = {
+        PP: projection(privacy, size, DEGREE, "moments", "paper"),
+        PP_EXACT: projection(privacy, size, DEGREE, "moments"),
+        ISOTROPIC: projection(privacy, size, DEGREE, "isotropic"),
+        SHAPED: projection(privacy, size, None),
+        SHAPED_6: projection(privacy, size, 6),
+        SHAPED_10: projection(privacy, size, 10),
+        SHAPED_20: projection(privacy, size, 20),
+        HQ: histogram(privacy),
+    }
+    counts = histograms([records], shape.low, shape.high)
+    curves |= {name: np.interp(axis, *found) for name, found in points.items()}
+    curves |= {name: released(strategy, counts, source) for name, strategy in designs.items()}
+    return curves, points
+
+
+def plain_curves(shape: Shape, records: Float64, epsilon: float) -> tuple[Curves, Points]:
+    """What every method makes of the records without noise, by the names of the private ones.
+
+    Args:
+        shape: Where the records come from.
+        records: All of them.
+        epsilon: Decides how many polynomials the library takes.
+    """
+    size, axis = records.size, shape.axis
+    groups = histogram_counts(records, shape.low, shape.high)
+    found = adaptive_points(counter(records), size, shape.low, shape.high, np.zeros(ROUNDS))
+    counts = histograms([records], shape.low, shape.high)
+    privacy = guarantee(epsilon, delta_of(size))
+    curves = {
+        HQ_NAIVE: histogram_curve(groups, axis, linear=False),
+        PP: exact(projection(privacy, size, DEGREE, "moments", "paper"), counts),
+        HQ: exact(histogram(privacy), counts),
+        SHAPED: exact(projection(privacy, size, None), counts),
+    }
+    points = {AQ_NAIVE: found, AQ: found}
+    return curves | {name: np.interp(axis, *found) for name in points}, points

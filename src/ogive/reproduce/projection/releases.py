@@ -1,0 +1,91 @@
+"""Curves as the library releases them: designed strategies, integer noise, and the nearest valid curve.
+
+A release of several sites, or of several batches, is the sum of their noisy integers, each with noise of its own.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.noise import KeyedSource
+from ogive.privacy import Adjacency, ApproxDP
+from ogive.reproduce.projection.baselines import GROUPS, valid_curve
+from ogive.reproduce.projection.shapes import POINTS
+from ogive.strategies import Strategy, design_histogram, design_projection
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+SIZE = POINTS - 1
+"""Bins over the bounds: their upper ends are the points at which curves are compared."""
+
+DEGREE = 6
+"""The degree of the paper's polynomials, K."""
+
+CODE = (
+    "noise/*.py",
+    "accounting/gaussian.py",
+    "strategies/*.py",
+    "reproduce/projection/baselines.py",
+    "reproduce/projection/distances.py",
+    "reproduce/projection/releases.py",
+    "reproduce/projection/shapes.py",
+)
+"""Files that decide every curve made here."""
+
+
+def histograms(parts: list[Float64], low: float, high: float) -> Int64:
+    """How many records of each part lie in each bin between the bounds, shape (parts, SIZE)."""
+    return np.array([np.histogram(records, SIZE, (low, high))[0] for records in parts], dtype=np.int64)
+
+
+def guarantee(epsilon: float, delta: float) -> ApproxDP:
+    """What everything about a person may cost together."""
+    return ApproxDP(Fraction(str(epsilon)), Fraction(delta))
+
+
+@lru_cache(maxsize=256)
+def projection(
+    privacy: ApproxDP, records: int, degree: int | None, noise: str = "shaped", constants: str = "exact"
+) -> Strategy:
+    """A projection on Legendre polynomials of those records; one record is replaced."""
+    return design_projection(
+        SIZE, privacy=privacy, adjacency=Adjacency.REPLACE, records=records, degree=degree, noise=noise,
+        constants=constants,
+    )  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def histogram(privacy: ApproxDP) -> Strategy:
+    """Counts of the paper's groups, charged together."""
+    return design_histogram(SIZE, privacy=privacy, adjacency=Adjacency.REPLACE, groups=GROUPS)
+
+
+def released(strategy: Strategy, counts: Int64, source: KeyedSource) -> Float64:
+    """The valid curve of the summed noisy answers of all parts, at all points, shape (POINTS,).
+
+    Args:
+        strategy: What each part measures.
+        counts: Histograms of the parts, shape (parts, SIZE).
+        source: Of the noise, drawn for each part.
+    """
+    answers = [strategy.measure(part) + strategy.spread(_noise(strategy, source)) for part in counts]
+    return _curve(strategy, np.sum(answers, axis=0), int(counts.sum()))
+
+
+def exact(strategy: Strategy, counts: Int64) -> Float64:
+    """The same without noise."""
+    return _curve(strategy, strategy.measure(counts.sum(axis=0)), int(counts.sum()))
+
+
+def _noise(strategy: Strategy, source: KeyedSource) -> tuple[Int64, ...]:
+    return tuple(level.law.sample(level.nodes, source=source) for level in strategy.levels)
+
+
+def _curve(strategy: Strategy, answer: Int64, total: int) -> Float64:
+    estimate = strategy.estimate(answer, total) / total
+    return np.concatenate([[0.0], valid_curve(estimate)])
