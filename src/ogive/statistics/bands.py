@@ -125,11 +125,13 @@ class NoiseMaxima:
         above: Largest error of each simulation, sign kept, at least 0.
         either: Largest absolute error of each, max |e_i|.
         ratio: Largest absolute error when e_N may be taken away, max over i of max(|e_i|, |e_i - e_N|).
+        samples: Of a mixture of batches, the weight and the number of records of each; else empty.
     """
 
     above: Float64
     either: Float64
     ratio: Float64
+    samples: tuple[tuple[float, int], ...] = ()
 
 
 _simulated: OrderedDict[tuple[Strategy, bool, int], NoiseMaxima] = OrderedDict()
@@ -184,7 +186,7 @@ def simulate_maxima(
         ratio[here] = np.maximum(either[here], np.maximum(highest - last, last - lowest))
         if progress is not None:
             progress(start + rows, simulations)
-    _simulated[key] = NoiseMaxima(above, either, ratio)
+    _simulated[key] = NoiseMaxima(above, either, ratio, getattr(strategy, "samples", ()))
     while len(_simulated) > _KEPT:
         _simulated.popitem(last=False)
     return _simulated[key]
@@ -208,7 +210,20 @@ def upper_quantile(values: Float64, tail: Fraction) -> float:
     return float(np.partition(values, rank - 1)[rank - 1])
 
 
-def one_sided_distances(records: int, size: int) -> Float64:
+def mixed_distances(samples: tuple[tuple[float, int], ...], size: int) -> Float64:
+    """Draws of a bound on max (F - F0) for a mixture F of the curves of several samples, shape (size,).
+
+    The mixture strays at most by the weighted sum of how far the samples stray, and these are independent.
+
+    Args:
+        samples: Weight and number of records of each.
+        size: Number of draws.
+    """
+    drawn = [weight * one_sided_distances(records, size, stream=k) for k, (weight, records) in enumerate(samples)]
+    return np.asarray(np.sum(drawn, axis=0))
+
+
+def one_sided_distances(records: int, size: int, *, stream: int = 0) -> Float64:
     """Draws of max (F_n - F0) over a sample of n records, or of a law that lies above it, shape (size,).
 
     The law is exact for continuous F0 and at most 256 records (Smirnov), and lies above the truth
@@ -218,7 +233,7 @@ def one_sided_distances(records: int, size: int) -> Float64:
     Source:
         Massart 1990, theorem 1.
     """
-    uniform = np.random.Generator(np.random.PCG64(_SEED)).random(size)
+    uniform = np.random.Generator(np.random.PCG64(_SEED + stream)).random(size)
     if records > _SMIRNOV_UP_TO:
         start = min(math.sqrt(math.log(2) / 2), 1.0841 * records ** (-1 / 6))
         bounded: Float64 = np.maximum(start, np.sqrt(-np.log1p(-uniform) / 2)) / math.sqrt(records)
@@ -304,7 +319,9 @@ def _public_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str
     if target == "sample":
         low, high = _whole_counts(raw, upper_quantile(maxima.either, tail))
         return np.clip(low / n, 0, 1), np.clip(high / n, 0, 1)
-    sums = maxima.above / n + one_sided_distances(n, len(maxima.above))
+    draws = len(maxima.above)
+    strays = mixed_distances(maxima.samples, draws) if maxima.samples else one_sided_distances(n, draws)
+    sums = maxima.above / n + strays
     return tidy(raw / n, upper_quantile(sums, tail / 2))
 
 
