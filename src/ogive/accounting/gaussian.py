@@ -123,12 +123,12 @@ def gaussian_mu(epsilon: Fraction, delta: Fraction) -> float:
         if low < _TINIEST:
             raise ParameterError(f"no Gaussian noise is small enough for delta = {float(delta):g}")
     for _ in range(100):
-        middle = math.sqrt(low * high)
+        middle = math.sqrt(low) * math.sqrt(high)
         if gaussian_delta(middle, loss) <= slack:
             low = middle
         else:
             high = middle
-    return low
+    return low * (1 - 1e-14)  # so that its square, and the root of that, still fit
 
 
 def delta_of_gaussian(loss: GaussianDP, epsilon: Fraction) -> float:
