@@ -25,7 +25,7 @@ from scipy.special import ndtri
 
 from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
-from ogive.queries import Aggregate, Binning, ClassBinning, GroupSums, Label
+from ogive.queries import Aggregate, Binning, ClassBinning, GroupBinning, GroupSums, Label
 from ogive.records import Records
 from ogive.records.sources import Source, memory_source
 from ogive.statistics.curve_axis import to_labels
@@ -94,6 +94,10 @@ class BinormalShape:
         positive = np.arange(_MODEL_ROWS) >= _MODEL_ROWS - positives
         if isinstance(aggregate, Binning):
             return {aggregate.column: self._values(aggregate.grid, hidden)}
+        if isinstance(aggregate, GroupBinning):
+            values = self._values(aggregate.values.grid, hidden)
+            groups = [aggregate.groups[row % len(aggregate.groups)] for row in range(len(hidden))]
+            return {aggregate.values.column: values, aggregate.by: groups}
         if isinstance(aggregate, ClassBinning):
             values = _on_grid(aggregate.score.grid, (hidden + _REACH) / (self.shift + 2 * _REACH))
             return {aggregate.score.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
@@ -173,6 +177,8 @@ def _names(aggregate: Aggregate) -> list[str]:
     """Columns that an aggregate reads."""
     if isinstance(aggregate, Binning):
         return [aggregate.column]
+    if isinstance(aggregate, GroupBinning):
+        return [aggregate.values.column, aggregate.by]
     values = aggregate.score if isinstance(aggregate, ClassBinning) else aggregate.probability
     return [values.column, aggregate.label.column]
 

@@ -10,6 +10,7 @@ from ogive.queries.aggregates import (
     Aggregate,
     Binning,
     ClassBinning,
+    GroupBinning,
     GroupSums,
     Label,
     LabelValue,
@@ -18,6 +19,7 @@ from ogive.queries.base import Answer, Int64, LinearQuery, Query
 from ogive.queries.class_curves import ClassCurvesQuery, class_curves_price
 from ogive.queries.curve import CurveQuery
 from ogive.queries.group_sums import GroupSumsQuery
+from ogive.queries.groups import GroupedQuery
 from ogive.queries.scores import QuantileScore, Score
 from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
 from ogive.queries.sparse_vector import SparseVectorQuery, design_sparse_vector
@@ -31,8 +33,10 @@ __all__ = [
     "ClassBinning",
     "ClassCurvesQuery",
     "CurveQuery",
+    "GroupBinning",
     "GroupSums",
     "GroupSumsQuery",
+    "GroupedQuery",
     "Int64",
     "Label",
     "LabelValue",

@@ -20,6 +20,7 @@ Int64 = NDArray[np.int64]
 MISSING_POLICIES = ("refuse", "low", "high", "drop")
 OUTSIDE_POLICIES = ("clip", "refuse")
 MAX_FRACTIONAL_BITS = 30
+MAX_GROUPS = 1000
 
 LabelValue = bool | int | float | str
 
@@ -181,4 +182,50 @@ class GroupSums:
         return {"probability": self.probability.to_dict(), "label": self.label.to_dict(), "bits": self.bits}
 
 
-Aggregate = Binning | ClassBinning | GroupSums
+@dataclass(frozen=True)
+class GroupBinning:
+    """Records per bin of a column, for each of several declared groups; sums have shape (G, N).
+
+    Fields:
+        values: Column and thresholds, the same for all groups.
+        by: Column that says which group a record belongs to: numbers, truth values or text.
+        groups: The value of each group, public. A record of another group, or of none, is an error.
+
+    Raises:
+        ParameterError: there are no groups or too many, or two are the same, or one could not be stored.
+    """
+
+    values: Binning
+    by: str
+    groups: tuple[LabelValue, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.by, str):
+            raise ParameterError(f"by must be a column's name, got {self.by!r}")
+        if not isinstance(self.groups, tuple) or not all(isinstance(group, LabelValue) for group in self.groups):
+            raise ParameterError(f"groups must be the values of column {self.by!r}, public, got {self.groups!r}")
+        if not 1 <= len(self.groups) <= MAX_GROUPS:
+            raise ParameterError(f"there must be 1 to {MAX_GROUPS} groups, got {len(self.groups)}")
+        if not all(map(_storable, self.groups)):
+            raise ParameterError(
+                f"groups must be texts of at most {_LONGEST_LABEL} characters or numbers below 2^62 in size"
+            )
+        if len(set(self.groups)) < len(self.groups):
+            twice = next(group for number, group in enumerate(self.groups) if group in self.groups[:number])
+            raise ParameterError(f"each group must be named once, but {twice!r} is named twice")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(G, N)."""
+        return (len(self.groups), self.values.grid.bins)
+
+    def records(self, sums: Int64) -> int:
+        """How many records were counted."""
+        return int(sums.sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"values": self.values.to_dict(), "by": self.by, "groups": list(self.groups)}
+
+
+Aggregate = Binning | ClassBinning | GroupBinning | GroupSums

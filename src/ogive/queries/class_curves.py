@@ -1,13 +1,13 @@
-"""Noisy measurements of the histograms of one score in each of two classes, priced together.
+"""Noisy measurements of the histograms of one score in each of two classes, or of several groups, priced together.
 
 The classes are disjoint. Replacing a record either keeps its class, and then moves one histogram as
-a replaced record does, or changes it, and then a record leaves one histogram and one joins the
-other. So under REPLACE
+a replaced record does, or changes it, and then a record leaves one histogram and one joins
+another. So under REPLACE
 
     loss = max(loss of a replaced record in one class, twice the loss of an added record),
 
 and the second part falls away where labels are public and stay. Adding or removing a record
-moves one histogram only.
+moves one histogram only. The number of classes does not matter.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from ogive.errors import ParameterError
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.aggregates import ClassBinning
+from ogive.queries.aggregates import ClassBinning, GroupBinning
 from ogive.queries.base import Int64
 from ogive.strategies.base import Level, Strategy
 
 
 def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: bool) -> Loss:
-    """Privacy loss of measuring the scores of both classes with one strategy, each with noise of its own.
+    """Privacy loss of measuring the scores of all classes with one strategy, each with noise of its own.
 
     Args:
         strategy: What is measured of each class.
@@ -43,24 +43,23 @@ def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: 
 
 @dataclass(frozen=True)
 class ClassCurvesQuery:
-    """The same strategy for both classes, each with noise of its own; answers have shape (2, M), negatives first.
+    """The same strategy for all classes, each with noise of its own; answers have shape (classes, M), negatives first.
 
     Fields:
-        classes: Score, thresholds and label.
+        classes: Score, thresholds and label, or column, thresholds and groups.
         strategy: What is measured of each class.
         public_labels: Whether everybody may know each record's class; adjacent data sets then have the
             same labels, and under REPLACE the size of each class is public.
     """
 
-    classes: ClassBinning
+    classes: ClassBinning | GroupBinning
     strategy: Strategy
     public_labels: bool = False
 
     def __post_init__(self) -> None:
-        if self.strategy.size != self.classes.score.grid.bins:
-            raise ParameterError(
-                f"the strategy covers {self.strategy.size} points but the grid has {self.classes.score.grid.bins}"
-            )
+        bins = self.classes.shape[-1]
+        if self.strategy.size != bins:
+            raise ParameterError(f"the strategy covers {self.strategy.size} points but the grid has {bins}")
 
     @property
     def method(self) -> str:
@@ -68,22 +67,28 @@ class ClassCurvesQuery:
         return self.strategy.name
 
     @property
-    def aggregate(self) -> ClassBinning:
+    def aggregate(self) -> ClassBinning | GroupBinning:
         """Records per class and bin."""
         return self.classes
 
     @property
-    def measurement(self) -> tuple[ClassBinning, Strategy, bool]:
+    def measurement(self) -> tuple[ClassBinning | GroupBinning, Strategy, bool]:
         """What is priced."""
         return self.classes, self.strategy, self.public_labels
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The strategy's levels for the negatives, then for the positives."""
-        return self.strategy.levels * 2
+        """The strategy's levels for each class in turn, of two the negatives first."""
+        return self.strategy.levels * self.classes.shape[0]
 
     def price(self, unit: PrivacyUnit) -> Loss:
-        """Privacy loss of both curves together."""
+        """Privacy loss of all curves together.
+
+        Raises:
+            ParameterError: missing values are dropped although the adjacency makes the number of records public.
+        """
+        if isinstance(self.classes, GroupBinning):
+            base.check_missing(self.classes.values, unit.adjacency)
         return class_curves_price(self.strategy, unit, public_labels=self.public_labels)
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
@@ -97,11 +102,11 @@ class ClassCurvesQuery:
         return base.digest("class curves", public, sums)
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """Under REPLACE the number of records, or of negatives and positives where labels are public."""
+        """Under REPLACE the number of records, or of each class where labels are public."""
         if adjacency is not Adjacency.REPLACE:
             return None
         if self.public_labels:
-            return int(sums[0].sum()), int(sums[1].sum())
+            return tuple(int(counts.sum()) for counts in sums)
         return (self.classes.records(sums),)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
@@ -109,10 +114,15 @@ class ClassCurvesQuery:
         return base.noisy(self, sums, nodes)
 
     def measure(self, sums: Int64) -> Int64:
-        """Exact measurements of both classes, shape (2, M)."""
+        """Exact measurements of all classes, shape (classes, M)."""
         return np.stack([self.strategy.measure(counts) for counts in sums])
 
     def noise(self, nodes: NodeNoise) -> Int64:
-        """Independent noise of both classes, shape (2, M)."""
+        """Independent noise of all classes, shape (classes, M)."""
         levels = self.strategy.levels
-        return np.stack([self.strategy.spread(base.draw(nodes, levels, first=k * len(levels))) for k in range(2)])
+        return np.stack(
+            [
+                self.strategy.spread(base.draw(nodes, levels, first=number * len(levels)))
+                for number in range(self.classes.shape[0])
+            ]
+        )

@@ -117,19 +117,21 @@ def add_counts(counts: Int64, values: Float64, grid: Grid) -> int:
     return int(_count(values, grid.thresholds, _per_unit(grid), counts))
 
 
-def add_class_counts(counts: Int64, values: Float64, positive: NDArray[np.uint8], grid: Grid) -> Int64:
+def add_class_counts(
+    counts: Int64, values: Float64, classes: NDArray[np.uint8] | NDArray[np.uint16], grid: Grid
+) -> Int64:
     """Add the bins of some values to the counts of their classes, in place.
 
     Args:
-        counts: Counts so far, shape (2, bins), the negative class first.
+        counts: Counts so far, shape (classes, bins); of two classes the negative one first.
         values: As for `add_counts`.
-        positive: 1 for each value of the positive class, else 0.
+        classes: Number of each value's class: of two classes 1 for the positive one, else 0.
         grid: Thresholds.
 
     Returns:
-        How many values of each class were NaN, which are not counted; shape (2,).
+        How many values of each class were NaN, which are not counted; shape (classes,).
     """
-    missing: Int64 = _count_classes(values, positive, grid.thresholds, _per_unit(grid), counts)
+    missing: Int64 = _count_classes(values, classes, grid.thresholds, _per_unit(grid), counts)
     return missing
 
 
@@ -203,14 +205,18 @@ def _count(values: Float64, thresholds: Float64, per_unit: float, counts: Int64)
 
 @numba.njit(cache=True, nogil=True)
 def _count_classes(
-    values: Float64, positive: NDArray[np.uint8], thresholds: Float64, per_unit: float, counts: Int64
+    values: Float64,
+    classes: NDArray[np.uint8] | NDArray[np.uint16],
+    thresholds: Float64,
+    per_unit: float,
+    counts: Int64,
 ) -> Int64:
-    missing = np.zeros(2, dtype=np.int64)
+    missing = np.zeros(len(counts), dtype=np.int64)
     for i in range(len(values)):
         if np.isnan(values[i]):
-            missing[positive[i]] += 1
+            missing[classes[i]] += 1
         else:
-            counts[positive[i], _bin(values[i], thresholds, per_unit)] += 1
+            counts[classes[i], _bin(values[i], thresholds, per_unit)] += 1
     return missing
 
 

@@ -1,4 +1,4 @@
-"""Sums over rows: counts per bin, counts per class and bin, and sums per group.
+"""Sums over rows: counts per bin, per class or group and bin, and sums per group.
 
 Each `Sums` is fed a bounded number of rows at a time and keeps nothing but its sums.
 """
@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import DataError
-from ogive.queries import Aggregate, Binning, ClassBinning, GroupSums
+from ogive.queries import Aggregate, Binning, ClassBinning, GroupBinning, GroupSums
 from ogive.records.binning import add_class_counts, add_counts, add_group_sums
-from ogive.records.labels import Classes, Codes, LabelCodes
+from ogive.records.labels import Classes, Codes, Groups, LabelCodes
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -42,6 +42,8 @@ def start_sums(aggregate: Aggregate, labels: LabelCodes) -> Sums:
             return BinSums(aggregate)
         case ClassBinning():
             return ClassSums(aggregate, labels)
+        case GroupBinning():
+            return GroupedSums(aggregate, labels)
         case GroupSums():
             return ProbabilitySums(aggregate, labels)
 
@@ -72,6 +74,22 @@ class ClassSums:
         refuse_outside(values, self._score, "widen the bounds, or count them at the nearer bound with outside='clip'")
         missing = add_class_counts(self.sums, values, positive, self._score.grid)
         place_missing(self.sums, missing, self._score)
+
+
+class GroupedSums:
+    """Records per group and bin, shape (G, N)."""
+
+    def __init__(self, aggregate: GroupBinning, labels: LabelCodes) -> None:
+        self._values = aggregate.values
+        self._groups = Groups(aggregate, labels)
+        self.sums = np.zeros(aggregate.shape, dtype=np.int64)
+
+    def add(self, values: Float64, codes: Codes) -> None:
+        """Add the bins of some values to the counts of their groups."""
+        numbers = self._groups.number(codes)
+        refuse_outside(values, self._values)
+        missing = add_class_counts(self.sums, values, numbers, self._values.grid)
+        place_missing(self.sums, missing, self._values)
 
 
 class ProbabilitySums:

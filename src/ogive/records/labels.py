@@ -1,4 +1,4 @@
-"""Labels: the values of a column as small codes, and which of two classes each value is.
+"""Labels: the values of a column as small codes, and which of two classes or of several groups each value is.
 
 Numbers and truth values compare as numbers, so that 1, 1.0 and True are one value; text compares as text.
 """
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ogive.errors import DataError
-from ogive.queries import Label
+from ogive.queries import GroupBinning, Label
 from ogive.records.binning import kind_of, type_words
 
 Codes = NDArray[np.int64]
@@ -46,6 +46,23 @@ def check_label_type(label: Label, arrow_type: Any) -> None:
             f"label column {label.column!r} holds numbers, but its classes are given as text; "
             "write them as numbers, for example positive=1, negative=0"
         )
+
+
+def check_group_type(aggregate: GroupBinning, arrow_type: Any) -> None:
+    """Refuse a column that cannot hold groups, or not of the kind that they are written in.
+
+    Raises:
+        DataError: naming what the column holds.
+    """
+    holds = type_words(arrow_type)
+    if holds == "no values at all":
+        return
+    if kind_of(arrow_type) != "number" and holds != "text":
+        raise DataError(f"column {aggregate.by!r} holds {holds}, but groups are numbers, truth values or texts")
+    texts = [isinstance(group, str) for group in aggregate.groups]
+    if (holds == "text" and not any(texts)) or (holds != "text" and all(texts)):
+        kind, needed = ("text", "texts") if holds == "text" else ("numbers", "numbers")
+        raise DataError(f"column {aggregate.by!r} holds {kind}, but its groups are not; write them as {needed}")
 
 
 class LabelCodes:
@@ -135,6 +152,36 @@ class Classes:
                 f"column {self._measured!r} is measured and is named as the label too, but holds more than two "
                 "values; name the column that holds the classes as the label"
             )
+
+
+class Groups:
+    """Numbers the declared groups, and sees any other wherever it turns up."""
+
+    def __init__(self, aggregate: GroupBinning, labels: LabelCodes) -> None:
+        self._aggregate = aggregate
+        self._labels = labels
+        self._table = np.zeros(0, dtype=np.uint16)
+
+    def number(self, codes: Codes) -> NDArray[np.uint16]:
+        """The number of each record's group.
+
+        Raises:
+            DataError: a record has no group, or one that was not declared.
+        """
+        values, declared = self._labels.values, self._aggregate.groups
+        if len(self._table) < len(values):
+            # numbers and truth values compare as numbers, text as text, which is what equality does
+            places = {group: number for number, group in enumerate(declared)}
+            self._table = np.array([places.get(value, len(declared)) for value in values], dtype=np.uint16)
+        found = self._table[codes]
+        if len(found) and int(found.max()) == len(declared):
+            by = self._aggregate.by
+            if np.any(codes == MISSING):
+                raise DataError(f"column {by!r} has missing values; every record needs a group")
+            raise DataError(
+                f"column {by!r} holds groups that were not declared; name all of them, which are public, with groups="
+            )
+        return found
 
 
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:

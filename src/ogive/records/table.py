@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Binning, ClassBinning, Label
+from ogive.queries import Aggregate, Binning, ClassBinning, GroupBinning
 from ogive.records.binning import float_values, kind_of, type_words
 from ogive.records.bounding import kept_rows
 from ogive.records.labelled import start_sums
-from ogive.records.labels import Codes, LabelCodes, check_label_type
+from ogive.records.labels import Codes, LabelCodes, check_group_type, check_label_type
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source
 
@@ -154,9 +154,12 @@ class Records:
         self._check_values(binning)
         wanted = {binning.column: None}
         if label is not None:
-            self._check_column(label.column)
-            check_label_type(label, self._source.type(label.column))
-            wanted[label.column] = None
+            self._check_column(label)
+            if isinstance(aggregate, GroupBinning):
+                check_group_type(aggregate, self._source.type(label))
+            elif not isinstance(aggregate, Binning):
+                check_label_type(aggregate.label, self._source.type(label))
+            wanted[label] = None
         identifiers = set() if self.person is None else {self.person}
         if self.person in wanted:  # numbers to be measured are read as floats, which may take two persons for one
             raise DataError(f"column {self.person!r} says whose row it is, so it cannot be what is measured too")
@@ -167,7 +170,7 @@ class Records:
         for arrays in self._source.batches(columns, identifiers=identifiers):
             batch = dict(zip(columns, arrays, strict=True))
             values = float_values(batch[binning.column], binning.grid.unit)
-            codes = NO_CODES if label is None else labels.encode(batch[label.column])
+            codes = NO_CODES if label is None else labels.encode(batch[label])
             rows += len(values)
             if persons is None:
                 yield values, codes
@@ -219,9 +222,13 @@ class Records:
         return f"{self._source.name} has no column {column!r}{suggestion} it has {shown}"
 
 
-def _parts(aggregate: Aggregate) -> tuple[Binning, Label | None]:
-    """The values and the labels that an aggregate needs."""
-    if isinstance(aggregate, Binning):
-        return aggregate, None
-    values = aggregate.score if isinstance(aggregate, ClassBinning) else aggregate.probability
-    return values, aggregate.label
+def _parts(aggregate: Aggregate) -> tuple[Binning, str | None]:
+    """The values that an aggregate needs, and the column of its labels or groups."""
+    match aggregate:
+        case Binning():
+            return aggregate, None
+        case GroupBinning():
+            return aggregate.values, aggregate.by
+        case ClassBinning():
+            return aggregate.score, aggregate.label.column
+    return aggregate.probability, aggregate.label.column

@@ -1,0 +1,140 @@
+"""The same kind of question of each of several disjoint groups, asked and priced together.
+
+Replacing a record either keeps its group, and then moves that group's answer as a replaced record does, or changes
+it, and then a record leaves one group and one joins another. Adding or removing a record moves one group's answer.
+So with R and A the losses of a group's question under REPLACE and ADD_OR_REMOVE, under REPLACE
+
+    loss = max over groups of R, and over two groups of A + A',
+
+where the second part falls away where everybody may know who is in which group, and else the largest A.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ogive.accounting import larger_loss, total_loss
+from ogive.errors import ParameterError
+from ogive.noise.base import Law, NodeNoise
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
+from ogive.queries import base
+from ogive.queries.aggregates import GroupBinning
+from ogive.queries.base import Int64, Query
+from ogive.strategies.base import Level
+
+
+@dataclass(frozen=True)
+class GroupedQuery:
+    """One query for each group, all of one column; the answer is all their answers, one after the other.
+
+    Where all groups are measured with one strategy `ClassCurvesQuery` does so linearly; this serves every other
+    kind of query, and only those who see all records.
+
+    Fields:
+        groups: Column, thresholds and groups.
+        parts: For each group a query of the column alone; None where nothing more is asked of the group.
+        public_groups: Whether everybody may know each record's group; adjacent data sets then have the same
+            groups, and under REPLACE the size of each is public.
+    """
+
+    groups: GroupBinning
+    parts: tuple[Query | None, ...]
+    public_groups: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.parts) != len(self.groups.groups) or any(p.aggregate != self.groups.values for p in self.asked):
+            raise ParameterError(f"each of the {len(self.groups.groups)} groups needs a query of its column")
+        if not self.asked:
+            raise ParameterError("ask something of at least one group")
+
+    @property
+    def asked(self) -> tuple[Query, ...]:
+        """The queries of the groups of which something is asked."""
+        return tuple(part for part in self.parts if part is not None)
+
+    @property
+    def method(self) -> str:
+        """Names of the parts' methods."""
+        return "+".join(dict.fromkeys(part.method for part in self.asked))
+
+    @property
+    def aggregate(self) -> GroupBinning:
+        """Records per group and bin."""
+        return self.groups
+
+    @property
+    def measurement(self) -> GroupedQuery:
+        """The whole query: it is opened at once."""
+        return self
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels of each group's query in turn."""
+        return tuple(level for part in self.asked for level in part.levels)
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Privacy loss of all groups' answers together.
+
+        Raises:
+            ParameterError: a part cannot be asked under this adjacency.
+        """
+        loss = _largest([part.price(unit) for part in self.asked])
+        if unit.adjacency is not Adjacency.REPLACE or self.public_groups:
+            return loss
+        joins = [part.price(PrivacyUnit(Adjacency.ADD_OR_REMOVE, unit.person)) for part in self.asked]
+        first = _largest(joins)
+        joins.remove(first)
+        return larger_loss(loss, total_loss([first, _largest(joins)]) if joins else first)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of binned data, groups, every part and adjacency; as secret as the data."""
+        pairs = zip(self.parts, sums, strict=True)
+        public = {
+            "groups": self.groups.to_dict(),
+            "public_groups": self.public_groups,
+            "parts": [None if part is None else part.digest(counts, adjacency).hex() for part, counts in pairs],
+            "adjacency": adjacency.value,
+        }
+        return base.digest("groups", public, sums)
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """Under REPLACE the number of records, or of each group where groups are public."""
+        if adjacency is not Adjacency.REPLACE:
+            return None
+        return tuple(int(counts.sum()) for counts in sums) if self.public_groups else (self.groups.records(sums),)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many integers each group's answer has."""
+        nobody = np.zeros(self.groups.values.shape, dtype=np.int64)
+        return tuple(0 if part is None else part.answer(nobody, None).size for part in self.parts)
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """The answers of all parts, one after the other, each with noise of its own; shape (sum of `sizes`,)."""
+        found, first = [], 0
+        for part, counts in zip(self.parts, sums, strict=True):
+            if part is None:
+                continue
+            found.append(part.answer(counts, None if nodes is None else _LaterNodes(nodes, first)))
+            first += len(part.levels)
+        return np.concatenate(found)
+
+
+def _largest(losses: list[Loss]) -> Loss:
+    found = losses[0]
+    for loss in losses[1:]:
+        found = larger_loss(found, loss)
+    return found
+
+
+@dataclass(frozen=True)
+class _LaterNodes:
+    """Noise whose levels are numbered from a later one."""
+
+    nodes: NodeNoise
+    first: int
+
+    def values(self, law: Law, level: int, nodes: Int64) -> Int64:
+        return self.nodes.values(law, self.first + level, nodes)
