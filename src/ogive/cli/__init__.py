@@ -29,6 +29,7 @@ COMMANDS = {
     "roc": ("ogive.cli.roc:roc", "Release the ROC curve of a score, with its AUC."),
     "calibration": ("ogive.cli.calibration:calibration", "Test whether predicted probabilities agree with labels."),
     "bounds": ("ogive.cli.bounds:bounds", "Find bounds of a column whose range nobody knows."),
+    "merge": ("ogive.cli.merge:merge", "Add up released curves of different people: sites or months."),
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export what was spent on which data."),
     "plan": ("ogive.cli.plan:app", "Predict price and error of every method, spending nothing."),
     "report": ("ogive.cli.report:report", "Write releases, or all that a ledger released, as one page of HTML."),

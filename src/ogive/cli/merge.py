@@ -1,0 +1,50 @@
+"""`ogive merge`: released curves of different people made one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from ogive.cli.options import TABLE, OutputOptions, Plot
+from ogive.cli.output import check_outputs, check_picture, draw, publish
+from ogive.errors import DataError, OgiveError
+
+if TYPE_CHECKING:
+    from ogive.statistics.curve import Curve
+
+
+def merge(
+    *files: Path,
+    weights: Annotated[tuple[str, ...] | None, Parameter(consume_multiple=True)] = None,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Add up released curves of different people, such as those of sites or months; no records are read.
+
+    Args:
+        files: Two or more releases as JSON, as ogive ecdf writes them; each person is in one of them only.
+        weights: Shares of the curves in a mixture, where they shall not count by their numbers of records.
+        output: Where the result goes.
+        plot: A picture of the curve and its band.
+    """
+    from ogive.statistics.merging import merge as merge_curves
+
+    if plot is not None:
+        check_picture(plot)
+    check_outputs(None, output.output, plot, keep=files)
+    curve = merge_curves(*map(_read, files), weights=weights)
+    publish(curve.to_json, lambda: str(curve), output)
+    if plot is not None:
+        draw(curve.plot, plot)
+
+
+def _read(path: Path) -> Curve:
+    from ogive.statistics.curve import Curve
+
+    try:
+        return Curve.from_json(path)
+    except OgiveError as problem:
+        said = str(problem)
+        raise DataError(said if said.startswith("cannot read") else f"{path}: {said}") from None
