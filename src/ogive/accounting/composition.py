@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ogive.accounting.conversions import TINIEST, delta_of, epsilon_of
-from ogive.accounting.filters import sum_delta, sum_epsilon, sum_rho
+from ogive.accounting.conversions import TINIEST, covers, epsilon_of
+from ogive.accounting.filters import as_gaussian, sum_delta, sum_epsilon, sum_rho
+from ogive.accounting.gaussian import epsilon_of_gaussian, pure_mu_squared
 from ogive.accounting.loss_distributions import composed_epsilon
 from ogive.accounting.rounding import rounded_up
 from ogive.errors import ParameterError
-from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
+from ogive.privacy import ApproxDP, Charge, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
 
 # of a delta, what the conversion of zCDP gets where pure charges are composed beside it
 _SPLITS = tuple(Fraction(n, 10) for n in (1, 3, 5, 7, 9))
 
 
-def compose(charges: Sequence[Privacy], *, delta: Fraction | None = None) -> Privacy:
+def compose(charges: Sequence[Charge], *, delta: Fraction | None = None) -> Privacy:
     """The tightest guarantee that is known for charges that were fixed beforehand.
 
     The releases may depend on each other's answers; how much each costs may not. An account whose users
@@ -29,8 +30,8 @@ def compose(charges: Sequence[Privacy], *, delta: Fraction | None = None) -> Pri
 
     Returns:
         PureDP if all are pure, ZeroConcentratedDP if none has a delta, else ApproxDP; rounded up. With
-        `delta` always ApproxDP: the least of plain sums, zCDP converted, loss distributions, and pure
-        charges by loss distributions beside zCDP ones converted.
+        `delta` always ApproxDP: the least of plain sums, zCDP converted, Gaussian and pure charges as those
+        of one Gaussian, loss distributions, and pure charges by loss distributions beside the others converted.
 
     Raises:
         ParameterError: the charges' own deltas use up `delta`.
@@ -41,52 +42,60 @@ def compose(charges: Sequence[Privacy], *, delta: Fraction | None = None) -> Pri
         own = sum_delta(charges)
         if own == 0:
             return ZeroConcentratedDP(sum_rho(charges))
-        delta = min(2 * own, (1 + own) / 2) if _concentrated(charges) else own
+        delta = min(2 * own, (1 + own) / 2) if _noisy(charges) else own
     epsilons = [rounded_up(epsilon) for epsilon in _conversions(charges, delta) if epsilon is not None]
-    if sum_delta(charges) <= delta and not _concentrated(charges):
+    if sum_delta(charges) <= delta and not _noisy(charges):
         epsilons.append(sum_epsilon(charges))
     if not epsilons:
         raise ParameterError(f"the charges' own deltas use up delta = {float(delta):g}")
     return ApproxDP(min(epsilons), delta)
 
 
-def _concentrated(charges: Sequence[Privacy]) -> list[ZeroConcentratedDP]:
-    return [charge for charge in charges if isinstance(charge, ZeroConcentratedDP)]
+def _noisy(charges: Sequence[Charge]) -> list[ZeroConcentratedDP | GaussianDP]:
+    return [charge for charge in charges if isinstance(charge, ZeroConcentratedDP | GaussianDP)]
 
 
-def _conversions(charges: Sequence[Privacy], delta: Fraction) -> list[Fraction | None]:
+def _conversions(charges: Sequence[Charge], delta: Fraction) -> list[Fraction | None]:
     own = sum_delta(charges)
     rest = delta - own
-    concentrated = _concentrated(charges)
-    others = [charge for charge in charges if not isinstance(charge, ZeroConcentratedDP)]
+    noisy = _noisy(charges)
+    others = [charge for charge in charges if isinstance(charge, PureDP | ApproxDP)]
     found: list[Fraction | None] = []
-    if not concentrated and rest >= 0:
+    if not noisy and rest >= 0:
         found.append(composed_epsilon(others, delta))
     if rest > TINIEST:
-        found.append(epsilon_of(ZeroConcentratedDP(sum_rho(charges)), rest))
-    if concentrated and others and rest > TINIEST:
-        total = ZeroConcentratedDP(sum_rho(concentrated))
-        found.append(sum_epsilon(others) + epsilon_of(total, rest))
+        found.append(_converted(charges, rest))
+    if noisy and others and rest > TINIEST:
+        found.append(sum_epsilon(others) + _converted(noisy, rest))
         for split in _SPLITS:
             beside = composed_epsilon(others, delta - rest * split)
             if beside is not None:
-                found.append(beside + epsilon_of(total, rest * split))
+                found.append(beside + _converted(noisy, rest * split))
     return found
 
 
-def at_least(charge: Privacy, other: Privacy) -> bool:
+def _converted(charges: Sequence[Charge], delta: Fraction) -> Fraction:
+    """The lesser epsilon of all in zCDP, and of all as one Gaussian where that can be said."""
+    epsilon = epsilon_of(ZeroConcentratedDP(sum_rho(charges)), delta)
+    gaussian = as_gaussian(charges) if any(isinstance(charge, GaussianDP) for charge in charges) else None
+    if gaussian is None:
+        return epsilon
+    try:
+        return min(epsilon, epsilon_of_gaussian(gaussian, delta))
+    except ParameterError:  # the distances use up delta
+        return epsilon
+
+
+def at_least(charge: Charge, other: Charge) -> bool:
     """Whether a charge stands for no less than another: whatever keeps the other keeps the charge."""
-    match charge, other:
-        case (PureDP(), PureDP()):
-            return other.epsilon <= charge.epsilon
-        case (ZeroConcentratedDP(), ZeroConcentratedDP()):
-            return other.rho <= charge.rho
-        case (ZeroConcentratedDP(), PureDP()):
-            return other.epsilon**2 / 2 <= charge.rho
-        case (ApproxDP(), PureDP()):
-            return other.epsilon <= charge.epsilon
-        case (ApproxDP(), ApproxDP()):
-            return other.epsilon <= charge.epsilon and other.delta <= charge.delta
-        case (ApproxDP(), ZeroConcentratedDP()):
-            return delta_of(other, charge.epsilon) <= charge.delta
-    return False
+    if isinstance(other, ApproxDP):
+        return isinstance(charge, ApproxDP) and other.epsilon <= charge.epsilon and other.delta <= charge.delta
+    if not isinstance(charge, GaussianDP):
+        return covers(charge, other)
+    match other:
+        case GaussianDP():
+            return other.mu_squared <= charge.mu_squared and other.distance <= charge.distance
+        case PureDP():
+            return max(other.epsilon**2, pure_mu_squared(other.epsilon)) <= charge.mu_squared
+        case ZeroConcentratedDP():
+            return False
