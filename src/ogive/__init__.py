@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ogive.statistics.ecdf import Ecdf
     from ogive.statistics.merging import merge
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
+    from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
     from ogive.statistics.recipes_whole import HistogramQueries, Projection
     from ogive.statistics.roc import Roc
     from ogive.statistics.roc_band import RocBand
@@ -51,6 +52,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Account": "ledger",
+    "AdaptiveQuantiles": "statistics.recipes_adaptive",
     "Adjacency": "privacy",
     "ApproxDP": "privacy",
     "Band": "statistics.bands",
@@ -111,6 +113,7 @@ _HOME = {
 
 __all__ = [
     "Account",
+    "AdaptiveQuantiles",
     "Adjacency",
     "ApproxDP",
     "Band",

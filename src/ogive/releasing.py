@@ -7,13 +7,14 @@ import secrets
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, cast
 
-from ogive.accounting import covers, total_loss
+from ogive.accounting import at_least, covers, filled, total_loss
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import (
     Adjacency,
     ApproxDP,
+    Charge,
     GaussianDP,
     Loss,
     Privacy,
@@ -170,6 +171,7 @@ class _Books:
         self._unit = unit
         self._reservation: Reservation | None = None
         self._bound = 0
+        self._charged: Charge | None = None
         self._release_id = secrets.token_hex(16)
         self._question: dict[str, Any] = {}
         if account is not None:
@@ -205,6 +207,7 @@ class _Books:
             return opening
         context = self._context(opening, query)
         charge = self._charge(loss)
+        self._charged = charge
         if self._reservation is None:
             self._reservation = self._account.reserve(
                 self._question, statistic=self._statistic.name, charge=charge, secret=opening.secret
@@ -238,12 +241,19 @@ class _Books:
         recorded = self._reservation.record(written)
         return estimate if recorded == written else read_estimate(recorded)
 
-    def _charge(self, loss: Loss) -> Privacy:
+    def _charge(self, loss: Loss) -> Charge:
         # what was granted is charged, so that budgets stay round numbers; where the mechanism's loss is of
         # another type it is the stronger statement and composes better
         if type(loss) is type(self._privacy):
             return self._privacy
         if isinstance(self._privacy, ApproxDP) and isinstance(loss, PureDP):
             return PureDP(self._privacy.epsilon)
-        # a loss of Gaussian noise is charged as what was granted, which covers it
-        return self._privacy if isinstance(loss, GaussianDP) else loss
+        if not isinstance(loss, GaussianDP):
+            return loss
+        if not isinstance(self._privacy, ApproxDP):
+            return self._privacy
+        # a first measurement is charged as all that may follow it, so that whoever asks in rounds has enough
+        # for the last one, whatever others spend meanwhile
+        if self._charged is not None and at_least(self._charged, loss):
+            return self._charged
+        return filled(self._privacy, loss)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from ogive.noise import DerivedNodes, DiscreteGaussian, KeyedSource
 from ogive.noise.base import Law, NodeNoise
 from ogive.queries import CurveQuery, Query
+from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics.public_noise import draw_public
 
 Int64 = NDArray[np.int64]
@@ -24,18 +25,20 @@ def nodes_for(query: Query, run: int) -> NodeNoise:
     """
     if isinstance(query, CurveQuery) and query.points is not None:
         return DerivedNodes(KeyedSource.from_seed(_SEED + run).key(), b"plan")
+    if isinstance(query, ThresholdQuery):  # every threshold is a measurement of its own, with noise of its own
+        return _WholeLevels(run, query.point)
     return _WholeLevels(run)
 
 
 class _WholeLevels:
     """Noise of levels that are asked for whole."""
 
-    def __init__(self, run: int) -> None:
-        self._run = run
+    def __init__(self, *seed: int) -> None:
+        self._seed = seed
 
     def values(self, law: Law, level: int, nodes: Int64) -> Int64:
         """Noise of all nodes of a level, same shape as `nodes`."""
-        random = np.random.Generator(np.random.SFC64([_SEED, self._run, level]))
+        random = np.random.Generator(np.random.SFC64([_SEED, *self._seed, level]))
         if isinstance(law, DiscreteGaussian) and law.variance >= _WIDE:
             drawn: Int64 = np.rint(random.normal(0.0, law.variance**0.5, len(nodes))).astype(np.int64)
             return drawn

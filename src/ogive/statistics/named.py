@@ -16,6 +16,7 @@ from ogive.statistics.curve import Curve
 from ogive.statistics.methods import UNBIASED_METHODS, choose
 from ogive.statistics.predicted import strategy_energy
 from ogive.statistics.recipes import Recipe, Task
+from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
 from ogive.statistics.recipes_whole import HistogramQueries, Projection
 from ogive.statistics.smoothed import curve_from
 from ogive.strategies import Strategy
@@ -24,7 +25,7 @@ from ogive.strategies.base import approximates
 Method = str | Strategy | Recipe
 """A method's name, a recipe with options, or a strategy designed by hand."""
 
-RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (Projection(), HistogramQueries())}
+RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (Projection(), HistogramQueries(), AdaptiveQuantiles())}
 METHODS = (*UNBIASED_METHODS, *RECIPES)
 
 MOST_EXPECTED = 1 << 40

@@ -135,6 +135,20 @@ def _projected(
     )
 
 
+def allowed_grants(privacy: Privacy, noise: str) -> list[Privacy]:
+    """What noise is designed for: the guarantee itself, for Gaussian noise, and the pure one that implies it.
+
+    Raises:
+        ParameterError: Gaussian noise is wanted for a pure guarantee.
+    """
+    if isinstance(privacy, PureDP):
+        if noise == "gaussian":
+            raise ParameterError(f"Gaussian noise cannot give {privacy}; ask for ZeroConcentratedDP or ApproxDP")
+        return [privacy]
+    wanted: list[Privacy] = [] if noise == "laplace" else [privacy]
+    return wanted if noise == "gaussian" else [*wanted, pure_epsilon(privacy)]
+
+
 def designs(privacy: Privacy, noise: str, design: Callable[[Privacy], Strategy], *, what: str) -> list[Strategy]:
     """One design for each kind of noise that is wanted and that the guarantee allows.
 
@@ -142,21 +156,13 @@ def designs(privacy: Privacy, noise: str, design: Callable[[Privacy], Strategy],
         ParameterError: Gaussian noise is wanted for a pure guarantee.
         ScaleError: all of them need more noise than can be drawn.
     """
-    if isinstance(privacy, PureDP) and noise == "gaussian":
-        raise ParameterError(f"Gaussian noise cannot give {privacy}; ask for ZeroConcentratedDP or ApproxDP")
-    pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
-    allowed: list[Privacy] = []
-    if noise != "laplace" and not isinstance(privacy, PureDP):
-        allowed.append(privacy)
-    if noise != "gaussian":
-        allowed.append(pure)
     made: list[Strategy] = []
     failed: list[tuple[PureDP, ScaleError]] = []
-    for grant in allowed:
+    for grant in allowed_grants(privacy, noise):
         try:
             made.append(design(grant))
         except ScaleError as error:
-            failed.append((pure, error))
+            failed.append((grant if isinstance(grant, PureDP) else pure_epsilon(grant), error))
     if not made:
         raise too_much_noise(privacy, what, failed)
     return made

@@ -221,7 +221,7 @@ def design_histogram(
         changes = _changes(adjacency)
         law, bits = counted_noise(privacy, l1=changes, l2_squared=changes, integers=groups, rows=rows)
     else:
-        law, bits = counted_noise(_share(privacy, groups), l1=1, l2_squared=1, integers=1, rows=rows)
+        law, bits = counted_noise(equal_share(privacy, groups), l1=1, l2_squared=1, integers=1, rows=rows)
     assert isinstance(law, DiscreteLaplace | DiscreteGaussian)
     return GroupedHistogram(size, groups, law, bits)
 
@@ -230,7 +230,7 @@ def _changes(adjacency: Adjacency) -> int:
     return 2 if adjacency is Adjacency.REPLACE else 1
 
 
-def _share(privacy: Privacy, parts: int) -> Privacy:
+def equal_share(privacy: Privacy, parts: int) -> Privacy:
     """An equal part of a guarantee by basic composition."""
     match privacy:
         case PureDP():
