@@ -318,6 +318,15 @@ def check_privacy(value: object) -> Privacy:
     return value
 
 
+def check_charge(value: object) -> Charge:
+    """Return a guarantee or a loss of Gaussian noise as it is.
+
+    Raises:
+        ParameterError: it is of no known type.
+    """
+    return value if isinstance(value, GaussianDP) else check_privacy(value)
+
+
 def check_adjacency(value: Adjacency | str) -> Adjacency:
     """Return an adjacency given as itself or by its name.
 

@@ -2,11 +2,12 @@
 
 from ogive.accounting.composition import at_least, compose
 from ogive.accounting.conversions import covers, delta_of, epsilon_of, gaussian_rho, pure_epsilon
-from ogive.accounting.filters import fits, mismatch, remaining
+from ogive.accounting.filters import as_gaussian, fits, mismatch, remaining
 from ogive.accounting.gaussian import (
     delta_of_gaussian,
     discrete_loss,
     epsilon_of_gaussian,
+    filled,
     gaussian_grant,
     gaussian_mu,
 )
@@ -14,6 +15,7 @@ from ogive.accounting.pricing import as_concentrated, group_loss, larger_loss, l
 
 __all__ = [
     "as_concentrated",
+    "as_gaussian",
     "at_least",
     "compose",
     "covers",
@@ -22,6 +24,7 @@ __all__ = [
     "discrete_loss",
     "epsilon_of",
     "epsilon_of_gaussian",
+    "filled",
     "fits",
     "gaussian_grant",
     "gaussian_mu",

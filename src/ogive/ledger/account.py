@@ -15,7 +15,7 @@ from ogive.ledger.charges import Charges
 from ogive.ledger.entries import WHOLE, Entry, read_entry, read_privacy, read_text
 from ogive.ledger.keys import context_mark
 from ogive.ledger.opening import Wanted, check_unit, claim, find_row, make_row, refuse_second
-from ogive.privacy import Privacy, PrivacyUnit, check_privacy
+from ogive.privacy import Charge, Privacy, PrivacyUnit, check_charge, check_privacy
 
 
 class Account:
@@ -171,7 +171,7 @@ class Account:
         """The estimate that was recorded for this very question, as plain data; None if there is none."""
         return None if self.is_new else self._books.find(self._spot, question)
 
-    def reserve(self, question: dict[str, Any], *, statistic: str, charge: Privacy, secret: bytes) -> Reservation:
+    def reserve(self, question: dict[str, Any], *, statistic: str, charge: Charge, secret: bytes) -> Reservation:
         """Make a spend durable before noise is drawn.
 
         The same question is charged once, however often and by however many processes it is reserved: all
@@ -189,11 +189,11 @@ class Account:
             LedgerError: the ledger cannot be written.
         """
         if self._wanted is None:  # what is settled already needs no more locks
-            return self._reserve(question, statistic=statistic, charge=check_privacy(charge), secret=secret)
+            return self._reserve(question, statistic=statistic, charge=check_charge(charge), secret=secret)
         with self._settling:
-            return self._reserve(question, statistic=statistic, charge=check_privacy(charge), secret=secret)
+            return self._reserve(question, statistic=statistic, charge=check_charge(charge), secret=secret)
 
-    def _reserve(self, question: dict[str, Any], *, statistic: str, charge: Privacy, secret: bytes) -> Reservation:
+    def _reserve(self, question: dict[str, Any], *, statistic: str, charge: Charge, secret: bytes) -> Reservation:
         made: list[bool] = []
         before = self._spot, self._wanted
 
@@ -270,13 +270,13 @@ class Reservation:
         """
         self._books.bind(self._spot, self._number, number, context_mark(self.secret, number, context))
 
-    def charge(self, charge: Privacy) -> None:
+    def charge(self, charge: Charge) -> None:
         """Raise the charge to what the release costs now; lower ones change nothing.
 
         Raises:
             BudgetError: it does not fit; the spend stays as it was.
         """
-        if self._books.raise_charge(self._spot, self._number, check_privacy(charge)):
+        if self._books.raise_charge(self._spot, self._number, check_charge(charge)):
             self._charged.add(self.release_id)
 
     def cancel(self) -> None:

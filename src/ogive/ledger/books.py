@@ -21,11 +21,13 @@ from ogive.ledger.entries import (
     now,
     plain_text,
     question_digest,
+    read_charge,
     read_privacy,
     read_text,
 )
 from ogive.ledger.keys import Keys
 from ogive.ledger.schema import DATA_SETS, SPENDS
+from ogive.privacy import Charge as Price
 from ogive.privacy import Privacy
 
 
@@ -91,9 +93,7 @@ class Books:
         """What was charged to a data set so far, in order."""
         columns = (SPENDS.c.id, SPENDS.c.part, SPENDS.c.first_charge, SPENDS.c.charge)
         rows = connection.execute(select(*columns).where(SPENDS.c.data_set == number).order_by(SPENDS.c.id))
-        return Charges(
-            Charge(row.id, row.part, read_privacy(row.first_charge), read_privacy(row.charge)) for row in rows
-        )
+        return Charges(Charge(row.id, row.part, read_charge(row.first_charge), read_charge(row.charge)) for row in rows)
 
     def find(self, spot: Spot, question: dict[str, Any]) -> dict[str, Any] | None:
         """The estimate that was recorded for this very question about these very data, or None."""
@@ -126,7 +126,7 @@ class Books:
         question: dict[str, Any],
         *,
         statistic: str,
-        charge: Privacy,
+        charge: Price,
         secret: bytes,
         begin: Callable[[Connection], Spot] | None = None,
     ) -> Booked:
@@ -177,7 +177,7 @@ class Books:
             assert done.inserted_primary_key is not None
             return Booked(done.inserted_primary_key[0], release_id, secret, resumed=False, spot=begun)
 
-    def raise_charge(self, spot: Spot, number: int, charge: Privacy) -> bool:
+    def raise_charge(self, spot: Spot, number: int, charge: Price) -> bool:
         """Charge more for a spend in progress, never less; whether it is more."""
         with self.database.write() as connection:
             data_set = self.data_set(connection, spot.number, lock=True)
@@ -279,9 +279,9 @@ class Books:
         return row
 
     def _raise_charge(
-        self, connection: Connection, data_set: Row[Any], spot: Spot, row: Row[Any], charge: Privacy
+        self, connection: Connection, data_set: Row[Any], spot: Spot, row: Row[Any], charge: Price
     ) -> bool:
-        charged = read_privacy(row.charge)
+        charged = read_charge(row.charge)
         if at_least(charged, charge):
             return False
         if row.state == RELEASED or not at_least(charge, charged):
@@ -293,7 +293,7 @@ class Books:
         return True
 
     def _check(
-        self, connection: Connection, data_set: Row[Any], spot: Spot, charge: Privacy, *, raised: int | None = None
+        self, connection: Connection, data_set: Row[Any], spot: Spot, charge: Price, *, raised: int | None = None
     ) -> None:
         """Refuse a charge that does not fit beside all others, or in place of the lower one of a spend."""
         if data_set.spend_limit is None:

@@ -10,6 +10,7 @@ from ogive.accounting import compose, fits, remaining
 from ogive.accounting.filters import sum_rho
 from ogive.ledger.entries import WHOLE
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
+from ogive.privacy import Charge as Price
 
 
 @dataclass(frozen=True)
@@ -25,8 +26,8 @@ class Charge:
 
     number: int
     part: str
-    first: Privacy
-    now: Privacy
+    first: Price
+    now: Price
 
 
 class Charges:
@@ -38,11 +39,11 @@ class Charges:
     def __init__(self, charges: Iterable[Charge]) -> None:
         self._charges = tuple(charges)
 
-    def plus(self, part: str, charge: Privacy) -> Charges:
+    def plus(self, part: str, charge: Price) -> Charges:
         """These and one more."""
         return Charges([*self._charges, Charge(0, part, charge, charge)])
 
-    def raised(self, number: int, charge: Privacy) -> Charges:
+    def raised(self, number: int, charge: Price) -> Charges:
         """These with one of them raised."""
         return Charges(replace(old, now=charge) if old.number == number else old for old in self._charges)
 
@@ -90,7 +91,7 @@ class Charges:
         return max(totals, key=_size)
 
 
-def _now(charges: list[Charge]) -> list[Privacy]:
+def _now(charges: list[Charge]) -> list[Price]:
     return [charge.now for charge in charges]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ogive.errors import LedgerError, ParameterError
-from ogive.privacy import Privacy, privacy_from_dict
+from ogive.privacy import Charge, Privacy, charge_from_dict, privacy_from_dict
 
 RESERVED, RELEASED = "reserved", "released"
 WHOLE = ""
@@ -35,7 +35,7 @@ class Entry:
     number: int
     statistic: str
     question: dict[str, Any]
-    charge: Privacy
+    charge: Charge
     state: str
     release_id: str
     part: str | None
@@ -63,7 +63,7 @@ def read_entry(number: int, row: Any) -> Entry:
         number=number,
         statistic=row.statistic,
         question=read_text(row.question),
-        charge=read_privacy(row.charge),
+        charge=read_charge(row.charge),
         state=row.state,
         release_id=row.release_id,
         part=row.part or None,
@@ -97,10 +97,18 @@ def read_text(text: str) -> Any:
 
 
 def read_privacy(text: str) -> Privacy:
-    """A guarantee from its JSON."""
+    """A guarantee, the limit of an account, from its JSON."""
     try:
         return privacy_from_dict(read_text(text))
     except (ParameterError, TypeError):
+        raise LedgerError("the ledger is damaged: a limit cannot be read; restore it from a backup") from None
+
+
+def read_charge(text: str) -> Charge:
+    """A guarantee, or a loss of Gaussian noise, from its JSON."""
+    try:
+        return charge_from_dict(read_text(text))
+    except (ParameterError, TypeError, AttributeError):
         raise LedgerError("the ledger is damaged: a charge cannot be read; restore it from a backup") from None
 
 
