@@ -33,6 +33,9 @@ What is covered: the values at all thresholds at once, and by monotonicity every
 them. Values outside the grid's bounds are clipped first, so at the last threshold the band
 is 1, which is a statement about clipped values only.
 
+All of this is for unbiased estimates. Strategies that approximate have no valid band around their estimate; theirs is
+made of what all curves with their measurements have in common: `bands_common`.
+
 Source: Massart 1990 for the tail of the sampling error; simulation and monotone tidying.
 """
 
@@ -43,7 +46,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,12 +57,15 @@ from ogive.grids import Grid
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve_axis import first_at_or_above, last_at_or_below, plain, to_numbers
 from ogive.statistics.public_noise import draw_public
-from ogive.strategies import Strategy
+from ogive.strategies import Approximating, Strategy
+from ogive.strategies.base import approximates
 
+Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 Progress = Callable[[int, int], None]
 
 TARGETS = ("population", "sample")
+APPROXIMATION = "approximation"
 
 # Simulations by default: what these many noise values allow, within the two limits.
 SIMULATED_VALUES = 60_000_000
@@ -80,7 +86,8 @@ class Band:
         low, high: Ends at each threshold, as shares, shape (N,).
         confidence_level: Probability that the band holds the true curve at all thresholds at once, on average
             over the simulation (see this module's text).
-        target: "population", what the records were drawn from, or "sample", the records themselves.
+        target: "population", what the records were drawn from, "sample", the records themselves, or "approximation",
+            what an approximating strategy would say without noise.
     """
 
     grid: Grid
@@ -255,8 +262,9 @@ def simultaneous_band(
     target: str,
     simulations: int | None = None,
     progress: Progress | None = None,
+    measured: Int64 | None = None,
 ) -> Band:
-    """Compute the band around a raw linear estimate.
+    """Compute the band around a raw linear estimate, or that of an approximating strategy (`bands_common`).
 
     Args:
         grid: Thresholds.
@@ -264,11 +272,12 @@ def simultaneous_band(
         strategy: What was measured; None where there is no noise.
         total: Number of records where that is public, else None.
         confidence_level: Wanted probability, above 0 and at most 0.9999.
-        target: "population" or "sample".
+        target: "population" or "sample"; of an approximating strategy also "approximation".
         simulations: Number of simulated releases; by default what `default_simulations` says, and
             2 / a for high confidence. The level holds on average over the simulation; the achieved tail
             has a standard deviation of about sqrt(a (1 - a) / simulations) around a = 1 - confidence_level.
         progress: Called with simulations done and to do.
+        measured: Noisy measurements of an approximating strategy.
 
     Raises:
         ParameterError: an argument is out of range.
@@ -277,14 +286,33 @@ def simultaneous_band(
         Post-processing of the release; the simulation uses public random numbers.
     """
     level = check_level(confidence_level)
-    if target not in TARGETS:
+    approximate = strategy is not None and approximates(strategy)
+    if target == APPROXIMATION and not approximate:
+        raise ParameterError("only curves of methods that approximate have a band for the approximation; use sample")
+    if target not in (*TARGETS, APPROXIMATION):
         raise ParameterError(f"target must be population or sample, got {target!r}")
+    if simulations is not None and (
+        isinstance(simulations, bool) or not isinstance(simulations, int) or simulations < 1
+    ):
+        raise ParameterError(f"simulations must be a whole number above 0, got {simulations!r}")
+    if approximate:
+        from ogive.statistics.bands_common import common_ends  # which builds on this module
+
+        low, high = common_ends(
+            raw,
+            measured,
+            strategy=cast(Approximating, strategy),
+            total=total,
+            tail=1 - level,
+            target=target,
+            simulations=simulations,
+            progress=progress,
+        )
+        return Band(grid, low, high, float(level), target)
     maxima = None
     if strategy is not None:
         if simulations is None:
             simulations = simulations_for(strategy, level)
-        if isinstance(simulations, bool) or not isinstance(simulations, int) or simulations < 1:
-            raise ParameterError(f"simulations must be a whole number above 0, got {simulations!r}")
         maxima = simulate_maxima(strategy, total_known=total is not None, simulations=simulations, progress=progress)
     low, high = band_ends(raw, maxima, 1 - level, target, total)
     return Band(grid, low, high, float(level), target)

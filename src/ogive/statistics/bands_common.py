@@ -2,9 +2,9 @@
 
 The estimate of such a strategy has a bias that depends on the records, so nothing around it is known to hold the truth.
 What is known is in the measurements (`bands_measured`): with probability 1 - a, the histogram x lies in
-{x >= 0 : |A x - y| <= r}. If it does, the true curve lies between the smallest and the largest curve of that set, at all
-thresholds at once. That is the band for the sample. It needs no assumption about the shape of the data, and it is wide,
-because a few numbers say little about points in between: a curve of K coefficients could have jumps between them.
+{x >= 0 : |A x - y| <= r}. If it does, the true curve lies between the smallest and the largest curve of that set, at
+all thresholds at once. That is the band for the sample. It needs no assumption about the shape of the data, and it is
+wide, because a few numbers say little about what lies between them: point masses could be anywhere.
 
 - Where the measurements are counts at some thresholds, or of groups of bins (`prefixes`), sums of them are unbiased
   counts there. Around those the band is that of any unbiased estimate (`bands.band_ends`), and between two of them a
@@ -17,8 +17,8 @@ private, Dvoretzky-Kiefer-Wolfowitz for the fewest records in the set). The ends
 
 If no histogram at all fits, which has probability at most a, the radius is raised until one does: that only widens the
 band. With target="approximation" the band holds what the noise was added to instead: the projection of the true curve
-on the strategy's space, clipped to [0, 1], with its bias. It counts noise alone, is narrow, and says nothing about how far
-that projection is from the records.
+on the strategy's space, clipped to [0, 1], with its bias. It counts noise alone, is narrow, and says nothing about how
+far that projection is from the records.
 
 Proof that the band holds: `docs/distances.md`.
 """

@@ -7,8 +7,8 @@ With x the histogram (N bins), y the noisy measurements, A the features and e th
 where q is the 1 - a quantile of max_m |e_m| / sd(e_m), found by simulation from public random numbers. The noise does
 not depend on the records, so this holds for every data set.
 
-Measurements of disjoint records add up, and so does their noise (`SummedApproximations`). Where the parts' features have
-different numbers of fractional bits, those of one part differ from the sum's by rounding: by `slack_m` per record.
+Measurements of disjoint records add up, and so does their noise (`SummedApproximations`). Where the parts' features
+have different numbers of fractional bits, those of one part differ from the sum's by rounding: by `slack_m` per record.
 """
 
 from __future__ import annotations

@@ -54,10 +54,10 @@ class Feasible:
     ends: tuple[float, float]
 
     def multipliers(self, objective: Float64, bins: Int64, *, scale: float = 0.0) -> Float64 | None:
-        """Multipliers u - v (first) and those of s and the slack, for the largest objective p + scale s; None if empty.
+        """Multipliers that bound objective p + scale s well, solved on some bins.
 
         Returns:
-            u and v, shape (2, M).
+            u and v, shape (2, M); None where nothing is feasible.
         """
         from scipy.optimize import linprog  # slow to import, and needed for these bands only
 
@@ -95,8 +95,8 @@ class Feasible:
         return max(end * slope for end in self.ends) + float((u + v) @ self.slack)
 
     def price(self, multipliers: Float64) -> Float64:
-        """g for each bin, shape (N,)."""
-        return (multipliers[0] - multipliers[1]) @ self.features
+        """What the multipliers charge each bin, g, shape (N,)."""
+        return np.asarray((multipliers[0] - multipliers[1]) @ self.features)
 
 
 def most_mass(feasible: Feasible, thresholds: Int64) -> Float64 | None:

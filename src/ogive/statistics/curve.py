@@ -248,12 +248,15 @@ class Curve:
         """Compute two curves between which the whole true curve lies with the stated confidence.
 
         Centered on `raw`, since no such statement is known for the smoothed curve, which may leave the
-        band in places.
+        band in places. A strategy that approximates (projection, histogram, adaptive quantiles) has a bias, so nothing
+        around its estimate holds the truth: its band holds all curves that agree with what was measured, however
+        uneven they are between, and is wide.
 
         Args:
             confidence_level: Wanted probability for all thresholds at once, above 0 and at most 0.9999.
             target: "population": what the records were drawn from; counts sampling error and noise.
-                "sample": the records themselves; counts noise only, so it is narrower.
+                "sample": the records themselves; counts noise only, so it is narrower. "approximation", for
+                strategies that approximate: what they would say without noise, bias included.
             simulations: Number of simulated releases; by default 9999, fewer for more than 6000 noise
                 nodes. The level 1 - a holds on average over the simulation, which is fixed and public;
                 the achieved a strays by about sqrt(a (1 - a) / simulations), 0.0022 by default.
@@ -265,16 +268,25 @@ class Curve:
         Privacy:
             Post-processing.
         """
-        return simultaneous_band(
-            self.grid,
-            self.raw,
-            strategy=self.strategy,
-            total=self.total,
-            confidence_level=confidence_level,
-            target=target,
-            simulations=simulations,
-            progress=progress,
-        )
+        asked = (str(confidence_level), target, simulations)
+        if asked not in self._bands:
+            self._bands[asked] = simultaneous_band(
+                self.grid,
+                self.raw,
+                strategy=self.strategy,
+                total=self.total,
+                confidence_level=confidence_level,
+                target=target,
+                simulations=simulations,
+                progress=progress,
+                measured=self.measured,
+            )
+        return self._bands[asked]
+
+    @cached_property
+    def _bands(self) -> dict[tuple[Any, ...], Band]:
+        """Bands asked for so far: some take a second."""
+        return {}
 
     @cached_property
     def _variance(self) -> Float64:
@@ -285,7 +297,8 @@ class Curve:
     def rmse(self) -> float:
         """Predicted root-mean-square error of the raw counts over the thresholds, as a share of the records.
 
-        Counts noise only. Smoothing usually does better. Infinite where the curve is not defined.
+        Counts noise only. Smoothing usually does better, and the bias of a strategy that approximates comes on
+        top. Infinite where the curve is not defined.
         """
         return float(np.sqrt(np.mean(self._variance))) / self.records if self.defined else float("inf")
 
@@ -308,7 +321,7 @@ class Curve:
         """Standard deviation of the raw estimate at each t, as a share of the records.
 
         One point at a time; for a whole curve use `band`. With a private number of records the
-        noise of that number is left out.
+        noise of that number is left out. So is the bias of a strategy that approximates, which no release can tell.
 
         Args:
             t: As for `evaluate`.
