@@ -89,9 +89,9 @@ def merge(*curves: Curve, weights: Sequence[Rational] | None = None) -> Curve:
 def _check_curves(curves: Sequence[Any]) -> None:
     from ogive.statistics.curve import Curve  # which offers `update`
 
-    if len(curves) < 2 or not all(isinstance(curve, Curve) for curve in curves):
-        got = ", ".join(type(curve).__name__ for curve in curves) or "none"
-        raise ParameterError(f"give two or more released curves to merge, got {got}")
+    others = [type(curve).__name__ for curve in curves if not isinstance(curve, Curve)]
+    if others or len(curves) < 2:
+        raise ParameterError(f"give two or more released curves to merge, got {others[0] if others else len(curves)}")
     first = curves[0]
     for number, curve in enumerate(curves, 1):
         if curve.provenance is None:

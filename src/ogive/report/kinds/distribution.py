@@ -11,6 +11,7 @@ from ogive.report.chart_curve import CurveChart
 from ogive.report.kinds.figures import Figures, QuantileRow, Reportable, figures_of
 from ogive.report.markup import Html
 from ogive.report.parts import Row, fine, say, strong, table
+from ogive.statistics.batches import list_batches
 from ogive.statistics.curve import Curve
 
 THRESHOLD_ROWS = 10
@@ -43,10 +44,19 @@ def distribution_chapter(estimate: Reportable, truth: Curve | None) -> Chapter:
         details=(
             ("Smoothing", words.SMOOTHINGS.get(figures.smoothing, figures.smoothing)),
             ("Thresholds", f"{grid.kind}, {grid.bins:,} from {show(grid, grid.low)} to {show(grid, grid.high)}"),
+            *_batches(estimate),
         ),
         warning=_useless(figures),
         exact=figures.truth is not None,
     )
+
+
+def _batches(estimate: Reportable) -> tuple[tuple[str, str], ...]:
+    """Who was counted, where that has a name or several releases were merged."""
+    source = estimate.provenance
+    if isinstance(estimate, Curve) and estimate.merged:
+        return (("Batches", list_batches(estimate.batches)),)
+    return () if source is None or source.batch is None else (("Batch", source.batch),)
 
 
 def headline(figures: Figures) -> str:

@@ -1,0 +1,243 @@
+"""Several parties whose sum alone is seen: masks, noise, resuming, refusals, and the measured errors of sites."""
+
+import csv
+import gzip
+
+import numpy as np
+import pytest
+from helpers.data import shared_data
+
+import ogive
+from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.noise import KeyedSource
+from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.queries import CurveQuery
+from ogive.strategies import design_hats, design_projection, design_tree
+from ogive.trust import Central, Clear, SecAgg
+
+BINS = 64
+WISH = ogive.Ecdf("x", (0, 100), bins=BINS)
+HATS = design_hats(BINS, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
+QUERY = CurveQuery(WISH.binning(), HATS)
+SOURCE = KeyedSource.from_seed
+
+
+def parties(sizes=(300, 200, 500), seed=1):
+    rng = np.random.default_rng(seed)
+    return [{"x": rng.normal(50, 15, size)} for size in sizes]
+
+
+def opening(tables=None, seed=1, **options):
+    return SecAgg(tables or parties(), **options).open(Adjacency.REPLACE, source=SOURCE(seed))
+
+
+def test_masks_cancel_and_the_sum_is_all_records_plus_shares_that_make_up_the_noise():
+    tables = parties()
+    whole = {"x": np.concatenate([table["x"] for table in tables])}
+    exact = Clear(whole).open(Adjacency.REPLACE, source=SOURCE(1)).answer(QUERY)
+    found = opening(tables).answer(QUERY)
+    assert found.totals == exact.totals == (1000,)
+    assert found.spread == 1
+    noise = found.values - exact.values
+    scale = np.concatenate([np.full(level.nodes, np.sqrt(level.law.variance)) for level in HATS.levels])
+    assert 0.7 < np.sqrt(np.mean((noise / scale) ** 2)) < 1.3
+
+
+def test_noise_of_the_sum_follows_the_law_over_many_releases():
+    granted = ZeroConcentratedDP("0.001")
+    query = CurveQuery(WISH.binning(), design_tree(BINS, privacy=granted, adjacency=Adjacency.REPLACE))
+    tables = parties()
+    exact = query.measure(np.sum([SecAgg(tables).parties[k].aggregate(query.aggregate) for k in range(3)], axis=0))
+    for honest, spread in ((3, 1), (1, 3)):
+        noise = np.array([opening(tables, seed, honest=honest).answer(query).values - exact for seed in range(60)])
+        scale = np.concatenate([np.full(level.nodes, np.sqrt(level.law.variance)) for level in query.levels])
+        # 60 x 90 draws or so: the mean square is known to about 2 percent
+        assert np.mean((noise / scale) ** 2) == pytest.approx(spread, rel=0.1)
+
+
+def test_a_masked_vector_looks_uniform_and_says_nothing_by_itself():
+    started = opening()
+    sent = [started._masked(QUERY, started.context(QUERY), number) for number in range(3)]
+    for vector in sent:
+        # measurements and noise are far below 2^32; uniform words hardly ever are
+        assert (vector.view(np.int64).astype(float).__abs__() > 2.0**40).mean() > 0.9
+    two = (sent[0] + sent[1]).view(np.int64)
+    assert (np.abs(two.astype(float)) > 2.0**40).mean() > 0.9
+    assert np.abs((sent[0] + sent[1] + sent[2]).view(np.int64)).max() < 1 << 20
+
+
+def test_pairs_and_measurements_have_masks_of_their_own():
+    started = opening()
+    context = started.context(QUERY)
+    masks = [started._mask(context, low, high, (50,)) for low, high in ((0, 1), (0, 2), (1, 2))]
+    masks.append(started._mask(context[::-1], 0, 1, (50,)))
+    assert len({mask.tobytes() for mask in masks}) == 4
+
+
+def test_the_same_secret_gives_the_same_answer_and_another_party_another_context():
+    tables = parties()
+    first = opening(tables)
+    again = SecAgg(tables).resume(Adjacency.REPLACE, secret=first.secret)
+    assert np.array_equal(first.answer(QUERY).values, again.answer(QUERY).values)
+    assert first.context(QUERY) == again.context(QUERY)
+    moved = [tables[1], tables[0], tables[2]]
+    fewer = SecAgg(tables, honest=2).resume(Adjacency.REPLACE, secret=first.secret)
+    for other in (SecAgg(moved).resume(Adjacency.REPLACE, secret=first.secret), fewer):
+        assert other.context(QUERY) != first.context(QUERY)
+
+
+def test_a_ledger_charges_once_and_a_question_asked_again_is_free():
+    with ogive.Ledger.open() as ledger:
+        account = ledger.account("sites", unit=ogive.PrivacyUnit(Adjacency.REPLACE), limit=PureDP(2))
+        terms = {"trust": SecAgg(parties()), "privacy": PureDP(1), "ledger": account}
+        first = ogive.release(WISH, **terms)
+        assert ogive.release(WISH, **terms) == first
+        assert account.remaining == PureDP(1)
+        assert first.provenance.trust == "secagg"
+
+
+def test_fewer_honest_parties_cost_the_same_and_widen_error_and_band():
+    tables = parties((4000, 4000, 4000, 4000))
+    curves = [
+        ogive.release(WISH, trust=SecAgg(tables, honest=honest), privacy=PureDP("0.2"), source=SOURCE(3))
+        for honest in (4, 1)
+    ]
+    assert curves[0].provenance.price == curves[1].provenance.price
+    assert curves[1].rmse() == pytest.approx(2 * curves[0].rmse(), rel=0.01)
+    widths = [curve.band(0.95, target="sample").half_width for curve in curves]
+    assert widths[1] == pytest.approx(2 * widths[0], rel=0.1)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_statistic_that_asks_for_sums_knows_how_much_noise_there_is(seed):
+    rng = np.random.default_rng(seed)
+    tables = [{"p": (p := rng.beta(1, 4, 4000)), "y": (rng.random(4000) < p).astype(int)} for _ in range(4)]
+    source = SOURCE(seed)
+    for wish, width in (
+        (ogive.Roc("p", "y", bounds=(0, 1), bins=32), lambda roc: np.ptp(roc.auc_interval(0.95))),
+        (ogive.Quantiles("p", (0.5,), bounds=(0, 1), bins=512, method="bisection"), lambda q: q.high[0] - q.low[0]),
+        (ogive.HosmerLemeshow("p", "y", groups=4, bins=32), lambda fit: np.ptp(fit.groups[0].interval)),
+    ):
+        full, alone = (
+            ogive.release(wish, trust=SecAgg(tables, honest=honest), privacy=PureDP("0.1"), source=source)
+            for honest in (4, 1)
+        )
+        assert width(alone) > 1.1 * width(full), wish.name
+
+
+def test_one_persons_rows_are_bounded_at_every_party():
+    tables = [{"x": np.full(30, 50.0), "who": np.repeat(np.arange(10), 3)} for _ in range(2)]
+    trust = SecAgg(tables, person="who", max_rows_per_person=2)
+    unit = trust.unit(Adjacency.ADD_OR_REMOVE)
+    assert (unit.person, unit.max_rows_per_person) == ("who", 2)
+    assert SecAgg(tables, person="who").count() == 20
+    query = CurveQuery(WISH.binning(), design_hats(BINS, privacy=PureDP(50), adjacency=Adjacency.ADD_OR_REMOVE))
+    values = trust.open(Adjacency.ADD_OR_REMOVE, source=SOURCE(1)).answer(query).values
+    assert values[: BINS + 1].max() == pytest.approx(40, abs=4)
+
+
+class Whole:
+    """A query that only somebody who sees all records can answer."""
+
+    method = "noisy maximum"
+    aggregate = WISH.binning()
+    measurement = "place"
+    levels = ()
+
+    def price(self, unit):
+        return PureDP(1)
+
+    def answer(self, sums, nodes):
+        return sums
+
+    def totals(self, sums, adjacency):
+        return None
+
+    def digest(self, sums, adjacency):
+        return b""
+
+
+def test_what_does_not_add_up_is_refused_with_what_would_work():
+    trust = SecAgg(parties())
+    assert trust.refusal(QUERY) is None
+    assert "noisy maximum needs all records in one place" in trust.refusal(Whole())
+    assert "use trust central, or a method whose answers add up" in trust.refusal(Whole())
+    tables = [{"x": np.array([1.0, 2]), "y": np.array(["yes", "no"])}, {"x": np.array([3.0]), "y": np.array(["yes"])}]
+    wish = ogive.Roc("x", "y", bounds=(0, 4), bins=4, positive="yes")
+    with pytest.raises(UnsupportedError, match="say the negative class"):
+        ogive.release(wish, trust=SecAgg(tables), privacy=PureDP(1))
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "message"),
+    [
+        (parties()[:1], {}, "2 to 10000 parties, .* use Central"),
+        ({"x": [1]}, {}, "parties must be a list"),
+        (parties(), {"honest": 0}, "honest must be a number of parties from 1 to 3, got 0"),
+        (parties(), {"honest": 4}, "from 1 to 3, got 4"),
+        (parties(), {"honest": 1.5}, r"from 1 to 3, got 1\.5"),
+    ],
+)
+def test_parties_that_make_no_sense_are_refused(given, options, message):
+    with pytest.raises(ParameterError, match=message):
+        SecAgg(given, **options)
+
+
+def test_a_party_without_the_column_is_named_by_its_columns():
+    with pytest.raises(DataError, match="column"):
+        ogive.release(WISH, trust=SecAgg([*parties(), {"z": [1.0]}]), privacy=PureDP(1))
+
+
+def test_sessions_and_plans_of_one_table_say_which_models_they_take():
+    with pytest.raises(ParameterError, match="trust must be Central or Clear itself"):
+        ogive.Session(parties()[0], limit=PureDP(1), trust=SecAgg)
+
+
+# --- 10 sites, 25 000 weights
+
+
+def weights():
+    with gzip.open(shared_data("socr_height_weight.csv.gz"), "rt") as file:
+        rows = list(csv.reader(file))
+    column = next(number for number, name in enumerate(rows[0]) if "weight" in name.lower())
+    return np.array([float(row[column]) for row in rows[1:]])
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_ten_sites_are_as_good_as_one_curator_when_only_their_sum_is_seen(epsilon):
+    """Root mean square noise of the whole curve over 600 releases each; the ratio is then known to 1.5 percent or so."""
+    values = weights()
+    privacy = ogive.ApproxDP(epsilon, 1 / len(values) ** 1.5)
+    method = design_projection(1024, privacy=privacy, adjacency=Adjacency.REPLACE, records=len(values), degree=20)
+    wish = ogive.Ecdf("w", (70, 185), method=method)
+    query = CurveQuery(wish.binning(), method)
+    sites = np.array_split(np.random.default_rng(1).permutation(values), 10)
+    exact = method.estimate(query.measure(Central({"w": values}).records.aggregate(query.aggregate)), len(values))
+
+    def noise(trust, seed):
+        answer = trust.open(Adjacency.REPLACE, source=SOURCE(seed)).answer(query)
+        return np.sqrt(np.mean((method.estimate(answer.values, len(values)) - exact) ** 2))
+
+    def local(seed):
+        small = design_projection(1024, privacy=privacy, adjacency=Adjacency.REPLACE, records=len(values), degree=20)
+        released = [
+            ogive.release(
+                ogive.Ecdf("w", (70, 185), method=small),
+                trust=Central({"w": site}),
+                privacy=privacy,
+                source=SOURCE(1000 * seed + number),
+            )
+            for number, site in enumerate(sites)
+        ]
+        return np.sqrt(np.mean((ogive.merge(*released).raw - exact) ** 2))
+
+    runs = range(600)
+    central = np.sqrt(np.mean([noise(Central({"w": values}), seed) ** 2 for seed in runs]))
+    together = SecAgg([{"w": site} for site in sites])
+    secure = np.sqrt(np.mean([noise(together, 10_000 + seed) ** 2 for seed in runs]))
+    apart = np.sqrt(np.mean([local(seed) ** 2 for seed in runs[:12]]))
+    predicted = np.sqrt(np.mean(method.variance(total_known=True)))
+    assert secure == pytest.approx(central, rel=0.05)
+    assert secure == pytest.approx(predicted, rel=0.05)
+    # control: noise of ten sites by themselves is ten times as much in variance
+    assert apart == pytest.approx(np.sqrt(10) * predicted, rel=0.15)
