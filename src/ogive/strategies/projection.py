@@ -8,38 +8,31 @@ one scale suffices. Decoded, it is noise of covariance (W'W)^-1.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.accounting import discrete_loss
 from ogive.errors import ParameterError
-from ogive.noise import DiscreteGaussian, law_from_dict
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.noise.base import Law
-from ogive.privacy import Adjacency, Loss, check_adjacency
+from ogive.privacy import Adjacency, Loss, PureDP, check_adjacency
 from ogive.strategies.base import Level
 from ogive.strategies.measured import batch, check_levels, histogram
-from ogive.strategies.projection_bases import Basis, basis_named
-from ogive.strategies.projection_features import integer_features, squared_sensitivity
+from ogive.strategies.projection_features import integer_features, largest_change
+from ogive.strategies.projection_form import Form
 from ogive.strategies.projection_shapes import whitening
+from ogive.strategies.projection_summaries import Moments, l2_bound, moments_of
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 MAX_SIZE = 2**16
-MAX_DEGREE = 30
 MAX_BITS = 30
-NOISES = ("shaped", "isotropic")
-
-
-class Moments(NamedTuple):
-    """Means of the powers of u in [-1, 1], from the first one on, and the standard deviation of their noise."""
-
-    values: Float64
-    noise_sd: Float64
 
 
 @dataclass(frozen=True)
@@ -48,9 +41,10 @@ class OrthogonalProjection:
 
     Fields:
         size: Number of bins, N, at most 2^16.
-        basis: What is projected on: "legendre".
+        basis: What is projected on: "legendre", "sine", "cosine" or "splines".
         degree: K; there are K + 1 functions.
-        noise: "shaped" to what one record can change, or "isotropic".
+        noise: "shaped" to what one record can change, "isotropic", or on the "moments".
+        constants: "exact", or the "paper"'s sensitivity of moments.
         adjacency: What the whitening is for; under ADD_OR_REMOVE the number of records is measured too.
         bits: Fractional bits of the integers.
         law: Noise of every integer.
@@ -63,6 +57,7 @@ class OrthogonalProjection:
     basis: str
     degree: int
     noise: str
+    constants: str
     adjacency: Adjacency
     bits: int
     law: Law
@@ -70,32 +65,30 @@ class OrthogonalProjection:
     name: ClassVar[str] = "projection"
 
     def __post_init__(self) -> None:
-        check_form(self.size, self.basis, self.degree, self.noise)
-        if not isinstance(self.adjacency, Adjacency):
-            raise ParameterError(f"adjacency must be an Adjacency, got {self.adjacency!r}")
+        check_size(self.size)
+        if self._form.degree >= max(self.size, 2):
+            raise ParameterError(
+                f"degree {self.degree} is too large for {self.size} bins; use at most {max(self.size - 1, 1)}"
+            )
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 8 <= self.bits <= MAX_BITS:
             raise ParameterError(f"bits must be a whole number from 8 to {MAX_BITS}, got {self.bits!r}")
-        if not isinstance(self.law, DiscreteGaussian):
-            raise ParameterError(f"a projection takes DiscreteGaussian noise, got {self.law!r}")
+        if not isinstance(self.law, DiscreteGaussian | DiscreteLaplace):
+            raise ParameterError(f"a projection takes DiscreteGaussian or DiscreteLaplace noise, got {self.law!r}")
 
     @cached_property
-    def _basis(self) -> Basis:
-        return basis_named(self.basis)
-
-    @property
-    def counted(self) -> bool:
-        """Whether the number of records is the first of the measurements."""
-        return self.adjacency is Adjacency.ADD_OR_REMOVE
+    def _form(self) -> Form:
+        absolute = isinstance(self.law, DiscreteLaplace)
+        return Form(self.basis, self.degree, self.noise, self.constants, self.adjacency, absolute)
 
     @property
     def features(self) -> Int64:
         """What one record in each bin adds to the measurements, shape (M, N); read only."""
-        return integer_features(self.size, self.basis, self.degree, self.noise, self.adjacency, self.bits)
+        return integer_features(self._form, self.size, self.bits)
 
     @property
     def levels(self) -> tuple[Level, ...]:
         """One level: a noise variable per measurement."""
-        return (Level(self.degree + 1 + self.counted, self.law),)
+        return (Level(self._form.rows, self.law),)
 
     def measure(self, counts: Int64) -> Int64:
         """Sums of the features over the records, exactly, shape (M,).
@@ -104,10 +97,11 @@ class OrthogonalProjection:
             ParameterError: so many records that the sums would not fit.
         """
         values = histogram(counts, self.size)
-        records = int(np.abs(values).astype(object).sum()) if len(values) else 0
-        if records >> (62 - self.bits):
+        records, largest = float(np.abs(values).sum(dtype=np.float64)), int(np.abs(self.features).max())
+        if records * largest > 2.0**62:
             raise ParameterError(
-                f"a projection of {self.bits} bits sums at most 2^{62 - self.bits} records, got {records}"
+                f"with {self.bits} fractional bits a projection adds up at most {2**62 // largest:.3g} records, "
+                f"got {records:.3g}; use fewer bits"
             )
         return self.features @ values
 
@@ -128,40 +122,46 @@ class OrthogonalProjection:
             raise ParameterError(
                 f"this projection is designed for {self.adjacency.value}, not for {check_adjacency(adjacency).value}"
             )
+        change = largest_change(self._form, self.size, self.bits)
+        if isinstance(self.law, DiscreteLaplace):
+            return PureDP(change / self.law.scale)
         assert isinstance(self.law, DiscreteGaussian)
-        change = squared_sensitivity(self.size, self.basis, self.degree, self.noise, self.adjacency, self.bits)
-        return discrete_loss(change, self.law.sigma, self.levels[0].nodes)
+        return discrete_loss(change, self.law.sigma, self._form.rows)
 
     @cached_property
     def _unwhitened(self) -> Float64:
         """From measurements to feature sums, shape (M, M)."""
-        matrix = whitening(self._basis, self.degree, self.adjacency, self.noise)
-        return np.asarray(np.linalg.inv(matrix) * 2.0**-self.bits)
+        return np.asarray(np.linalg.inv(whitening(self._form)) * 2.0**-self.bits)
 
     @cached_property
     def _synthesis(self) -> tuple[Float64, Float64]:
-        """Parts of the curve at the bins' upper ends: per record, shape (N,), and per function, shape (N, K + 1)."""
-        ends = 2 * np.arange(1, self.size + 1) / self.size - 1
-        chord = (1 + ends) / 2 if self._basis.pinned else np.zeros(self.size)
-        return chord, self._basis.values(ends, self.degree).T
+        """The curve at the bins' upper ends: per record, shape (N,), and per feature sum, shape (N, K + 1)."""
+        return self._form.curve(2 * np.arange(1, self.size + 1) / self.size - 1)
 
     @cached_property
     def _decoder(self) -> Float64:
         """From measurements to the curve, but for a known number of records, shape (N, M)."""
-        chord, functions = self._synthesis
-        if not self.counted:
-            return functions @ self._unwhitened
-        rows = np.concatenate((chord[:, None], functions), axis=1)
+        fixed, functions = self._synthesis
+        if not self._form.counted:
+            return np.asarray(functions @ self._unwhitened)
+        rows = np.concatenate((fixed[:, None], functions), axis=1)
         rows[-1] = 0
         rows[-1, 0] = 1
         return np.asarray(rows @ self._unwhitened)
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
-        """Cumulative counts at the bins' upper ends, shape (..., N): the noisy projection there."""
-        rows, shape = batch(answer, self.levels[0].nodes)
+        """Cumulative counts at the bins' upper ends, shape (..., N): the noisy projection there.
+
+        The last one is the number of records, exact or noisy; a REPLACE design without it has the projection there too.
+
+        Raises:
+            ParameterError: the number of records is needed and missing.
+        """
+        rows, shape = batch(answer, self._form.rows)
+        self._check_total(total)
         values = rows @ self._decoder.T
         if total is not None:
-            if self.counted:
+            if self._form.counted:
                 covariance = self._decoder @ self._decoder[-1]
                 values += (covariance / covariance[-1]) * (total - values[:, -1:])
             else:
@@ -174,7 +174,7 @@ class OrthogonalProjection:
         decoder = self._decoder
         values = np.einsum("ij,ij->i", decoder, decoder)
         if total_known:
-            if self.counted:
+            if self._form.counted:
                 values = np.maximum(values - (decoder @ decoder[-1]) ** 2 / values[-1], 0)
             values[-1] = 0
         return np.asarray(values * self.law.variance)
@@ -182,12 +182,58 @@ class OrthogonalProjection:
     def coefficients(self, answer: Int64, total: int | None) -> Float64:
         """Noisy coefficients of the cumulative count, unbiased, shape (..., K + 1); over the records those of F.
 
-        Under ADD_OR_REMOVE the noisy number of records is the first measurement, left out here; of the pinned basis
-        they are those of the cumulative count less its chord.
+        Of the sine basis they are those of the cumulative count less its chord.
+
+        Raises:
+            ParameterError: the number of records is needed and missing.
         """
-        rows, shape = batch(answer, self.levels[0].nodes)
+        rows, shape = batch(answer, self._form.rows)
+        self._check_total(total)
+        fixed, matrix = self._form.coefficients()
         sums = rows @ self._unwhitened.T
-        return sums[:, -(self.degree + 1) :].reshape(*shape, self.degree + 1)
+        records = sums[:, :1] if total is None else float(total)
+        values = sums[:, self._form.counted :] @ matrix.T + (records * fixed if fixed.any() else 0.0)
+        return np.asarray(values).reshape(*shape, self.degree + 1)
+
+    def moments(self, answer: Int64, total: int | None) -> Moments:
+        """Means of u, ..., u^(K+1) over the records, u in [-1, 1], unbiased, with the sd of their noise.
+
+        Of values at their bins' middles. Subtract the squared sd of the first from the square of its value where that
+        is squared: the square of a noisy mean is too large by as much on average.
+
+        Raises:
+            ParameterError: the basis is not Legendre, the number of records is missing, or noise leaves none.
+        """
+        rows, shape = batch(answer, self._form.rows)
+        sums = (rows @ self._unwhitened.T).reshape(*shape, self._form.rows)
+        covariance = self._unwhitened @ self._unwhitened.T * self.law.variance
+        return moments_of(self._form, sums, total, covariance)
+
+    def l2_error_bound(
+        self, records: int, *, alpha: float = 0.0, sampling_failure: float = 0.05, noise_failure: float = 0.05
+    ) -> float:
+        """Bound the L2 distance on [-1, 1] of the noisy projection from the distribution the records come from.
+
+        It holds with probability 1 - sampling_failure - noise_failure for values at their bins' middles; smoothing
+        keeps it. The root of twice its square, times the root of half the data's range, bounds the energy distance.
+
+        Args:
+            records: Their number.
+            alpha: L2 distance of the distribution from its own projection, at least 0.
+            sampling_failure: In (0, 1).
+            noise_failure: In (0, 1).
+
+        Raises:
+            ParameterError: an argument is out of range, the noise is Laplace or the number of records private.
+        """
+        if self._form.absolute or self._form.counted:
+            raise ParameterError("the error bound is for Gaussian noise under REPLACE")
+        loading = self._form.coefficients()[1] @ self._unwhitened * math.sqrt(self.law.variance)
+        return l2_bound(loading, records, alpha=alpha, sampling_failure=sampling_failure, noise_failure=noise_failure)
+
+    def _check_total(self, total: int | None) -> None:
+        if total is None and not self._form.counted and (self._form.system.pinned or self.noise == "moments"):
+            raise ParameterError("this projection needs the number of records, which is public under REPLACE")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -197,6 +243,7 @@ class OrthogonalProjection:
             "basis": self.basis,
             "degree": self.degree,
             "noise": self.noise,
+            "constants": self.constants,
             "adjacency": self.adjacency.value,
             "bits": self.bits,
             "law": self.law.to_dict(),
@@ -214,14 +261,15 @@ class OrthogonalProjection:
             basis=data["basis"],
             degree=data["degree"],
             noise=data["noise"],
+            constants=data["constants"],
             adjacency=check_adjacency(data["adjacency"]),
             bits=data["bits"],
             law=law_from_dict(data["law"]),
         )
 
 
-def check_form(size: Any, basis: Any, degree: Any, noise: Any) -> None:
-    """Refuse a size, basis, degree or noise that there is not.
+def check_size(size: Any) -> None:
+    """Refuse a size that is no number of bins, or more than `MAX_SIZE`.
 
     Raises:
         ParameterError: naming the value and what is allowed.
@@ -231,10 +279,3 @@ def check_form(size: Any, basis: Any, degree: Any, noise: Any) -> None:
         raise ParameterError(
             f"a projection has no more detail than its degree; use fewer bins (at most {MAX_SIZE}), got {size}"
         )
-    if noise not in NOISES:
-        raise ParameterError(f"noise must be one of {', '.join(NOISES)}, got {noise!r}")
-    least = basis_named(basis).least
-    if isinstance(degree, bool) or not isinstance(degree, int) or not least <= degree <= MAX_DEGREE:
-        raise ParameterError(f"degree must be a whole number from {least} to {MAX_DEGREE}, got {degree!r}")
-    if degree >= max(size, 2):
-        raise ParameterError(f"degree {degree} is too large for {size} bins; use at most {max(size - 1, 1)}")

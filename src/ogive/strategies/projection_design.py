@@ -8,13 +8,18 @@ from typing import Any
 
 from ogive.accounting import gaussian_grant, gaussian_mu
 from ogive.errors import ParameterError
-from ogive.noise import DiscreteGaussian, round_up_root, round_up_scale
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
+from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
-from ogive.strategies.projection import MAX_BITS, OrthogonalProjection, check_form
-from ogive.strategies.projection_features import squared_sensitivity
+from ogive.strategies.projection import MAX_BITS, OrthogonalProjection, check_size
+from ogive.strategies.projection_bases import basis_named
+from ogive.strategies.projection_features import largest_change
+from ogive.strategies.projection_form import Form
 
 GUESSED_RECORDS = 10_000
+PAPER_DEGREE = 6
 LEAST_BITS = 20
+LAPLACE = 4.0
 
 
 def design_projection(
@@ -27,6 +32,7 @@ def design_projection(
     basis: str = "legendre",
     degree: int | None = None,
     noise: str = "shaped",
+    constants: str = "exact",
     bits: int | None = None,
 ) -> OrthogonalProjection:
     """Choose degree and noise of a projection that spends `privacy`.
@@ -37,9 +43,10 @@ def design_projection(
         adjacency: Under ADD_OR_REMOVE the number of records is measured too.
         rows: Most records of one person.
         records: Public guess of how many there are, for the degree and the bits; 10 000 by default.
-        basis: What to project on: "legendre".
+        basis: What to project on: "legendre", "sine" (F is 0 and 1 at the ends), "cosine" or cubic "splines".
         degree: K, with K + 1 functions; by default from the records and the guarantee.
-        noise: "shaped" or "isotropic".
+        noise: "shaped" to what one record changes, "isotropic", or on the "moments" as in the paper (legendre only).
+        constants: "exact", or "paper" for the paper's larger sensitivity of moments.
         bits: Fractional bits of the integers; by default enough that rounding is far below the noise.
 
     Raises:
@@ -49,27 +56,26 @@ def design_projection(
     Privacy:
         The loss for `rows` records is at most `privacy`.
     """
-    if not isinstance(adjacency, Adjacency):
-        raise ParameterError(f"adjacency must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {adjacency!r}")
+    check_size(size)
     _check_count(rows, "rows")
     guess = GUESSED_RECORDS if records is None else records
     _check_count(guess, "records")
     scale = noise_per_unit(privacy) * rows
     if degree is None:
-        check_form(size, basis, 1, noise)
-        degree = min(usual_degree(guess / scale), max(size - 1, 1))
-    check_form(size, basis, degree, noise)
+        degree = PAPER_DEGREE if noise == "moments" else usual_degree(guess / scale)
+        degree = max(min(degree, size - 1), basis_named(basis).least)
+    form = Form(basis, degree, noise, constants, adjacency, isinstance(privacy, PureDP))
     chosen = _bits(guess, scale) if bits is None else bits
     while True:
-        change = squared_sensitivity(size, basis, degree, noise, adjacency, chosen)
+        change = largest_change(form, size, chosen)
         try:
-            law = _law(privacy, change, degree + 1 + (adjacency is Adjacency.ADD_OR_REMOVE), rows)
+            law = _law(privacy, change, form.rows, rows)
         except ParameterError:
             if bits is not None or chosen >= MAX_BITS:
                 raise
             chosen += 1
             continue
-        return OrthogonalProjection(size, basis, degree, noise, adjacency, chosen, law)
+        return OrthogonalProjection(size, basis, degree, noise, constants, adjacency, chosen, law)
 
 
 def noise_per_unit(privacy: Any) -> float:
@@ -84,24 +90,28 @@ def noise_per_unit(privacy: Any) -> float:
         case ZeroConcentratedDP():
             return 1 / math.sqrt(2 * privacy.rho)
         case PureDP():
-            raise ParameterError("projections for PureDP are not offered; use ApproxDP or ZeroConcentratedDP")
+            return LAPLACE / float(privacy.epsilon)
         case _:
             raise ParameterError(f"privacy must be PureDP, ApproxDP or ZeroConcentratedDP, got {privacy!r}")
 
 
 def usual_degree(ratio: float) -> int:
     """The degree for a number of records over the noise per unit: more detail where the noise allows it."""
-    return min(max(round(5 * ratio**0.16), 6), 30)
+    wanted: int = round(5 * ratio**0.16)
+    return min(max(wanted, 6), 30)
 
 
 def _bits(records: int, scale: float) -> int:
     """So many that rounding moves no coefficient by more than 1/64 of its noise; never so many that sums overflow."""
     wanted = math.ceil(math.log2(32 * records / scale))
     room = 61 - records.bit_length()
-    return max(LEAST_BITS, min(wanted, room, MAX_BITS))
+    chosen: int = max(LEAST_BITS, min(wanted, room, MAX_BITS))
+    return chosen
 
 
-def _law(privacy: Privacy, change: Fraction, integers: int, rows: int) -> DiscreteGaussian:
+def _law(privacy: Privacy, change: Fraction, integers: int, rows: int) -> Law:
+    if isinstance(privacy, PureDP):
+        return DiscreteLaplace(round_up_scale(change * rows / privacy.epsilon))
     if isinstance(privacy, ApproxDP):
         per_unit = math.sqrt(change) * rows
         mu = gaussian_grant(privacy, integers=integers, per_unit=per_unit)

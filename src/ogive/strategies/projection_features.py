@@ -5,27 +5,28 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
-from ogive.privacy import Adjacency
-from ogive.strategies.projection_bases import basis_named
-from ogive.strategies.projection_sensitivity import record_features
+from ogive.strategies.projection_form import Form
 from ogive.strategies.projection_shapes import whitening
 
 Int64 = NDArray[np.int64]
 
+EXHAUSTIVE = 1024
+"""Up to so many bins all pairs of bins are compared; beyond, the certified bound is taken."""
 
-@lru_cache(maxsize=16)
-def integer_features(size: int, basis: str, degree: int, noise: str, adjacency: Adjacency, bits: int) -> Int64:
-    """Compute z = rint(2^bits W c(u)) at the bins' middles, shape (M, N); the same on every machine, read only."""
-    system = basis_named(basis)
+
+@lru_cache(maxsize=8)
+def integer_features(form: Form, size: int, bits: int) -> Int64:
+    """Round 2^bits W c(u) at the bins' middles, shape (M, N); the same on every machine, read only."""
     middles = (2 * np.arange(size, dtype=np.float64) + 1 - size) / size
-    rows = record_features(system, degree, adjacency, middles)
-    matrix = whitening(system, degree, adjacency, noise)
+    rows = form.record(middles)
     found = np.empty(rows.shape, dtype=np.int64)
-    for number, weights in enumerate(matrix):
+    for number, weights in enumerate(whitening(form)):
         # in this order and no other: a matrix product adds in one that depends on the machine
         whitened = np.zeros(size)
         for weight, row in zip(weights, rows, strict=True):
@@ -36,15 +37,46 @@ def integer_features(size: int, basis: str, degree: int, noise: str, adjacency: 
     return found
 
 
-@lru_cache(maxsize=256)
-def squared_sensitivity(size: int, basis: str, degree: int, noise: str, adjacency: Adjacency, bits: int) -> Fraction:
-    """Bound the squared L2 norm of what one record changes in the integers.
+def certified_change(form: Form, bits: int) -> Fraction:
+    """Bound the norm of what one record changes in the integers: L2, or L1 if `form.absolute`.
 
-    A certified whitening moves by at most 2^bits; rounding moves each integer by at most 1/2 + 2^-10 a record.
+    Whitened features move by at most 1; rounding moves each integer by at most 1/2 + 2^-10 a record.
     """
-    replace = adjacency is Adjacency.REPLACE
-    integers = degree + 1 if replace else degree + 2
-    rounding = Fraction("1.002") if replace else Fraction("0.501")
-    root = Fraction(math.isqrt(integers * 10**12) + 1, 10**6)
-    largest: Fraction = 2**bits + rounding * root
-    return largest * largest
+    integers = Fraction(form.rows) if form.absolute else Fraction(math.isqrt(form.rows * 10**12) + 1, 10**6)
+    rounding = Fraction("0.501") if form.counted else Fraction("1.002")
+    bound: Fraction = 2**bits + rounding * integers
+    return bound
+
+
+@lru_cache(maxsize=256)
+def largest_change(form: Form, size: int, bits: int) -> Fraction:
+    """The largest squared L2 norm, or L1 norm, of what one record changes in the integers.
+
+    Exactly, by comparing all pairs of bins, where there are few enough; else what is certified.
+    """
+    bound = certified_change(form, bits)
+    if not form.absolute:
+        bound = bound * bound
+    if not 1 < size <= EXHAUSTIVE:
+        return bound
+    records = np.ascontiguousarray(integer_features(form, size, bits).T)
+    exact = Fraction(int(_largest(records, form.absolute, form.counted)))
+    assert exact <= bound
+    return exact
+
+
+@njit(cache=True)
+def _largest(records: Int64, absolute: bool, counted: bool) -> Any:
+    """Largest norm of a row, or of a difference of two; sums stay below 2^62 for 30 bits."""
+    largest = 0
+    for first in range(len(records)):
+        last = first + 1 if counted else len(records)
+        for second in range(first, last):
+            norm = 0
+            for column in range(records.shape[1]):
+                change = records[first, column]
+                if not counted:
+                    change -= records[second, column]
+                norm += abs(change) if absolute else change * change
+            largest = max(largest, norm)
+    return largest

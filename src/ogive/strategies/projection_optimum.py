@@ -1,27 +1,33 @@
-"""The Gaussian noise of least trace that hides one record: a multiplicative algorithm with a certified gap.
+"""The noise of least variance that hides one record: multiplicative algorithms with certified gaps.
 
-Among covariances S with v' S^-1 v <= 1 for all changes v, the trace is least at S = tr(M^{1/2}) M^{1/2} for the
-weights xi on the changes that make tr(M^{1/2}) largest, M = sum of xi_j v_j v_j'.
+Gaussian: among covariances S with v' S^-1 v <= 1 for all changes v, the trace is least at
+S = tr(M^{1/2}) M^{1/2} for the weights xi on the changes that make tr(M^{1/2}) largest, M = sum of xi_j v_j v_j'.
+
+Laplace: among weights w with sum_k w_k |v_k| <= 1 for all changes v, the sum of w_k^-2 is least at w_k = s a_k^{-1/3},
+a = sum of xi_j |v_j|, s so that sum_k a_k w_k = 1, for the weights xi that make that sum largest.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.privacy import Adjacency
-from ogive.strategies.projection_bases import Basis
-from ogive.strategies.projection_sensitivity import cosine_points, record_features
+from ogive.strategies.projection_form import Form
+from ogive.strategies.projection_sensitivity import cosine_points
 
 Float64 = NDArray[np.float64]
 
-_TINY = 1e-18
+_TINY, _FORGOTTEN = 1e-18, 1e-12
 
 
-def changes(basis: Basis, degree: int, adjacency: Adjacency, steps: int) -> Float64:
-    """What one record can change, between points of a cosine grid, shape (changes, M)."""
-    rows = record_features(basis, degree, adjacency, cosine_points(steps)).T
-    if adjacency is Adjacency.ADD_OR_REMOVE:
+def changes(form: Form) -> Float64:
+    """What one record can change, between points of a coarse grid of the kind of the certificate's, shape (n, M)."""
+    steps = 80 if form.degree <= 14 else 120
+    points = cosine_points(steps) if form.basis == "legendre" else 2 * np.arange(steps + 1) / steps - 1
+    rows = form.record(points).T
+    if form.counted:
         return np.ascontiguousarray(rows)
     first, second = np.triu_indices(len(rows), 1)
     return rows[first] - rows[second]
@@ -32,22 +38,51 @@ def least_trace(vectors: Float64, *, gap: float = 1e-3) -> Float64:
 
     Args:
         vectors: Shape (n, M).
-        gap: Relative distance of the trace from the least one.
+        gap: Largest relative excess of the trace over the least one.
+    """
+
+    def best(weights: Float64, chosen: Float64) -> Float64:
+        moment = (chosen.T * weights) @ chosen + _TINY * np.eye(chosen.shape[1])
+        values, axes = np.linalg.eigh(moment)
+        roots = np.sqrt(values)
+        return np.asarray(roots.sum() * (axes * roots) @ axes.T)
+
+    def reached(shape: Float64, chosen: Float64) -> Float64:
+        return np.asarray(np.einsum("ij,ij->i", chosen @ np.linalg.inv(shape), chosen))
+
+    return _balanced(vectors, best, reached, gap)
+
+
+def least_spread(vectors: Float64, *, gap: float = 1e-3) -> Float64:
+    """Weights w of nearly least sum of w^-2 with sum_k w_k |v_k| <= 1 + gap for the given vectors, shape (M,)."""
+
+    def best(weights: Float64, chosen: Float64) -> Float64:
+        means = weights @ chosen
+        found = np.cbrt(1 / means)
+        return np.asarray(found / (means @ found))
+
+    def reached(found: Float64, chosen: Float64) -> Float64:
+        return np.asarray(chosen @ found)
+
+    return _balanced(np.abs(vectors), best, reached, gap)
+
+
+def _balanced(
+    vectors: Float64,
+    best: Callable[[Float64, Float64], Float64],
+    reached: Callable[[Float64, Float64], Float64],
+    gap: float,
+) -> Float64:
+    """Raise the weight of vectors that reach more than 1 and lower that of others, until none reaches 1 + gap.
+
+    Most weights tend to 0; their vectors are forgotten, since what is found is certified later anyway.
     """
     weights = np.full(len(vectors), 1 / len(vectors))
     while True:
-        moment = (vectors.T * weights) @ vectors + _TINY * np.eye(vectors.shape[1])
-        values, axes = np.linalg.eigh(moment)
-        roots = np.sqrt(values)
-        trace = roots.sum()
-        turned = vectors @ axes
-        ratio = (turned**2 @ (1 / roots)) / trace
+        found = best(weights, vectors)
+        ratio = reached(found, vectors)
         if ratio.max() < 1 + gap:
-            shape: Float64 = trace * (axes * roots) @ axes.T
-            return (shape + shape.T) / 2
-        weights *= ratio
-        weights /= weights.sum()
-        kept = weights >= 1e-12
-        if not kept.all():
-            # a dropped vector is still covered: `ratio` is checked over those kept, and all are certified afterwards
-            vectors, weights = vectors[kept], weights[kept] / weights[kept].sum()
+            return found
+        weights = weights * ratio
+        kept = weights >= _FORGOTTEN
+        vectors, weights = vectors[kept], weights[kept] / weights[kept].sum()
