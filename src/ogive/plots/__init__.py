@@ -5,8 +5,20 @@ without pyplot and its global state.
 """
 
 from ogive.plots.axes import BLUE, GRAY, ORANGE, new_axes, save
+from ogive.plots.boxplot import plot_boxes
 from ogive.plots.calibration import plot_reliability
 from ogive.plots.curves import plot_curve, plot_steps
 from ogive.plots.roc import plot_roc
 
-__all__ = ["BLUE", "GRAY", "ORANGE", "new_axes", "plot_curve", "plot_reliability", "plot_roc", "plot_steps", "save"]
+__all__ = [
+    "BLUE",
+    "GRAY",
+    "ORANGE",
+    "new_axes",
+    "plot_boxes",
+    "plot_curve",
+    "plot_reliability",
+    "plot_roc",
+    "plot_steps",
+    "save",
+]

@@ -34,11 +34,21 @@ def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: 
         unit: Whose data the guarantee hides.
         public_labels: Whether adjacent data sets have the same labels.
     """
-    loss = strategy.loss(unit.adjacency)
+    loss = _loss(strategy, unit.adjacency)
     if unit.adjacency is Adjacency.REPLACE and not public_labels:
         joins = strategy.loss(Adjacency.ADD_OR_REMOVE)
         loss = larger_loss(loss, total_loss([joins, joins]))
     return group_loss(loss, unit.max_rows_per_person)
+
+
+def _loss(strategy: Strategy, adjacency: Adjacency) -> Loss:
+    """A strategy's loss; of one that is made for added records alone, that of a removed and an added one."""
+    try:
+        return strategy.loss(adjacency)
+    except ParameterError:
+        if adjacency is not Adjacency.REPLACE:
+            raise
+        return group_loss(strategy.loss(Adjacency.ADD_OR_REMOVE), 2)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,23 @@ from typing import Any
 
 from ogive.statistics.base import Estimate, Statistic, Terms
 from ogive.statistics.bounds import Bounds
+from ogive.statistics.boxplot import Boxplot
 from ogive.statistics.calibration import HosmerLemeshow
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.roc import Roc
 
-STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles, Roc, HosmerLemeshow, Bounds)
+STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles, Boxplot, Roc, HosmerLemeshow, Bounds)
 
-__all__ = ["STATISTICS", "Bounds", "Ecdf", "Estimate", "HosmerLemeshow", "Quantiles", "Roc", "Statistic", "Terms"]
+__all__ = [
+    "STATISTICS",
+    "Bounds",
+    "Boxplot",
+    "Ecdf",
+    "Estimate",
+    "HosmerLemeshow",
+    "Quantiles",
+    "Roc",
+    "Statistic",
+    "Terms",
+]

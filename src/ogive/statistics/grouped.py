@@ -6,16 +6,26 @@ from collections.abc import Callable, Generator, Iterator
 from fractions import Fraction
 from typing import TypeVar
 
-from ogive.accounting import covers, epsilon_of_gaussian, gaussian_mu
+import numpy as np
+
+from ogive.accounting import (
+    as_concentrated,
+    covers,
+    epsilon_of_gaussian,
+    gaussian_mu,
+    gaussian_rho,
+    total_loss,
+)
 from ogive.errors import BudgetError, OgiveError
-from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, ClassCurvesQuery, CurveQuery, GroupBinning, GroupedQuery, Query
 from ogive.statistics.base import Terms
 
 FoundT = TypeVar("FoundT")
 Procedure = Generator[Query, Answer, FoundT]
 
-_HALVES = tuple(Fraction(share) for share in ("1/2", "499/1000", "49/100", "9/20", "2/5", "1/3", "1/4", "1/8"))
+_TRIES = 4
+_ROOM = Fraction(9999, 10000)  # rounding of noise must not use up what is exactly enough
 
 
 def ask_groups(
@@ -91,29 +101,74 @@ def _shared_terms(
     if terms.adjacency is Adjacency.ADD_OR_REMOVE or public_groups:
         return Terms(terms.privacy, terms.unit, refusal, simulations=terms.simulations, count=count)
     unit = PrivacyUnit(Adjacency.ADD_OR_REMOVE, terms.unit.person)
-    problem: OgiveError | None = None
-    for privacy in _halves(terms.privacy):
-        shared = Terms(privacy, unit, refusal, simulations=terms.simulations)
+    share, problem = Fraction(1, 2), None
+    for privacy in _tries(terms.privacy):
+        shared = Terms(privacy(share), unit, refusal, simulations=terms.simulations)
         try:
-            query = _together(groups, [next(ask(shared))] * number, public_groups)
+            price = _rehearsed(groups, ask, shared, terms.unit)
         except OgiveError as refused:
             problem = problem or refused
             continue
-        if covers(terms.privacy, query.price(terms.unit)):
+        if covers(terms.privacy, price):
             return shared
-    raise problem or BudgetError(f"no division of {terms.privacy} among groups keeps it; use public_groups, or more")
+        share *= min(Fraction(1), _room(terms.privacy, price)) * _ROOM
+    raise problem or BudgetError(f"no division of {terms.privacy} among groups keeps it; grant more, or PureDP")
 
 
-def _halves(privacy: Privacy) -> Iterator[Privacy]:
-    """Guarantees of which two together should keep the wanted one, the largest first."""
-    for share in _HALVES:
-        match privacy:
-            case PureDP():
-                yield PureDP(privacy.epsilon * share)
-            case ZeroConcentratedDP():
-                yield ZeroConcentratedDP(privacy.rho * share)
-            case ApproxDP():
-                mu = Fraction(gaussian_mu(privacy.epsilon, privacy.delta))
-                yield ApproxDP(epsilon_of_gaussian(GaussianDP(mu * mu * share), privacy.delta), privacy.delta)
-    if isinstance(privacy, ApproxDP):
-        yield ApproxDP(privacy.epsilon / 2, privacy.delta / 2)
+def _rehearsed(
+    groups: GroupBinning, ask: Callable[[Terms], Procedure[FoundT]], shared: Terms, unit: PrivacyUnit
+) -> Loss:
+    """What all groups' procedures cost together; rehearsed on made-up records, since no price depends on any."""
+    counts = np.full(groups.values.shape, 16, dtype=np.int64)
+    procedure, losses = ask(shared), []
+    query = next(procedure)
+    while True:
+        losses.append(_together(groups, [query] * len(groups.groups), False).price(unit))
+        try:
+            query = procedure.send(Answer(query.answer(counts, None), None))
+        except StopIteration:
+            return total_loss(losses)
+
+
+def _tries(privacy: Privacy) -> Iterator[Callable[[Fraction], Privacy]]:
+    """Ways to divide a guarantee by a share, the last of them never refused: two groups at half of an epsilon each."""
+    for _ in range(_TRIES):
+        yield lambda share: _part(privacy, share)
+    yield lambda _: _halved(privacy)
+
+
+def _part(privacy: Privacy, share: Fraction) -> Privacy:
+    """A guarantee of a share of the epsilon, or of the squared noise ratio."""
+    match privacy:
+        case PureDP():
+            return PureDP(privacy.epsilon * share)
+        case ZeroConcentratedDP():
+            return ZeroConcentratedDP(privacy.rho * share)
+        case ApproxDP():
+            mu = Fraction(gaussian_mu(privacy.epsilon, privacy.delta))
+            return ApproxDP(epsilon_of_gaussian(GaussianDP(mu * mu * share), privacy.delta), privacy.delta)
+
+
+def _halved(privacy: Privacy) -> Privacy:
+    """A guarantee that two keep together, and that a replaced record of one keeps as one removed and one added."""
+    match privacy:
+        case PureDP():
+            return PureDP(privacy.epsilon / 2)
+        case ZeroConcentratedDP():
+            return ZeroConcentratedDP(privacy.rho / 4)
+        case ApproxDP():
+            return ApproxDP(privacy.epsilon / 2, privacy.delta / 2)
+
+
+def _room(privacy: Privacy, price: Loss) -> Fraction:
+    """By which factor the price may grow, or must shrink, to be what was granted; where they compare."""
+    match privacy, price:
+        case PureDP() | ApproxDP(), PureDP():
+            return privacy.epsilon / price.epsilon
+        case ApproxDP(), GaussianDP():
+            return Fraction(gaussian_mu(privacy.epsilon, privacy.delta)) ** 2 / price.mu_squared
+        case ApproxDP(), ZeroConcentratedDP():
+            return gaussian_rho(privacy).rho / price.rho
+        case ZeroConcentratedDP(), _:
+            return privacy.rho / as_concentrated(price).rho
+    return Fraction(1)

@@ -8,6 +8,7 @@ from typing import Any
 from ogive.errors import DataError
 from ogive.statistics.base import Estimate
 from ogive.statistics.bounds_estimate import BoundsEstimate
+from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.curve import Curve
 from ogive.statistics.quantiles import QuantileEstimates
@@ -19,6 +20,7 @@ READERS: dict[str, Callable[[Any], Estimate]] = {
     RocEstimate.schema: RocEstimate.from_dict,
     Calibration.schema: Calibration.from_dict,
     BoundsEstimate.schema: BoundsEstimate.from_dict,
+    Boxplots.schema: Boxplots.from_dict,
 }
 """For each schema, what rebuilds its estimate."""
 

@@ -30,6 +30,7 @@ CODE = (
     "noise/*.py",
     "accounting/gaussian.py",
     "strategies/*.py",
+    "strategies/*.npz",
     "reproduce/projection/baselines.py",
     "reproduce/projection/distances.py",
     "reproduce/projection/releases.py",
