@@ -89,8 +89,8 @@ class DrawnBoxes(Protocol):
         ...
 
     @property
-    def provenance(self) -> Any:
-        """The guarantee, as text."""
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
         ...
 
 
@@ -125,10 +125,10 @@ def plot_boxes(boxes: DrawnBoxes, ax: Any = None, *, kind: str = "box", truth: D
     if boxes.grid.unit != "number":
         axes.yaxis.set_major_formatter(lambda value, _: str(boxes.grid.label(value))[:10])
     if truth is not None:
-        axes.legend(frameon=False, fontsize=9)
+        axes.legend(frameon=False, fontsize=9, ncols=2, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
     lighten(axes, grid="y")
     what = f"{'Boxplot' if kind == 'box' else 'Violins'} of {boxes.column}"
-    caption(axes, what, str(boxes.provenance), private=boxes.private)
+    caption(axes, what, boxes.caption, private=boxes.private)
     return axes
 
 

@@ -126,8 +126,10 @@ class Boxplot:
         )
 
     def alternatives(self) -> dict[str, Boxplot]:
-        """One for each method."""
-        return {name: dataclasses.replace(self, method=name) for name in BOX_METHODS}
+        """Read off an unbiased curve, which makes exact boxes of exact answers, off a projection, and five numbers."""
+        curves = {name: dataclasses.replace(self, method="resample", curve=name) for name in ("tree_ls", "projection")}
+        found = curves | {"five_numbers": dataclasses.replace(self, method="five_numbers")}
+        return found if self in found.values() else found | {"resample": dataclasses.replace(self, method="resample")}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, Boxplots]:
         """Ask for a curve, or for five numbers, of all records or of every group.

@@ -52,6 +52,13 @@ class Boxplots:
         """Whether noise was added."""
         return self.provenance is None or self.provenance.private
 
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        if self.provenance is None or self.provenance.privacy is None:
+            return "not private: exact values"
+        return f"{self.provenance.privacy}; trust model {self.provenance.trust}"
+
     def __getitem__(self, group: Any) -> Box:
         """The box of a group.
 
