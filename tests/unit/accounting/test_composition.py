@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ogive.accounting import at_least, compose, epsilon_of
+from ogive.accounting import at_least, compose, epsilon_of, epsilon_of_gaussian
 from ogive.accounting.loss_distributions import composed_epsilon, most_repeats
+from ogive.accounting.rounding import rounded_up
 from ogive.errors import ParameterError
-from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
+from ogive.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
 EPSILONS = st.fractions(Fraction(1, 50), 3, max_denominator=50)
 
@@ -142,6 +143,31 @@ def test_composition_takes_the_best_of_all_ways():
     assert many < beside < many + Fraction(1, 10)
 
 
+def test_gaussian_charges_are_composed_as_one_gaussian():
+    delta = Fraction(1, 10**6)
+    one = GaussianDP("0.02", "1e-13")
+    found = compose([one] * 3, delta=delta).epsilon
+    assert found == pytest.approx(float(epsilon_of_gaussian(GaussianDP("0.06", "3e-13"), delta)), rel=1e-5)
+    assert found < epsilon_of(ZeroConcentratedDP("0.03"), delta) * Fraction(95, 100)
+    assert compose([one] * 3) == ZeroConcentratedDP("0.03")
+    # beside pure charges: with them as one Gaussian, or added to their epsilon
+    small = compose([one, PureDP("1/100")], delta=delta).epsilon
+    assert small < compose([one], delta=delta).epsilon + Fraction(1, 100)
+    large = compose([one, PureDP(20)], delta=delta).epsilon
+    assert large <= rounded_up(20 + epsilon_of_gaussian(one, delta))
+    # beside zCDP, in zCDP
+    mixed = compose([one, ZeroConcentratedDP("0.02")], delta=delta).epsilon
+    assert mixed == pytest.approx(float(epsilon_of(ZeroConcentratedDP("0.03"), delta)), rel=1e-5)
+    # beside charges with a delta, which come off it
+    assert compose([one, ApproxDP("1/10", "5e-7")], delta=delta).delta == delta
+
+
+def test_distances_that_use_up_delta_leave_zcdp():
+    delta = Fraction(1, 10**6)
+    far = GaussianDP("0.02", "1e-6")
+    assert compose([far], delta=delta).epsilon == rounded_up(epsilon_of(ZeroConcentratedDP("0.01"), delta))
+
+
 def test_deltas_that_use_up_the_delta_are_refused():
     with pytest.raises(ParameterError, match="use up"):
         compose([ApproxDP(1, "1e-6"), ApproxDP(1, "1e-6")], delta=Fraction(1, 10**6))
@@ -167,6 +193,20 @@ def test_deltas_add_up_where_none_is_asked_for():
         (ApproxDP(1, "1e-6"), ApproxDP("0.5", "1e-5"), False),
         (ApproxDP(3, "1e-6"), ZeroConcentratedDP("0.1"), True),
         (ApproxDP(3, "1e-6"), ZeroConcentratedDP(1), False),
+        (GaussianDP(1, "1e-9"), GaussianDP(1, "1e-9"), True),
+        (GaussianDP(1, "1e-9"), GaussianDP("0.9", "1e-8"), False),
+        (GaussianDP(1, "1e-9"), GaussianDP("1.1", "1e-9"), False),
+        (GaussianDP("1.6"), PureDP(1), True),
+        (GaussianDP("1.5"), PureDP(1), False),
+        (GaussianDP(81), PureDP("9.1"), False),
+        (GaussianDP(1), ZeroConcentratedDP("0.01"), False),
+        (GaussianDP(1), ApproxDP("0.01", "1e-9"), False),
+        (ZeroConcentratedDP("0.5"), GaussianDP(1, "1e-9"), True),
+        (ZeroConcentratedDP("0.49"), GaussianDP(1, "1e-9"), False),
+        (PureDP(9), GaussianDP("0.01"), False),
+        (ApproxDP(1, "1e-6"), GaussianDP("0.05", "1e-12"), True),
+        (ApproxDP(1, "1e-6"), GaussianDP("0.057"), False),
+        (ApproxDP(1, "1e-6"), GaussianDP("0.05", "1e-6"), False),
     ],
 )
 def test_a_charge_stands_for_no_less(charge, other, expected):

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ogive.accounting import compose, covers, fits, gaussian_rho, mismatch, remaining
+from ogive.accounting import compose, covers, fits, gaussian_mu, gaussian_rho, mismatch, remaining
 from ogive.accounting.filters import shares
 from ogive.accounting.loss_distributions import most_repeats
 from ogive.accounting.rounding import rounded_down, rounded_up
-from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
+from ogive.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
 EPSILONS = st.fractions(Fraction(1, 50), 2, max_denominator=50)
 
@@ -122,8 +122,9 @@ def test_what_remains_fits_and_much_more_does_not(choices, limit):
             assert fits(limit, [*charges, PureDP(left.epsilon)])
             assert fits(limit, [*charges, gaussian_rho(left)])
             larger = ApproxDP(left.epsilon * more, left.delta)
-            both = fits(limit, [*charges, gaussian_rho(larger)]) and fits(limit, [*charges, PureDP(larger.epsilon)])
-            assert not both
+            exact = GaussianDP(Fraction(gaussian_mu(larger.epsilon, larger.delta)) ** 2)
+            each = [gaussian_rho(larger), PureDP(larger.epsilon), exact]
+            assert not all(fits(limit, [*charges, charge]) for charge in each)
 
 
 def test_counting_equal_charges_admits_more_than_their_sum_and_than_zcdp():

@@ -296,6 +296,12 @@ def test_any_pure_release_is_made_from_one_gaussian(epsilon):
     assert squared <= 8 * epsilon
 
 
+def test_the_gaussian_of_a_sum_of_epsilons_is_no_less_than_of_its_parts():
+    sizes = [Fraction(n, 100) for n in (1, 10, 50, 99, 100, 101, 200, 499, 500, 1000, 3000, 10**5, 10**8)]
+    slopes = [pure_mu_squared(size) / size for size in sizes]
+    assert slopes == sorted(slopes)
+
+
 def test_of_tiny_and_huge_epsilons_the_gaussian_is_known():
     assert float(pure_mu_squared(Fraction(1, 10**6))) == pytest.approx(math.pi / 2 * 1e-12, rel=1e-8)
     assert pure_mu_squared(Fraction(10**200)) <= 8 * Fraction(10**200)
