@@ -205,7 +205,7 @@ def weights():
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
 def test_ten_sites_are_as_good_as_one_curator_when_only_their_sum_is_seen(epsilon):
-    """Root mean square noise of the whole curve over 600 releases each; the ratio is then known to 1.5 percent or so."""
+    """Root mean square noise of the whole curve over 600 releases each: the ratio is known to 1.5 percent."""
     values = weights()
     privacy = ogive.ApproxDP(epsilon, 1 / len(values) ** 1.5)
     method = design_projection(1024, privacy=privacy, adjacency=Adjacency.REPLACE, records=len(values), degree=20)

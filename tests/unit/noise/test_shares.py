@@ -108,11 +108,9 @@ def test_one_honest_party_draws_the_whole_noise():
 
 
 def test_what_cannot_be_divided_is_refused_with_what_would_work():
-    with pytest.raises(
-        UnsupportedError, match="sigma 1.34, and at least 2 is needed; ask for PureDP, or .* at most 4 "
-    ):
+    with pytest.raises(UnsupportedError, match=r"sigma 1\.34, and at least 2 is needed; .* at most 4 honest"):
         share_of(DiscreteGaussian(4.25), 10)
-    with pytest.raises(UnsupportedError, match="ask for PureDP$"):
+    with pytest.raises(UnsupportedError, match=r"ask for PureDP$"):
         share_of(DiscreteGaussian(1), 2)
     with pytest.raises(UnsupportedError, match="skellam cannot be drawn in shares; use trust central"):
         share_of(Skellam(4), 2)
