@@ -8,6 +8,7 @@ from ogive.plots.axes import BLUE, GRAY, ORANGE, new_axes, save
 from ogive.plots.boxplot import plot_boxes
 from ogive.plots.calibration import plot_reliability
 from ogive.plots.curves import plot_curve, plot_steps
+from ogive.plots.distribution import plot_quantiles, plot_shares
 from ogive.plots.roc import plot_roc
 
 __all__ = [
@@ -17,8 +18,10 @@ __all__ = [
     "new_axes",
     "plot_boxes",
     "plot_curve",
+    "plot_quantiles",
     "plot_reliability",
     "plot_roc",
+    "plot_shares",
     "plot_steps",
     "save",
 ]

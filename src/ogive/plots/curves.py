@@ -146,7 +146,11 @@ def plot_steps(curve: DrawnCurve, values: Float64, before: float, ax: Any = None
 
 def _edges(grid: Grid) -> Any:
     """Where the steps begin: the lower bound, then the thresholds, as matplotlib reads them."""
-    numbers = np.concatenate(([grid.low], grid.thresholds))
+    return as_dates(grid, np.concatenate(([grid.low], grid.thresholds)))
+
+
+def as_dates(grid: Grid, numbers: Float64) -> Any:
+    """Numbers of a grid as matplotlib reads them: dates where they are dates."""
     match grid.unit:
         case "date":
             return np.floor(numbers).astype(np.int64).astype("datetime64[D]")
@@ -161,12 +165,17 @@ def _frame(axes: Any, curve: DrawnCurve, label: str) -> None:
     axes.set_ylabel(label)
     axes.set_ylim(-0.02, 1.02)
     axes.margins(x=0.01)
-    if curve.grid.kind == "geometric":
-        axes.set_xscale("log")
     caption(axes, f"Distribution of {curve.column}", curve.caption, private=curve.private)
-    if curve.grid.unit != "number":
+    scale_axis(axes.xaxis, curve.grid)
+    lighten(axes, grid="y")
+
+
+def scale_axis(axis: Any, grid: Grid) -> None:
+    """Logarithms on an axis of a geometric grid; short dates on one of dates."""
+    if grid.kind == "geometric":
+        (axis.axes.set_xscale if axis.axis_name == "x" else axis.axes.set_yscale)("log")
+    if grid.unit != "number":
         dates: Any = importlib.import_module("matplotlib.dates")
         locator = dates.AutoDateLocator()
-        axes.xaxis.set_major_locator(locator)
-        axes.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
-    lighten(axes, grid="y")
+        axis.set_major_locator(locator)
+        axis.set_major_formatter(dates.ConciseDateFormatter(locator))

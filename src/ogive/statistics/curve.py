@@ -16,10 +16,11 @@ from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.statistics import batches, curve_bins, curve_json, curve_text, plain_json
+from ogive.statistics import batches, curve_bins, curve_json, curve_shape, curve_text, plain_json
 from ogive.statistics.bands import TARGETS, Band, Progress, simultaneous_band
 from ogive.statistics.curve_axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
 from ogive.statistics.curve_bins import QuantileInterval
+from ogive.statistics.curve_shape import CurveMoments
 from ogive.statistics.curve_steps import CurveFunction
 from ogive.strategies import Strategy
 
@@ -363,6 +364,23 @@ class Curve:
         """Expected value, with the mass of a bin in its middle; of values clipped to the bounds."""
         return to_labels(self.grid, curve_bins.mean(self.grid, self.probabilities))
 
+    def moments(self, order: int = 4) -> CurveMoments:
+        """Mean, variance and means of powers up to an order, of values clipped to the bounds.
+
+        A Legendre projection (on a grid of even bins or of integers) has them as a by-product: unbiased, with a known
+        law of noise. For other curves they are those of the smoothed curve, with the mass of a bin in its middle.
+
+        Args:
+            order: Highest power, from 1 to 15; a projection of degree K has K + 1 of its own.
+
+        Raises:
+            ParameterError: the order is out of range.
+
+        Privacy:
+            Post-processing.
+        """
+        return curve_shape.moments(self, order)
+
     def sample(self, size: int, *, rng: np.random.Generator | int | None = None) -> Any:
         """Draw synthetic values from the curve, shape (size,).
 
@@ -402,6 +420,37 @@ class Curve:
             target: Of the band.
         """
         return plots.plot_curve(self, ax, confidence_level=confidence_level, target=target)
+
+    def plot_histogram(self, bins: int | None = None, ax: Any = None) -> Any:
+        """Draw the share of the records in groups of bins; returns matplotlib axes.
+
+        Args:
+            bins: Number of groups of about equally many bins; by default 30.
+            ax: Axes to draw into; new ones by default.
+
+        Raises:
+            ParameterError: there are not that many bins.
+        """
+        edges, shares = curve_shape.groups(self.grid, self.probabilities, bins)
+        return plots.plot_shares(self, edges, shares, ax)
+
+    def plot_qq(self, other: Any, ax: Any = None, *, points: int = 99, name: str | None = None) -> Any:
+        """Draw quantiles of this curve against those of another distribution; returns matplotlib axes.
+
+        Equal distributions give points on the diagonal.
+
+        Args:
+            other: A curve, a sample, or a known distribution; see `ogive.distances`. With a sample of private
+                records the picture is not private.
+            ax: Axes to draw into; new ones by default.
+            points: How many quantiles.
+            name: What the other is called.
+
+        Raises:
+            ParameterError: the other is on another axis.
+        """
+        ours, others = curve_shape.quantile_pairs(self, other, points)
+        return plots.plot_quantiles(self, ours, others, name or "compared", ax)
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Thresholds, counts and shares as a data frame.

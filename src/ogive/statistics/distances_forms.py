@@ -55,6 +55,14 @@ class Piecewise:
         knot = np.clip(before, 0, None)
         return np.where(here, self.left[knot], values), np.where(here, self.right[knot], values)
 
+    def quantile(self, shares: Float64) -> Float64:
+        """First place at which the function reaches each share in (0, 1), same shape."""
+        places, values = np.repeat(self.knots, 2), np.stack((self.left, self.right), axis=1).ravel()
+        after = np.clip(np.searchsorted(values, shares, side="left"), 1, len(values) - 1)
+        rise = values[after] - values[after - 1]
+        part = (shares - values[after - 1]) / np.where(rise > 0, rise, 1.0)
+        return np.asarray(places[after - 1] + np.clip(part, 0, 1) * (places[after] - places[after - 1]))
+
 
 @dataclass(frozen=True)
 class Axis:

@@ -1,0 +1,147 @@
+"""What a curve says about the shape of a distribution: groups of bins, quantiles beside another's, moments."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError
+from ogive.grids import Grid
+from ogive.statistics.curve_bins import lower_ends
+from ogive.strategies import OrthogonalProjection
+
+if TYPE_CHECKING:
+    from ogive.statistics.curve import Curve
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+DEFAULT_GROUPS = 30
+MOST_ORDER = 15
+
+
+@dataclass(frozen=True, eq=False)
+class CurveMoments:
+    """Moments of a distribution, of values clipped to the bounds.
+
+    Fields:
+        scaled: Means of u, u^2, ..., u^order, where u runs from -1 to 1 over the bounds, shape (order,).
+        noise_sd: Standard deviations of the noise in them; None where they were read off the smoothed curve, whose
+            moments have no known law.
+        mean: In units of the axis; for dates in days, for times in microseconds, since 1970-01-01.
+        variance: In squares of these units, at least 0.
+        middle, half: The value at u = 0, and what u = 1 is above it.
+
+    With `noise_sd` they come from the noisy coefficients themselves and are unbiased, but for the width of a bin: the
+    square of a noisy mean is too large by the variance of its noise, which is taken off in `variance`.
+    """
+
+    scaled: Float64
+    noise_sd: Float64 | None
+    mean: float
+    variance: float
+    middle: float
+    half: float
+
+    @property
+    def mean_sd(self) -> float | None:
+        """Standard deviation of the noise in the mean, in units of the axis."""
+        return None if self.noise_sd is None else self.half * float(self.noise_sd[0])
+
+    def raw(self, order: int) -> float:
+        """Mean of the values to a power, from 1 to the highest order there is.
+
+        Raises:
+            ParameterError: the order is another.
+        """
+        check_order(order, len(self.scaled))
+        powers = np.concatenate(([1.0], self.scaled[:order]))
+        terms = (math.comb(order, i) * self.middle ** (order - i) * self.half**i * powers[i] for i in range(order + 1))
+        return float(sum(terms))
+
+    def __str__(self) -> str:
+        """One line: mean and standard deviation."""
+        noise = "" if self.mean_sd is None else f" (noise {self.mean_sd:.2g})"
+        return f"mean {self.mean:.6g}{noise}, standard deviation {math.sqrt(self.variance):.6g}"
+
+
+def check_order(order: Any, most: int = MOST_ORDER) -> int:
+    """Return an order of moments as it is.
+
+    Raises:
+        ParameterError: it is no whole number from 1 to `most`.
+    """
+    if isinstance(order, bool) or not isinstance(order, int | np.integer) or not 1 <= order <= most:
+        raise ParameterError(f"the order of a moment must be a whole number from 1 to {most}, got {order!r}")
+    return int(order)
+
+
+def moments(curve: Curve, order: int) -> CurveMoments:
+    """Moments up to an order, from noisy coefficients where there are some, else from the curve."""
+    order = max(check_order(order), 2)
+    grid = curve.grid
+    step = 0.5 if grid.kind == "integers" else 0.0
+    middle, half = (grid.low + grid.high) / 2, (grid.high - grid.low) / 2 + step
+    found = _from_coefficients(curve, order)
+    if found is None:
+        places = (((lower_ends(grid) + grid.thresholds) / 2) - middle) / (half or 1.0)
+        weights = np.diff(curve.probabilities, prepend=0.0)
+        scaled = np.array([float(weights @ places**power) for power in range(1, order + 1)])
+        noise, excess = None, 0.0
+    else:
+        scaled, noise = found
+        excess = float(noise[0]) ** 2
+    variance = half**2 * max(0.0, float(scaled[1] - scaled[0] ** 2) + excess)
+    return CurveMoments(scaled, noise, middle + half * float(scaled[0]), variance, middle, half)
+
+
+def _from_coefficients(curve: Curve, order: int) -> tuple[Float64, Float64] | None:
+    """Unbiased moments and the deviation of their noise, where the curve is a Legendre projection of enough degree."""
+    strategy = curve.strategy
+    if not isinstance(strategy, OrthogonalProjection) or curve.measured is None:
+        return None
+    if strategy.basis != "legendre" or order > strategy.degree + 1 or curve.grid.kind not in ("linear", "integers"):
+        return None
+    try:
+        found = strategy.moments(curve.measured, curve.total)
+    except ParameterError:
+        return None  # noise left no records
+    return np.asarray(found.values[:order]), np.asarray(found.noise_sd[:order])
+
+
+def groups(grid: Grid, probabilities: Float64, bins: Any) -> tuple[Float64, Float64]:
+    """Edges and shares of about equal groups of bins, as numbers of the grid.
+
+    Raises:
+        ParameterError: the number of groups is no whole number from 1 to that of the thresholds.
+    """
+    wanted = min(DEFAULT_GROUPS, grid.bins) if bins is None else bins
+    if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or not 1 <= wanted <= grid.bins:
+        raise ParameterError(f"bins must be a whole number from 1 to {grid.bins}, all thresholds, got {bins!r}")
+    cuts = np.rint(np.linspace(0, grid.bins, int(wanted) + 1)).astype(np.int64)
+    shares = np.diff(np.concatenate(([0.0], probabilities))[cuts])
+    if grid.kind == "integers":
+        return np.concatenate(([grid.low - 0.5], grid.thresholds + 0.5))[cuts], shares
+    edges = np.concatenate(([grid.low], grid.thresholds))[cuts]
+    if edges[0] == edges[1]:  # the first bin is a point
+        edges[0] -= float(edges[-1] - edges[0]) / (10 * len(edges)) or 1.0
+    return edges, shares
+
+
+def quantile_pairs(curve: Curve, other: Any, points: Any) -> tuple[Float64, Float64]:
+    """Quantiles of a curve and of another distribution at shares (i - 1/2) / points, as numbers of the grid.
+
+    Raises:
+        ParameterError: the other is on another axis, or the number of points is no whole number above 0.
+    """
+    from ogive.statistics.distances_forms import axis_of, form  # which build on curves
+
+    if isinstance(points, bool) or not isinstance(points, int | np.integer) or not 1 <= points <= 10_000:
+        raise ParameterError(f"points must be a whole number from 1 to 10000, got {points!r}")
+    axis = axis_of(curve, other, None)
+    shares = (np.arange(points) + 0.5) / points
+    return form(curve, axis, None).quantile(shares), form(other, axis, None).quantile(shares)
