@@ -20,7 +20,7 @@ if TYPE_CHECKING:
         ScaleError,
         UnsupportedError,
     )
-    from ogive.functions import ecdf, find_bounds, hosmer_lemeshow, quantiles, roc
+    from ogive.functions import boxplot, ecdf, find_bounds, hosmer_lemeshow, quantiles, roc
     from ogive.grids import Grid
     from ogive.ledger import Account, Ledger
     from ogive.planning import Plan, PlanRow, plan, required_privacy
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from ogive.statistics.bands import Band
     from ogive.statistics.bounds import Bounds
     from ogive.statistics.bounds_estimate import BoundsEstimate
+    from ogive.statistics.boxplot import Boxplot
+    from ogive.statistics.boxplot_boxes import Box
+    from ogive.statistics.boxplot_estimate import Boxplots
     from ogive.statistics.calibration import HosmerLemeshow
     from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
@@ -40,6 +43,7 @@ if TYPE_CHECKING:
     from ogive.statistics.merging import merge
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
     from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
+    from ogive.statistics.recipes_selected import PrivateSelection
     from ogive.statistics.recipes_whole import HistogramQueries, Projection
     from ogive.statistics.roc import Roc
     from ogive.statistics.roc_band import RocBand
@@ -58,6 +62,9 @@ _HOME = {
     "Band": "statistics.bands",
     "Bounds": "statistics.bounds",
     "BoundsEstimate": "statistics.bounds_estimate",
+    "Box": "statistics.boxplot_boxes",
+    "Boxplot": "statistics.boxplot",
+    "Boxplots": "statistics.boxplot_estimate",
     "BudgetError": "errors",
     "Calibration": "statistics.calibration_estimate",
     "Central": "trust",
@@ -78,6 +85,7 @@ _HOME = {
     "PlanRow": "planning",
     "PointwiseCurve": "pointwise",
     "PrivacyUnit": "privacy",
+    "PrivateSelection": "statistics.recipes_selected",
     "Projection": "statistics.recipes_whole",
     "Provenance": "provenance",
     "PureDP": "privacy",
@@ -94,6 +102,7 @@ _HOME = {
     "Session": "session",
     "UnsupportedError": "errors",
     "ZeroConcentratedDP": "privacy",
+    "boxplot": "functions",
     "design_hats": "strategies",
     "design_histogram": "strategies",
     "design_path": "strategies",
@@ -119,6 +128,9 @@ __all__ = [
     "Band",
     "Bounds",
     "BoundsEstimate",
+    "Box",
+    "Boxplot",
+    "Boxplots",
     "BudgetError",
     "Calibration",
     "Central",
@@ -139,6 +151,7 @@ __all__ = [
     "PlanRow",
     "PointwiseCurve",
     "PrivacyUnit",
+    "PrivateSelection",
     "Projection",
     "Provenance",
     "PureDP",
@@ -155,6 +168,7 @@ __all__ = [
     "Session",
     "UnsupportedError",
     "ZeroConcentratedDP",
+    "boxplot",
     "design_hats",
     "design_histogram",
     "design_path",

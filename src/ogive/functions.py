@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from ogive.errors import DataError
 from ogive.grids import Bound, Grid
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy, Rational
 from ogive.queries import LabelValue
 from ogive.releasing import release
 from ogive.statistics.bounds import FALSE_ALARM, LARGEST, SMALLEST, Bounds
+from ogive.statistics.boxplot import DEFAULT_CURVE, EQUAL_SHARES, Boxplot
 from ogive.statistics.calibration import DEFAULT_GROUPS, HosmerLemeshow
 from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
 from ogive.statistics.quantiles import DECILES, Quantiles
@@ -19,6 +23,7 @@ from ogive.trust import Central
 
 if TYPE_CHECKING:
     from ogive.statistics.bounds_estimate import BoundsEstimate
+    from ogive.statistics.boxplot_estimate import Boxplots
     from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
     from ogive.statistics.quantiles import QuantileEstimates
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 
 COLUMN = "value"
 SCORE, LABEL = "score", "label"
+GROUP = "group"
 
 
 def ecdf(
@@ -119,6 +125,86 @@ def quantiles(
     """
     statistic = Quantiles(COLUMN, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing)
     return release(statistic, trust=Central({COLUMN: values}), privacy=privacy, adjacency=adjacency, source=source)
+
+
+def boxplot(
+    data: Any,
+    *,
+    privacy: Privacy,
+    bounds: tuple[Bound, Bound] | None = None,
+    bins: int = DEFAULT_BINS,
+    grid: Grid | str = "linear",
+    adjacency: Adjacency = Adjacency.REPLACE,
+    method: str = "resample",
+    curve: Any = DEFAULT_CURVE,
+    shares: tuple[Rational, ...] = EQUAL_SHARES,
+    beyond: int = 0,
+    missing: str = "refuse",
+    expected_records: int | None = None,
+    source: RandomSource | None = None,
+) -> Boxplots:
+    """Release the boxplot of an array, or one for each of several disjoint arrays.
+
+    Args:
+        data: Numbers or dates, shape (n,); one row per person. Or a dictionary of such arrays by the names of
+            their groups, where nobody is in two groups and everybody may know who is in which: each group then
+            pays on its own, so all together cost what one does. Where that must stay hidden too, use a table with
+            a column of groups, `Session.boxplot(..., by=...)`.
+        privacy: The guarantee for all boxes together.
+        bounds: Smallest and largest possible value, public; values outside are clipped.
+        bins: Number of thresholds, 1 to 2^24.
+        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        adjacency: REPLACE (the size of each group is public) or ADD_OR_REMOVE (it is private).
+        method: "resample" (box, whiskers and outliers of a private curve) or "five_numbers".
+        curve: How the curve is released, as for `ecdf`.
+        shares: Of the budget, for the lower end, the quartiles and the upper end of "five_numbers".
+        beyond: How many records may lie beyond each end of "five_numbers".
+        missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
+        expected_records: A public guess of the number of all records, where that is private.
+        source: Where the noise key comes from; the operating system by default.
+
+    Raises:
+        ParameterError, DataError: as `release`.
+
+    Privacy:
+        `privacy` for the stated adjacency, under a trusted curator; not for which group a record is in.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> rng = np.random.default_rng(1)
+        >>> weights = {"north": rng.normal(70, 12, 5_000), "south": rng.normal(74, 12, 5_000)}
+        >>> boxes = ogive.boxplot(weights, bounds=(30, 150), privacy=ogive.ApproxDP(1, 1e-6))
+        >>> bool(abs(boxes["south"].median - 74) < 2), boxes["north"].records
+        (True, 5000.0)
+    """
+    groups = tuple(data) if isinstance(data, dict) else None
+    statistic = Boxplot(
+        COLUMN,
+        bounds,
+        by=None if groups is None else GROUP,
+        groups=groups,
+        bins=bins,
+        grid=grid,
+        method=method,
+        curve=curve,
+        public_groups=groups is not None,
+        shares=shares,
+        beyond=beyond,
+        missing=missing,
+        expected_records=expected_records,
+    )
+    table = {COLUMN: data} if groups is None else _stacked(data)
+    return release(statistic, trust=Central(table), privacy=privacy, adjacency=adjacency, source=source)
+
+
+def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
+    """Arrays by group as two columns."""
+    arrays = {name: np.asarray(values) for name, values in groups.items()}
+    for name, values in arrays.items():
+        if values.ndim != 1:
+            raise DataError(f"group {name!r} must be an array of one dimension")
+    labels = [name for name, values in arrays.items() for _ in range(len(values))]
+    return {COLUMN: np.concatenate(list(arrays.values())) if arrays else np.zeros(0), GROUP: labels}
 
 
 def find_bounds(

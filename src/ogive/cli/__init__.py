@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "ecdf": ("ogive.cli.ecdf:ecdf", "Release a whole distribution function."),
     "quantiles": ("ogive.cli.quantiles:quantiles", "Release quantiles with simultaneous intervals."),
+    "boxplot": ("ogive.cli.boxplot:boxplot", "Release a boxplot, all records in one or a box for each group."),
     "roc": ("ogive.cli.roc:roc", "Release the ROC curve of a score, with its AUC."),
     "calibration": ("ogive.cli.calibration:calibration", "Test whether predicted probabilities agree with labels."),
     "bounds": ("ogive.cli.bounds:bounds", "Find bounds of a column whose range nobody knows."),

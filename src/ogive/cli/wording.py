@@ -10,6 +10,9 @@ _LONG_NAMES = "max_rows_per_person|positive_share|positive_when|false_alarm"
 
 _PHRASES = (
     (r"bounds=\((\S+), (\S+)\)", r"--bounds \1 \2"),
+    (r"groups=\('(\w+)', '(\w+)'\)", r"--groups \1 \2"),
+    (r"\bwith groups=(?!\S)", "with --groups"),
+    (r"\bgroups need by,", "--groups needs --by,"),
     (r"limit=PureDP\((\S+)\)", r"--limit-epsilon \1"),
     (r"unit=PrivacyUnit\(Adjacency\.REPLACE\)", "--adjacency replace"),
     (r"privacy=\[?PureDP\(([^\s()]+)\)\]?", r"--epsilon \1"),

@@ -49,7 +49,7 @@ def check_label_type(label: Label, arrow_type: Any) -> None:
 
 
 def check_group_type(aggregate: GroupBinning, arrow_type: Any) -> None:
-    """Refuse a column that cannot hold groups, or not of the kind that they are written in.
+    """Refuse a column that cannot hold groups, or holds numbers where they are all texts.
 
     Raises:
         DataError: naming what the column holds.
@@ -59,10 +59,8 @@ def check_group_type(aggregate: GroupBinning, arrow_type: Any) -> None:
         return
     if kind_of(arrow_type) != "number" and holds != "text":
         raise DataError(f"column {aggregate.by!r} holds {holds}, but groups are numbers, truth values or texts")
-    texts = [isinstance(group, str) for group in aggregate.groups]
-    if (holds == "text" and not any(texts)) or (holds != "text" and all(texts)):
-        kind, needed = ("text", "texts") if holds == "text" else ("numbers", "numbers")
-        raise DataError(f"column {aggregate.by!r} holds {kind}, but its groups are not; write them as {needed}")
+    if holds != "text" and all(isinstance(group, str) for group in aggregate.groups):
+        raise DataError(f"column {aggregate.by!r} holds numbers, but its groups are texts; write them as numbers")
 
 
 class LabelCodes:
@@ -170,8 +168,9 @@ class Groups:
         """
         values, declared = self._labels.values, self._aggregate.groups
         if len(self._table) < len(values):
-            # numbers and truth values compare as numbers, text as text, which is what equality does
-            places = {group: number for number, group in enumerate(declared)}
+            # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
+            places: dict[Any, int] = {_written(group): number for number, group in enumerate(declared)}
+            places |= {group: number for number, group in enumerate(declared)}
             self._table = np.array([places.get(value, len(declared)) for value in values], dtype=np.uint16)
         found = self._table[codes]
         if len(found) and int(found.max()) == len(declared):
@@ -182,6 +181,10 @@ class Groups:
                 f"column {by!r} holds groups that were not declared; name all of them, which are public, with groups="
             )
         return found
+
+
+def _written(group: Any) -> str:
+    return str(group).lower() if isinstance(group, bool) else str(group)
 
 
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:

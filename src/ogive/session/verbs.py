@@ -10,15 +10,17 @@ from ogive.grids import Bound, Grid
 from ogive.noise.base import RandomSource
 from ogive.privacy import Privacy, Rational
 from ogive.queries import LabelValue
-from ogive.statistics import Bounds, Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc
 from ogive.statistics.base import EstimateT, Statistic
 from ogive.statistics.bounds import FALSE_ALARM, LARGEST, SMALLEST
+from ogive.statistics.boxplot import DEFAULT_CURVE, EQUAL_SHARES
 from ogive.statistics.calibration import DEFAULT_GROUPS
 from ogive.statistics.ecdf import DEFAULT_BINS
 from ogive.statistics.quantiles import DECILES
 
 if TYPE_CHECKING:
     from ogive.statistics.bounds_estimate import BoundsEstimate
+    from ogive.statistics.boxplot_estimate import Boxplots
     from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
     from ogive.statistics.quantiles import QuantileEstimates
@@ -76,6 +78,48 @@ class Verbs(ABC):
         """
         statistic = Quantiles(
             column, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing
+        )
+        return self.release(statistic, privacy=privacy, source=source)
+
+    def boxplot(
+        self,
+        column: str,
+        *,
+        by: str | None = None,
+        groups: Sequence[LabelValue] | None = None,
+        privacy: Privacy | None = None,
+        bounds: tuple[Bound, Bound] | None = None,
+        bins: int = DEFAULT_BINS,
+        grid: Grid | str = "linear",
+        method: str = "resample",
+        curve: Any = DEFAULT_CURVE,
+        public_groups: bool = False,
+        shares: tuple[Rational, ...] = EQUAL_SHARES,
+        beyond: int = 0,
+        missing: str = "refuse",
+        expected_records: int | None = None,
+        source: RandomSource | None = None,
+    ) -> Boxplots:
+        """Release the boxplot of a column, or of each group of another column; arguments as for `ogive.Boxplot`.
+
+        Privacy:
+            `privacy` for all boxes together, from the session's budget; a changed group is hidden too unless
+            `public_groups`.
+        """
+        statistic = Boxplot(
+            column,
+            bounds,
+            by=by,
+            groups=None if groups is None else tuple(groups),
+            bins=bins,
+            grid=grid,
+            method=method,
+            curve=curve,
+            public_groups=public_groups,
+            shares=shares,
+            beyond=beyond,
+            missing=missing,
+            expected_records=expected_records,
         )
         return self.release(statistic, privacy=privacy, source=source)
 
