@@ -78,7 +78,12 @@ def largest(accepts, high):
 def admitted(limit, first):
     """The largest second charge of each kind, and of each share of the distances."""
     found = []
-    distances = shares(limit, first).distances / distance_delta(Fraction(1), limit.epsilon) - first.distance
+    divided = shares(limit, first)
+    if divided.concentrated:
+        # beyond its share a distance is admitted by zCDP, and then belongs to what is private without it
+        distances = divided.distances / distance_delta(Fraction(1), limit.epsilon) - first.distance
+    else:
+        distances = largest(lambda far: fits(limit, [first, GaussianDP("1e-12", far)]), 0.9)
     for part in (0, Fraction(1, 3), Fraction(999, 1000)):
         far = max(Fraction(0), distances * part)
         squared = largest(lambda m, far=far: m > 0 and fits(limit, [first, GaussianDP(m, far)]), 16)
@@ -117,6 +122,15 @@ def test_distances_that_take_what_gaussians_leave_are_no_limit(limit):
             assert delta_of_gaussian(together, limit.epsilon) <= limit.delta
         worst = max(worst, worst_of_two(first, seconds, float(limit.epsilon)))
     assert worst > float(limit.delta) * 1.03
+
+
+@pytest.mark.parametrize("limit", LIMITS, ids=str)
+def test_distances_keep_to_their_share(limit):
+    mu = Fraction(gaussian_mu(limit.epsilon, limit.delta)) * Fraction(99, 100)
+    first = GaussianDP(mu**2, "1e-12")
+    share = shares(limit, first).distances / distance_delta(Fraction(1), limit.epsilon)
+    assert fits(limit, [first, GaussianDP("1e-15", share - first.distance)])
+    assert not fits(limit, [first, GaussianDP("1e-15", share)])
 
 
 def quantized(mu, edges=(-1.2, -0.3, 0.3, 1.2)):
