@@ -31,6 +31,7 @@ COMMANDS = {
     "calibration": ("ogive.cli.calibration:calibration", "Test whether predicted probabilities agree with labels."),
     "bounds": ("ogive.cli.bounds:bounds", "Find bounds of a column whose range nobody knows."),
     "merge": ("ogive.cli.merge:merge", "Add up released curves of different people: sites or months."),
+    "compare": ("ogive.cli.compare:compare", "Say how far released curves are from each other, or from records."),
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export what was spent on which data."),
     "plan": ("ogive.cli.plan:app", "Predict price and error of every method, spending nothing."),
     "report": ("ogive.cli.report:report", "Write releases, or all that a ledger released, as one page of HTML."),

@@ -1,0 +1,104 @@
+"""`ogive compare`: how far a released curve is from others, or from records."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ogive.cli.options import TABLE, OutputOptions, Plot
+from ogive.cli.output import check_outputs, check_picture, draw, publish
+from ogive.errors import DataError, OgiveError, ParameterError
+
+if TYPE_CHECKING:
+    from ogive.statistics.curve import Curve
+    from ogive.statistics.distances import Distances
+
+SCHEMA = "ogive.comparison/1"
+
+
+def compare(
+    first: Path,
+    *others: Path,
+    column: str | None = None,
+    missing: str = "refuse",
+    between: str | None = None,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Compare released distribution functions with each other, or with records: KS, Earth Mover's and energy distance.
+
+    Distances to records are not private: they are for those who may see the records.
+
+    Args:
+        first: A release as JSON, as ogive ecdf writes it.
+        others: What it is compared with: releases (.json), or files of records (CSV, Parquet, Arrow).
+        column: Which column of the records; by default the one that was released.
+        missing: What a missing value in records means: refuse, drop, or low or high for the end it counts at.
+        between: What a curve does between its thresholds: lines or steps; by default steps on whole numbers and dates.
+        output: Where the result goes.
+        plot: A picture of quantiles of the first against those of the other, where there is one other.
+    """
+    if not others:
+        raise ParameterError("name what to compare with, for example: ogive compare curve.json other.json")
+    if plot is not None:
+        if len(others) > 1:
+            raise ParameterError("--plot draws one curve against one other, so name one")
+        check_picture(plot)
+    check_outputs(None, output.output, plot, keep=[first, *others])
+    from ogive.statistics.distances import distances
+
+    curve = _read(first)
+    compared = [_read(path) if _is_release(path) else _exact(path, curve, column, missing) for path in others]
+    found = []
+    for path, other in zip(others, compared, strict=True):
+        try:
+            found.append((path, distances(curve, other, between=between)))
+        except ParameterError as problem:
+            raise ParameterError(f"{path}: {problem}") from None
+    for path in others:
+        if not _is_release(path):
+            print(f"{path} holds records: distances to it are not private", file=sys.stderr)
+    publish(lambda: _json(first, found), lambda: _table(first, found), output)
+    if plot is not None:
+        draw(lambda ax: curve.plot_qq(compared[0], ax, name=others[0].name), plot)
+
+
+def _is_release(path: Path) -> bool:
+    return path.suffix.lower() == ".json"
+
+
+def _read(path: Path) -> Curve:
+    from ogive.statistics.curve import Curve
+
+    try:
+        return Curve.from_json(path)
+    except OgiveError as problem:
+        said = str(problem)
+        raise DataError(said if said.startswith("cannot read") else f"{path}: {said}") from None
+
+
+def _exact(path: Path, curve: Curve, column: str | None, missing: str) -> Curve:
+    """The exact curve of records, on the grid of a released one."""
+    from ogive.queries import Binning
+    from ogive.records import Records
+    from ogive.statistics.curve import Curve
+
+    name = curve.column if column is None else column
+    counts = Records.of(path).histogram(Binning(name, curve.grid, missing))
+    exact = counts.cumsum().astype(float)
+    return Curve(curve.grid, exact, exact, None, curve.adjacency, int(exact[-1]), "none", name)
+
+
+def _json(first: Path, found: list[tuple[Path, Distances]]) -> str:
+    compared = [{"with": str(path), **distances.to_dict()} for path, distances in found]
+    return json.dumps({"schema": SCHEMA, "curve": str(first), "compared": compared}, indent=1)
+
+
+def _table(first: Path, found: list[tuple[Path, Distances]]) -> str:
+    width = max(len(str(path)) for path, _ in found)
+    lines = [f"{first} compared with"]
+    for path, distances in found:
+        lines.append(f"  {path!s:<{width}}  {distances}")
+    return "\n".join(lines)
