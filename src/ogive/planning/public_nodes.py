@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from ogive.noise import DerivedNodes, DiscreteGaussian, KeyedSource
 from ogive.noise.base import Law, NodeNoise
 from ogive.queries import CurveQuery, Query
+from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics.public_noise import draw_public
 
 Int64 = NDArray[np.int64]
 
 _SEED = 0x706C616E  # public and fixed: a plan is the same whenever it is made
+_SELECTION = 1 << 31
 _WIDE = 64  # variance of a discrete Gaussian from which a rounded normal number has it up to 1 / (12 * 64)
 
 
@@ -27,6 +29,8 @@ def nodes_for(query: Query, run: int) -> NodeNoise:
         return DerivedNodes(KeyedSource.from_seed(_SEED + run).key(), b"plan")
     if isinstance(query, ThresholdQuery):  # every threshold is a measurement of its own, with noise of its own
         return _WholeLevels(run, query.point)
+    if isinstance(query, NoisyMaxQuery):  # apart from the noise of what it selects
+        return _WholeLevels(run, _SELECTION)
     return _WholeLevels(run)
 
 

@@ -17,6 +17,7 @@ from ogive.statistics.methods import UNBIASED_METHODS, choose
 from ogive.statistics.predicted import strategy_energy
 from ogive.statistics.recipes import Recipe, Task
 from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
+from ogive.statistics.recipes_selected import PrivateSelection
 from ogive.statistics.recipes_whole import HistogramQueries, Projection
 from ogive.statistics.smoothed import curve_from
 from ogive.strategies import Strategy
@@ -25,7 +26,8 @@ from ogive.strategies.base import approximates
 Method = str | Strategy | Recipe
 """A method's name, a recipe with options, or a strategy designed by hand."""
 
-RECIPES: dict[str, Recipe] = {recipe.name: recipe for recipe in (Projection(), HistogramQueries(), AdaptiveQuantiles())}
+_ALL: tuple[Recipe, ...] = (Projection(), HistogramQueries(), AdaptiveQuantiles(), PrivateSelection())
+RECIPES = {recipe.name: recipe for recipe in _ALL}
 METHODS = (*UNBIASED_METHODS, *RECIPES)
 
 MOST_EXPECTED = 1 << 40
@@ -108,7 +110,8 @@ def better(task: Task) -> list[Recipe]:
     """Recipes whose predicted error is clearly below that of the best unbiased strategy, best first.
 
     None where nothing is hidden, since exact answers need no approximation, and none where the number of
-    records is private and no public guess of it was given.
+    records is private and no public guess of it was given. Private selection is left to who asks for it: it spends
+    a part of the budget on looking at the records, and "auto" does not look.
     """
     if not task.terms.private or task.smooth not in ("auto", "isotonic") or task.records is None:
         return []
@@ -118,6 +121,8 @@ def better(task: Task) -> list[Recipe]:
         limit = float("inf")
     found: list[tuple[float, Recipe]] = []
     for recipe in RECIPES.values():
+        if recipe.name == PrivateSelection.name:
+            continue
         try:
             energy = recipe.energy(task)
         except (ParameterError, ScaleError, UnsupportedError):

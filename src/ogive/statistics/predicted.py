@@ -26,6 +26,7 @@ from ogive.smoothing import default_smoothing, smooth
 from ogive.statistics.public_noise import draw_public
 from ogive.statistics.recipes import Task
 from ogive.strategies import Strategy
+from ogive.strategies.base import approximates
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -86,13 +87,39 @@ def simulated_energy(strategy: Any, records: int, *, total_known: bool) -> float
     """
     counts = reference_counts(strategy.size, records)
     random = np.random.Generator(np.random.PCG64([_SEED, 1]))
-    found = np.empty(counts.shape)
-    kind = default_smoothing(strategy)
-    for shape, run in np.ndindex(counts.shape[:2]):
-        noise = tuple(public_noise(level.law, level.nodes, random) for level in strategy.levels)
-        answer = strategy.measure(counts[shape, run]) + strategy.spread(noise)
-        found[shape, run] = shares(smooth(strategy, answer, total=records if total_known else None, kind=kind))
-    return energy_of(found)
+    total = records if total_known else None
+    return energy_of(np.array([[simulated_curve(strategy, run, total, random) for run in runs] for runs in counts]))
+
+
+@lru_cache(maxsize=512)
+def noise_energy(strategy: Any, records: int, *, total_known: bool) -> float:
+    """What the noise alone adds to the error of a strategy's smoothed curve, in the same units.
+
+    The energy distance of a smoothed noisy curve from the smoothed one without noise, of the same records.
+    """
+    counts = reference_counts(strategy.size, records)
+    random = np.random.Generator(np.random.PCG64([_SEED, 2]))
+    total = records if total_known else None
+    noisy, exact = (
+        np.array([[simulated_curve(strategy, run, total, each) for run in runs] for runs in counts])
+        for each in (random, None)
+    )
+    squared = 2 * np.mean((noisy - exact) ** 2, axis=(1, 2))
+    return float(np.exp(np.mean(np.log(np.maximum(squared, 1e-300))) / 2))
+
+
+def simulated_curve(
+    strategy: Strategy, counts: Int64, total: int | None, random: np.random.Generator | None
+) -> Float64:
+    """The smoothed shares of one imagined release, shape (N,); without noise where there is no generator."""
+    answer = strategy.measure(counts)
+    if random is not None:
+        answer = answer + strategy.spread(
+            tuple(public_noise(level.law, level.nodes, random) for level in strategy.levels)
+        )
+    elif not approximates(strategy):
+        return shares(np.cumsum(counts).astype(np.float64))
+    return shares(smooth(strategy, answer, total=total, kind=default_smoothing(strategy)))
 
 
 def shares(cumulative: Float64) -> Float64:

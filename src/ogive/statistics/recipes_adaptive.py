@@ -7,6 +7,7 @@ noise put out of order are matched by rank. In the end the curve is drawn straig
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -109,7 +110,7 @@ class Search:
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._below = [0, size]  # numbers of bins below the thresholds, with both ends of the axis
+        self._below: list[int] = [0, size]  # numbers of bins below the thresholds, with both ends of the axis
         self._shares = [0.0, 1.0]
         self._records = 1.0
 
@@ -128,7 +129,8 @@ class Search:
         widest = int(np.argmax(gaps))
         if widths[widest] < 2:
             return None
-        return (self._below[widest] + self._below[widest + 1]) // 2 - 1
+        low, high = self._below[widest], self._below[widest + 1]
+        return (low + high) // 2 - 1
 
 
 @dataclass(frozen=True)
@@ -188,10 +190,10 @@ def usual_rounds(grant: Privacy, rows: int, records: int | None) -> int:
         records: How many there are, as far as is public; else 10 000 are assumed.
     """
     law, bits = counted_noise(grant, l1=1, l2_squared=1, integers=1, rows=rows)
-    ratio = max(1, _GUESSED_RECORDS if records is None else records) / (law.variance**0.5 / 2**bits)
+    ratio = max(1, _GUESSED_RECORDS if records is None else records) * 2**bits / math.sqrt(law.variance)
     # fitted to energy distances on the reference shapes; noise grows with the rounds, of Laplace noise faster
     wanted = 0.7 * ratio**0.6 if isinstance(law, DiscreteGaussian) else 0.65 * ratio**0.45
-    return min(max(round(wanted), FEWEST_ROUNDS), MOST_ROUNDS)
+    return int(min(max(round(wanted), FEWEST_ROUNDS), MOST_ROUNDS))
 
 
 @lru_cache(maxsize=256)

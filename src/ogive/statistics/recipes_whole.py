@@ -51,7 +51,11 @@ class HistogramQueries:
 
     def strategy(self, task: Task) -> Strategy:
         """What is measured."""
-        return _least_noise(self, task.size, task.terms.privacy, task.terms.adjacency, task.rows)
+        return self.design(task.size, task.terms.privacy, task.terms.adjacency, task.rows, task.records)
+
+    def design(self, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int | None) -> Strategy:
+        """The same from what the terms say; the number of records makes no difference."""
+        return _least_noise(self, size, privacy, adjacency, rows)
 
     def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
         """Measure the groups once at the whole of the guarantee."""
@@ -107,8 +111,11 @@ class Projection:
 
     def strategy(self, task: Task) -> Strategy:
         """What is measured."""
-        grant = task.terms.privacy
-        return _projected(self, task.size, grant, task.terms.adjacency, task.rows, task.records)
+        return self.design(task.size, task.terms.privacy, task.terms.adjacency, task.rows, task.records)
+
+    def design(self, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int | None) -> Strategy:
+        """The same from what the terms say."""
+        return _projected(self, size, privacy, adjacency, rows, records)
 
     def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
         """Measure the coefficients once at the whole of the guarantee."""
