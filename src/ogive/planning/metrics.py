@@ -26,6 +26,11 @@ METRICS: dict[str, Metric] = {
     "rmse_smoothed": Metric("rmse smoothed", "root mean squared error of the published curve, simulated"),
     "ks_smoothed": Metric("ks smoothed", "largest error of the published curve, on average, simulated"),
     "rank": Metric("rank", "largest distance of a quantile from its wanted share, on average, simulated"),
+    "low": Metric("low end", "error of a box's low end, as a share of the bounds' distance, on average, simulated"),
+    "q1": Metric("Q1", "the same of its first quartile"),
+    "median": Metric("median", "the same of its median"),
+    "q3": Metric("Q3", "the same of its third quartile"),
+    "high": Metric("high end", "the same of its high end"),
     "auc": Metric("AUC", "root mean squared difference of private and exact AUC, simulated"),
     "difference": Metric(
         "D", "standard deviation of the noise on a group's observed minus expected labels, in records"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError
-from ogive.noise import DiscreteLaplace
+from ogive.noise import DiscreteLaplace, Geometric
 from ogive.planning.curves import FEWEST, curve_errors
 from ogive.planning.labeled import class_errors, group_errors
 from ogive.planning.magnitudes import bounds_errors
@@ -268,7 +268,8 @@ def _summed_up(name: str, values: Float64) -> float:
 def _noise(done: Rehearsal, errors: Mapping[str, float], records: int) -> str:
     """Kind and size of the noise in words."""
     levels = [level for query in done.queries for level in query.levels]
-    kinds = {"Laplace" if isinstance(level.law, DiscreteLaplace) else "Gaussian" for level in levels}
+    named: dict[type, str] = {DiscreteLaplace: "Laplace", Geometric: "one-sided"}
+    kinds = {named.get(type(level.law), "Gaussian") for level in levels}
     nodes = sum(level.nodes for level in levels)
     size = f", +/- {errors['rmse'] * records:.3g} records" if "rmse" in errors else ""
     return f"{' and '.join(sorted(kinds))} on {nodes} sums{size}"

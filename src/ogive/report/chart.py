@@ -20,6 +20,8 @@ Float64 = NDArray[np.float64]
 
 TOP, RIGHT, BOTTOM, LEFT = 32, 18, 44, 50
 
+_RECTANGLES = ("spent", "reserved", "left", "box", "true-box")
+
 # about the width of a letter of 14 px in the widest of the fonts that a reader may have
 LETTER = 8.7
 
@@ -105,7 +107,7 @@ def key(*entries: tuple[str, str]) -> Html | None:
                 tag("circle", class_="dot", cx=13, cy=7, r=3.5),
             ),
             "true-dot": tag("circle", class_="true-dot", cx=13, cy=7, r=4),
-            **{name: tag("rect", class_=name, x=1, y=2, width=24, height=10) for name in ("spent", "reserved", "left")},
+            **{name: tag("rect", class_=name, x=1, y=2, width=24, height=10) for name in _RECTANGLES},
         }.get(kind, tag("path", class_=kind, d="M1 7H25"))
         swatch = tag("svg", shape, class_="swatch", viewBox="0 0 26 14", aria_hidden="true")
         items.append(tag("li", swatch, meaning))

@@ -17,6 +17,8 @@ METHODS = {
     "hat_ls": "noisy overlapping sums (hats), combined by least squares",
     "sqrt": "square-root factorization with correlated noise",
     "group_sums": "noisy sums for each group of records",
+    "sparse_vector": "a search for the ends of the records, by noisy counts of those beyond",
+    "noisy_max": "quartiles chosen by noisy ranks among the thresholds",
     "bisection": "path noise, opened only where the search for the quantiles went",
 }
 ALMOST = Fraction(1, 2)

@@ -8,11 +8,13 @@ from typing import Any
 
 from ogive.errors import ParameterError
 from ogive.report.chapter import Chapter
+from ogive.report.kinds.boxplot import boxplot_chapter
 from ogive.report.kinds.calibration import calibration_chapter
 from ogive.report.kinds.discrimination import discrimination_chapter
 from ogive.report.kinds.distribution import distribution_chapter
 from ogive.report.kinds.limits import limits_chapter
 from ogive.statistics.bounds_estimate import BoundsEstimate
+from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.curve import Curve
 from ogive.statistics.quantiles import QuantileEstimates
@@ -24,6 +26,7 @@ KINDS: dict[type, Callable[[Any, Any], Chapter]] = {
     RocEstimate: discrimination_chapter,
     Calibration: calibration_chapter,
     BoundsEstimate: limits_chapter,
+    Boxplots: boxplot_chapter,
 }
 """For each type of estimate the function that reads a chapter off one, and off the truth where that is shown."""
 
