@@ -33,7 +33,12 @@ class Verbs(ABC):
 
     @abstractmethod
     def release(
-        self, statistic: Statistic[EstimateT], *, privacy: Privacy | None = None, source: RandomSource | None = None
+        self,
+        statistic: Statistic[EstimateT],
+        *,
+        privacy: Privacy | None = None,
+        batch: str | None = None,
+        source: RandomSource | None = None,
     ) -> EstimateT:
         """Release a statistic."""
 
@@ -48,6 +53,7 @@ class Verbs(ABC):
         method: str | Strategy = "auto",
         smooth: str = "auto",
         missing: str = "refuse",
+        batch: str | None = None,
         source: RandomSource | None = None,
     ) -> Curve:
         """Release the whole distribution function of a column; arguments as for `ogive.ecdf`.

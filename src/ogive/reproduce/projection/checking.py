@@ -141,7 +141,7 @@ def agreement(summary: Summary, reference: Reference, methods: Sequence[str], mo
                 wholes,
                 True,
             ),
-            (f"{mode}: each of {len(singles)} distances is", singles, False),
+            (f"{mode}: each of {len(singles)} distances is within {TOLERANCE:.0%}", singles, False),
         )
         if cells
     )

@@ -42,7 +42,8 @@ from ogive.reproduce.projection.central import (
 )
 from ogive.reproduce.projection.releases import DEGREE, guarantee, histogram, histograms, projection, released
 from ogive.reproduce.projection.shapes import SHAPES, axis_of
-from ogive.reproduce.projection.weights import HIGH, LOW, weights
+from ogive.reproduce.projection.weights import HIGH, LIKE, LOW, weights
+from ogive.reproduce.projection.weights import RECORDS as WEIGHED
 from ogive.reproduce.randomness import streams
 
 Float64 = NDArray[np.float64]
@@ -74,22 +75,22 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
         # of these people themselves: no other truth is known
         truth = np.searchsorted(np.sort(records), axis, side="right") / records.size
     else:
-        shape = SHAPES[str(setting["data"])]
+        shape = {**SHAPES, LIKE.name: LIKE}[str(setting["data"])]
         low, high, axis, truth = shape.low, shape.high, shape.axis, shape.truth
-        records = shape.records(generator, RECORDS)
+        records = shape.records(generator, WEIGHED if shape is LIKE else RECORDS)
 
     size = records.size
     delta = delta_of(size)
     privacy = guarantee(epsilon, delta)
     parts = np.array_split(records, PARTS)
-    each = size // PARTS
     counts = histograms(parts, low, high)
+    # all parts agree on the degree that suits the whole
     local = {
-        PP: projection(privacy, each, DEGREE, "moments", "paper"),
-        PP_EXACT: projection(privacy, each, DEGREE, "moments"),
-        SHAPED: projection(privacy, each, None),
-        SHAPED_10: projection(privacy, each, 10),
-        SHAPED_20: projection(privacy, each, 20),
+        PP: projection(privacy, size, DEGREE, "moments", "paper"),
+        PP_EXACT: projection(privacy, size, DEGREE, "moments"),
+        SHAPED: projection(privacy, size, None),
+        SHAPED_10: projection(privacy, size, 10),
+        SHAPED_20: projection(privacy, size, 20),
         HQ: histogram(privacy),
     }
     curves = {name: released(strategy, counts, source) for name, strategy in local.items()}

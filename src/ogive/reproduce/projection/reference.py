@@ -58,7 +58,7 @@ AQ, naive | .044/.082/.054 | .047/.0105/.0199 | .046/.0130/.0231 | .045/.078/.05
 )
 """All 10 000 records in one place."""
 
-_COLUMNS = (("normal", 0.1), ("beta", 0.1), ("weights", 0.1), ("normal", 1.0), ("weights", 1.0))
+_COLUMNS = (("normal", 0.1), ("beta", 0.1), ("weight-like", 0.1), ("normal", 1.0), ("weight-like", 1.0))
 
 SITES = _read(
     """
@@ -75,7 +75,7 @@ AQ, naive | .671/1.09/.943 | .713/.185/.406 | .366/7.89/1.82 | .125/.194/.148 | 
 """,
     _COLUMNS,
 )
-"""Ten sites; 25 000 weights drawn from a normal distribution, 10 000 records elsewhere."""
+"""Ten sites; 25 000 records of the normal distribution that is like the weights, 10 000 elsewhere."""
 
 UPDATES = {
     key: value for key, value in SITES.items() if "secure" not in key[0] and not key[0].startswith("AQ")

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr
 
 from ogive.errors import DataError, ParameterError
 from ogive.reproduce.items import Places, Setting
+from ogive.reproduce.projection.shapes import Shape
 
 Float64 = NDArray[np.float64]
 
@@ -24,6 +26,13 @@ INPUT = "weight data"
 RECORDS, MEAN, SPREAD = 25_000, 127.08, 11.66
 LOW, HIGH = 70.0, 185.0
 """Public bounds, in pounds."""
+
+LIKE = Shape(
+    "weight-like", "like weights", LOW, HIGH,
+    lambda generator, size: MEAN + SPREAD * generator.standard_normal(size),
+    lambda x: np.asarray(ndtr((x - MEAN) / SPREAD)),
+)  # fmt: skip
+"""The normal distribution with the mean and spread of the weights."""
 
 
 def find(places: Places) -> Path | None:
@@ -51,8 +60,7 @@ def weights(places: Places) -> Float64:
     path = find(places)
     if path is not None:
         return read(path)
-    values = MEAN + SPREAD * np.random.default_rng(RECORDS).standard_normal(RECORDS)
-    return np.clip(values, LOW, HIGH)
+    return LIKE.records(np.random.default_rng(RECORDS), RECORDS)
 
 
 @cache
