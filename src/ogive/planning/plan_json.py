@@ -7,7 +7,17 @@ from collections.abc import Iterable
 from typing import Any
 
 from ogive.errors import DataError
-from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP, privacy_from_dict
+from ogive.privacy import (
+    Adjacency,
+    ApproxDP,
+    Charge,
+    GaussianDP,
+    Privacy,
+    PrivacyUnit,
+    PureDP,
+    ZeroConcentratedDP,
+    charge_from_dict,
+)
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, write
 
 SCHEMA = "ogive.plan/1"
@@ -16,7 +26,7 @@ _NEEDED = ("statistic", "records", "unit", "trust", "rows", "left_out", "basis",
 _ROW = ("method", "privacy", "price", "noise", "errors", "chosen")
 _LEFT_OUT = ("method", "privacy", "reason")
 _EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
-_TYPES = (PureDP.__name__, ZeroConcentratedDP.__name__, ApproxDP.__name__)
+_TYPES = (PureDP.__name__, ZeroConcentratedDP.__name__, ApproxDP.__name__, GaussianDP.__name__)
 
 
 def fields(data: Any) -> dict[str, Any]:
@@ -60,9 +70,9 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
         raise DataError("the errors of a plan's row must be numbers from 0, by name")
     if not isinstance(row["chosen"], bool):
         raise DataError("whether a plan's row is chosen must be true or false")
-    price = _guarantee(row["price"], "price")
+    price = _charge(row["price"], "price")
     if isinstance(price, ApproxDP):
-        raise DataError("the price of a plan's row must be pure or concentrated")
+        raise DataError("the price of a plan's row must be pure, concentrated or Gaussian")
     return {
         "method": _text(row, "method"),
         "privacy": _guarantee(row["privacy"], "privacy"),
@@ -106,9 +116,16 @@ def _whole(data: dict[str, Any], name: str, least: int) -> int:
 
 
 def _guarantee(data: Any, name: str) -> Privacy:
+    found = _charge(data, name)
+    if isinstance(found, GaussianDP):
+        raise DataError(f"the {name} of a plan's row must be a guarantee, and GaussianDP is none")
+    return found
+
+
+def _charge(data: Any, name: str) -> Charge:
     exact = isinstance(data, dict) and data.get("type") in _TYPES
     for key, value in data.items() if exact else ():
         exact = exact and (key == "type" or (isinstance(value, str) and _EXACT.fullmatch(value) is not None))
     if not exact:
         raise DataError(f"the {name} of a plan's row must be a privacy guarantee with exact numbers such as '1/10'")
-    return privacy_from_dict(data)
+    return charge_from_dict(data)
