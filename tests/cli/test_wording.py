@@ -24,6 +24,7 @@ PYTHON_ALONE = (
     "error must be one name and its largest value",
     'delta belongs to kind="approx"',
     "see left_out",
+    "parties must be a list",
 )
 
 

@@ -62,7 +62,7 @@ class Verbs(ABC):
             `privacy`, from the session's budget.
         """
         statistic = Ecdf(column, bounds, bins=bins, grid=grid, method=method, smooth=smooth, missing=missing)
-        return self.release(statistic, privacy=privacy, source=source)
+        return self.release(statistic, privacy=privacy, batch=batch, source=source)
 
     def quantiles(
         self,

@@ -63,7 +63,7 @@ class Batch:
             raise DataError(f"a batch must have {', '.join(sorted(_FIELDS))}, and nothing else")
         total, records, privacy = data["total"], data["records"], data["privacy"]
         if not isinstance(data["release_id"], str) or not RELEASE_ID.fullmatch(data["release_id"]):
-            raise DataError("the release_id of a batch must be hexadecimal")
+            raise DataError("the release of a batch must be named in hexadecimal digits")
         if not (total is None or (is_whole(total) and total >= 0)):
             raise DataError("the total of a batch must be a number of records or null")
         if not is_number(records) or records < 0:

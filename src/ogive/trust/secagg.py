@@ -105,7 +105,7 @@ class SecAgg:
         if not isinstance(query, LinearQuery):
             return (
                 f"{query.method} needs all records in one place, and secure aggregation only adds up; "
-                "use trust central, or a method whose answers add up, such as tree_ls"
+                "use trust central, or a method whose answers add up, such as path"
             )
         label = getattr(query.aggregate, "label", None)
         if label is not None and label.negative is None:
