@@ -1,21 +1,25 @@
 """Errors of one noisy curve before smoothing: the same for every data set.
 
 The raw estimate of the cumulative counts is the truth plus noise whose law is known, so its
-root mean squared error is exact, and its largest error is simulated from the noise alone.
+root mean squared error is exact, and its largest error is simulated from the noise alone. Strategies that approximate
+have a bias too: `approximating`.
 """
 
 from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import cast
 
 import numpy as np
 
+from ogive.planning.approximating import approximate_errors
 from ogive.planning.scaled import noise_maxima
 from ogive.privacy import Adjacency
 from ogive.queries import CurveQuery
 from ogive.statistics.bands import NoiseMaxima, one_sided_distances, upper_quantile
-from ogive.strategies import Strategy
+from ogive.strategies import Approximating, Strategy
+from ogive.strategies.base import approximates
 
 CONFIDENCE = Fraction(95, 100)
 
@@ -39,6 +43,8 @@ def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> dict[
     """Errors of the raw curve by name; see `METRICS` for what each says."""
     strategy = query.strategy
     known = total_known(query, adjacency)
+    if approximates(strategy):
+        return approximate_errors(cast(Approximating, strategy), records, known=known, tail=1 - CONFIDENCE)
     maxima = noise_maxima(strategy, total_known=known, simulations=simulations_for(strategy))
     return {
         "rmse": math.sqrt(float(np.mean(strategy.variance(total_known=known)))) / records,

@@ -56,6 +56,7 @@ def common_ends(
     target: str,
     simulations: int | None = None,
     progress: Progress | None = None,
+    programs: int | None = None,
 ) -> Ends:
     """Ends of the band of an approximating strategy, shape (N,) each.
 
@@ -68,6 +69,7 @@ def common_ends(
         target: "population", "sample" or "approximation".
         simulations: Number of simulated releases; by default 9999, more for high confidence.
         progress: Called with simulations done and to do.
+        programs: At how many thresholds the ends are the best there are, where programs must be solved.
 
     Raises:
         ParameterError: the measurements are missing or not those of the strategy, or the simulations are too few.
@@ -87,7 +89,7 @@ def common_ends(
     counted = prefixes(known.features)
     if counted is not None:
         return counted_ends(known, *counted, tail=tail, target=target, total=total, size=len(raw))
-    return programmed_ends(known, raw, tail=tail, target=target, total=total)
+    return programmed_ends(known, raw, tail=tail, target=target, total=total, programs=programs)
 
 
 def _approximation_ends(raw: Float64, maxima: NoiseMaxima, tail: Fraction, total: int | None) -> Ends:
@@ -153,7 +155,9 @@ def counted_ends(
     return np.append(0.0, low)[before], np.append(high, 1.0)[after]
 
 
-def programmed_ends(known: Measured, raw: Float64, *, tail: Fraction, target: str, total: int | None) -> Ends:
+def programmed_ends(
+    known: Measured, raw: Float64, *, tail: Fraction, target: str, total: int | None, programs: int | None = None
+) -> Ends:
     """Ends by linear programming."""
     noise_tail = tail if target == "sample" else tail / 2
     deviation = known.noise.std(axis=0)
@@ -161,7 +165,7 @@ def programmed_ends(known: Measured, raw: Float64, *, tail: Fraction, target: st
     radius = upper_quantile((np.abs(known.noise) / deviation).max(axis=1), noise_tail) * deviation
     radius = radius + _SURE * np.abs(known.answer)
     scales = (0.0, 1.0) if total is None else (1 / total, 1 / total)
-    thresholds = some_thresholds(raw)
+    thresholds = some_thresholds(raw, programs)
     for _ in range(_ATTEMPTS):
         feasible = Feasible(known.features, known.answer, radius, known.slack, scales)
         ends = mass_ends(feasible, thresholds)

@@ -32,7 +32,8 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 _BINS = 160  # solved on about these many; certified on all
-_THRESHOLDS = 96  # programs are solved for these many, in both directions
+PROGRAMS = 96
+"""Thresholds for which programs are solved, in both directions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,12 +156,12 @@ def some_bins(size: int, threshold: int) -> Int64:
     return np.unique(chosen[(chosen >= 0) & (chosen < size)])
 
 
-def some_thresholds(raw: Float64) -> Int64:
+def some_thresholds(raw: Float64, programs: int | None = None) -> Int64:
     """Thresholds for which programs are solved: half of them evenly over the axis, half where the curve rises."""
-    size = len(raw)
-    if size <= _THRESHOLDS:
+    size, programs = len(raw), PROGRAMS if programs is None else programs
+    if size <= programs:
         return np.arange(size)
     rising = np.maximum.accumulate(np.maximum(raw, 0)) + 1e-9 * np.arange(size)
-    reached = np.searchsorted(rising, np.linspace(0, rising[-1], _THRESHOLDS // 2))
-    even = np.rint(np.linspace(0, size - 1, _THRESHOLDS // 2)).astype(np.int64)
+    reached = np.searchsorted(rising, np.linspace(0, rising[-1], programs // 2))
+    even = np.rint(np.linspace(0, size - 1, programs // 2)).astype(np.int64)
     return np.unique(np.clip(np.concatenate((reached, even)), 0, size - 1))

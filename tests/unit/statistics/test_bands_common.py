@@ -73,7 +73,7 @@ def covered(strategy, shares, *, adjacency, target, level, releases=200, held_ta
 @pytest.fixture
 def few_programs(monkeypatch):
     """Programs at a few thresholds; the other thresholds are bounded by the same multipliers."""
-    monkeypatch.setattr(bands_programs, "_THRESHOLDS", 4)
+    monkeypatch.setattr(bands_programs, "PROGRAMS", 4)
 
 
 @pytest.mark.usefixtures("few_programs")

@@ -1,0 +1,79 @@
+"""Errors of one noisy curve whose estimate has a bias: they depend on the data, so public shapes stand for them.
+
+The noise is simulated, the bias is that of six public reference shapes, and errors are medians over the shapes: a
+smooth distribution has less bias, one with few distinct values has more. The band is that of a normal distribution in
+the middle of the bounds.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.statistics.bands import upper_quantile
+from ogive.statistics.bands_common import common_ends
+from ogive.statistics.bands_programs import some_thresholds
+from ogive.statistics.predicted import public_noise, reference_curves
+from ogive.strategies import Approximating
+
+Float64 = NDArray[np.float64]
+
+_SEED = 0x62696173
+_NOISES = 199  # simulated releases
+_PROGRAMS = 12  # thresholds at which the band is looked at
+_BAND_NOISES = 999
+
+
+def approximate_errors(strategy: Approximating, records: int, *, known: bool, tail: Fraction) -> dict[str, float]:
+    """Errors of the raw curve by name; see `METRICS` for what each says.
+
+    Args:
+        strategy: What would be measured.
+        records: Number of records.
+        known: Whether that number is public.
+        tail: Error probability of the largest error and the band.
+    """
+    total = records if known else None
+    counts = np.rint(np.diff(reference_curves(strategy.size), axis=1, prepend=0.0) * records).astype(np.int64)
+    counts[:, strategy.size // 2] += records - counts.sum(axis=1)  # rounding
+    counts = np.maximum(counts, 0)
+    truth = np.cumsum(counts, axis=1)
+    totals = [int(curve[-1]) if known else None for curve in truth]
+    answers = [strategy.measure(shape) for shape in counts]
+    bare = [strategy.estimate(answer, whole) for answer, whole in zip(answers, totals, strict=True)]
+    bias = np.array(bare) - truth
+    random = np.random.Generator(np.random.PCG64(_SEED))
+    drawn = tuple(public_noise(level.law, _NOISES * level.nodes, random) for level in strategy.levels)
+    nodes = tuple(noise.reshape(_NOISES, -1) for noise in drawn)
+    noise = strategy.estimate(strategy.spread(nodes), None if total is None else 0)
+    largest = [np.abs(noise + shape).max(axis=1) for shape in bias]
+    squared = float(np.mean(strategy.variance(total_known=known))) + np.mean(bias**2, axis=1)
+    return {
+        "rmse": _median(np.sqrt(squared)) / records,
+        "ks": _median(np.array([np.mean(values) for values in largest])) / records,
+        "ks_95": _median(np.array([upper_quantile(values, tail) for values in largest])) / records,
+        "band": _half_width(strategy, bare[0], answers[0], totals[0], tail),
+    }
+
+
+def _median(errors: Float64) -> float:
+    return float(np.median(errors))
+
+
+def _half_width(
+    strategy: Approximating, raw: Float64, answer: NDArray[np.int64], total: int | None, tail: Fraction
+) -> float:
+    low, high = common_ends(
+        raw,
+        answer,
+        strategy=strategy,
+        total=total,
+        tail=tail,
+        target="population",
+        simulations=_BAND_NOISES,
+        programs=_PROGRAMS,
+    )
+    looked_at = some_thresholds(raw, _PROGRAMS)
+    return float(np.max((high - low)[looked_at])) / 2
