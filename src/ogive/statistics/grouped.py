@@ -82,7 +82,7 @@ def _split(query: ClassCurvesQuery | GroupedQuery, answer: Answer, known: bool) 
         part = values[group] if isinstance(values, list) else values[start : start + size]
         start += size
         total = answer.totals[group] if known and answer.totals is not None else None
-        yield Answer(part, None if total is None else (total,), answer.noisy)
+        yield Answer(part, None if total is None else (total,), answer.noisy, answer.spread)
 
 
 def _shared_terms(

@@ -92,7 +92,7 @@ class AdaptiveQuantiles:
             point = search.after(point, values[-1] / 2**plan.bits, answer.total)
         assert answer is not None, "a grid of two bins has a threshold to ask for"
         strategy = OpenedThresholds(task.size, tuple(points), plan.law, plan.bits)
-        whole = Answer(np.array(values, dtype=np.int64), answer.totals, answer.noisy)
+        whole = Answer(np.array(values, dtype=np.int64), answer.totals, answer.noisy, answer.spread)
         return curve_from(whole, task.binning, strategy, task.terms, task.smooth)
 
     def energy(self, task: Task) -> float:
