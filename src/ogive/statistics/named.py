@@ -6,15 +6,18 @@ records a person may have, and the number of records where that is public or gue
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Generator
 from typing import Any
+
+import numpy as np
 
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.smoothing import DEFAULT_SMOOTHING, unsmoothable
 from ogive.statistics.curve import Curve
 from ogive.statistics.methods import UNBIASED_METHODS, choose
-from ogive.statistics.predicted import strategy_energy
+from ogive.statistics.predicted import strategy_energies, typical
 from ogive.statistics.recipes import Recipe, Task
 from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
 from ogive.statistics.recipes_selected import PrivateSelection
@@ -33,6 +36,7 @@ METHODS = (*UNBIASED_METHODS, *RECIPES)
 MOST_EXPECTED = 1 << 40
 # an unbiased curve that is nearly as good says more: its bands are narrower and no shape of data misleads it
 _WORTH = 0.9
+_MISLED = 2.0
 
 
 def as_method(method: Any) -> Method:
@@ -107,7 +111,10 @@ def unbiased(method: str | Strategy, task: Task) -> Strategy:
 
 
 def better(task: Task) -> list[Recipe]:
-    """Recipes whose predicted error is clearly below that of the best unbiased strategy, best first.
+    """Recipes that are predicted to serve better than the best unbiased strategy, best first.
+
+    Ways that are more than twice as far off as another one on any reference shape come last; of the others
+    the one with the smallest geometric mean over the shapes comes first.
 
     None where nothing is hidden, since exact answers need no approximation, and none where the number of
     records is private and no public guess of it was given. Private selection is left to who asks for it: it spends
@@ -115,21 +122,38 @@ def better(task: Task) -> list[Recipe]:
     """
     if not task.terms.private or task.smooth not in ("auto", "isotonic") or task.records is None:
         return []
-    try:
-        limit = _WORTH * strategy_energy(unbiased("auto", task), task)
-    except (ParameterError, ScaleError, UnsupportedError):
-        limit = float("inf")
-    found: list[tuple[float, Recipe]] = []
-    for recipe in RECIPES.values():
-        if recipe.name == PrivateSelection.name:
+    found: list[tuple[Recipe | None, tuple[float, ...]]] = []
+    for recipe in (None, *RECIPES.values()):
+        if recipe is not None and recipe.name == PrivateSelection.name:
             continue
         try:
-            energy = recipe.energy(task)
+            found.append((recipe, predicted_energies("auto" if recipe is None else recipe, task)))
         except (ParameterError, ScaleError, UnsupportedError):
             continue
-        if energy < limit:
-            found.append((energy, recipe))
-    return [recipe for _, recipe in sorted(found, key=lambda each: each[0])]
+    if not found:
+        return []
+    least = np.min([energies for _, energies in found], axis=0)
+    ranked: list[tuple[bool, float, Recipe | None]] = []
+    for recipe, energies in found:
+        misled = bool(np.any(np.array(energies) > _MISLED * least))
+        ranked.append((misled, typical(energies) * (_WORTH if recipe is None else 1.0), recipe))
+    ranked.sort(key=lambda each: each[:2])
+    ahead = itertools.takewhile(lambda each: each[2] is not None, ranked)
+    return [recipe for _, _, recipe in ahead if recipe is not None]
+
+
+def predicted_energies(method: Method, task: Task) -> tuple[float, ...]:
+    """Predicted energy distances of a method on the reference shapes; "auto" is the best unbiased strategy here.
+
+    Raises:
+        ParameterError, ScaleError, UnsupportedError: the method does not fit, or the number of records is unknown.
+    """
+    way = as_method(method)
+    if isinstance(way, Recipe):
+        return way.energies(task.coarse)
+    if isinstance(way, str):
+        return strategy_energies(unbiased(way, task.coarse), task)
+    return strategy_energies(way, task)
 
 
 def _continued(procedure: Generator[Query, Answer, Curve], query: Query) -> Generator[Query, Answer, Curve]:

@@ -1,7 +1,10 @@
 """How far off a curve will be, from public quantities alone.
 
 The error of a way to measure that approximates depends on the shape of the data, so it is taken on six public
-reference shapes, and the geometric mean over them counts: no shape decides because its errors happen to be large.
+reference shapes. `auto` sets aside the ways that are more than twice as far off as another one on any of them, and of
+the others takes the one with the smallest geometric mean: no shape decides because its errors happen to be large, and
+no gain on smooth shapes pays for failing on others.
+
 Distances are energy distances from the population, sqrt(2 * integral of the squared difference), in units of the
 distance between the bounds along the axis of the bins' numbers, so that sampling counts as well as noise and bias.
 
@@ -12,6 +15,7 @@ does to the noise is measured and not guessed.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -34,8 +38,7 @@ Float64 = NDArray[np.float64]
 REFERENCES = ("normal", "beta", "uniform", "exponential", "mixture", "spikes")
 _SPIKES = {0.05: 0.30, 0.20: 0.25, 0.35: 0.05, 0.50: 0.20, 0.77: 0.15, 0.95: 0.05}
 _SEED = 0x656E65726779
-RUNS = 3
-LARGEST_SIZE = 4096
+RUNS = 8
 _WIDE = 64.0  # variance from which a rounded normal number stands for discrete Gaussian noise
 
 
@@ -70,15 +73,24 @@ def reference_counts(size: int, records: int) -> Int64:
     return counts
 
 
-def energy_of(curves: Float64) -> float:
-    """Geometric mean over the shapes of the root mean squared energy distance, from shares of shape (6, runs, N)."""
-    squared = 2 * np.mean((curves - reference_curves(curves.shape[-1])[:, np.newaxis]) ** 2, axis=(1, 2))
-    return float(np.exp(np.mean(np.log(np.maximum(squared, 1e-300))) / 2))
+def energies_of(curves: Float64) -> tuple[float, ...]:
+    """Root mean squared energy distance of each shape, from shares of shape (6, runs, N)."""
+    truth = reference_curves(curves.shape[-1])[:, np.newaxis]
+    return _distances(curves, truth)
+
+
+def typical(energies: Sequence[float]) -> float:
+    """Geometric mean over the shapes."""
+    return math.exp(sum(math.log(max(energy, 1e-150)) for energy in energies) / len(energies))
+
+
+def _distances(curves: Float64, others: Float64) -> tuple[float, ...]:
+    return tuple(np.sqrt(2 * np.mean((curves - others) ** 2, axis=(1, 2))).tolist())
 
 
 @lru_cache(maxsize=512)
-def simulated_energy(strategy: Any, records: int, *, total_known: bool) -> float:
-    """Predicted energy distance of the smoothed curve of a strategy.
+def simulated_energies(strategy: Any, records: int, *, total_known: bool) -> tuple[float, ...]:
+    """Predicted energy distances of the smoothed curve of a strategy, one for each shape.
 
     Args:
         strategy: What would be measured.
@@ -88,7 +100,7 @@ def simulated_energy(strategy: Any, records: int, *, total_known: bool) -> float
     counts = reference_counts(strategy.size, records)
     random = np.random.Generator(np.random.PCG64([_SEED, 1]))
     total = records if total_known else None
-    return energy_of(np.array([[simulated_curve(strategy, run, total, random) for run in runs] for runs in counts]))
+    return energies_of(np.array([[simulated_curve(strategy, run, total, random) for run in runs] for runs in counts]))
 
 
 @lru_cache(maxsize=512)
@@ -104,8 +116,7 @@ def noise_energy(strategy: Any, records: int, *, total_known: bool) -> float:
         np.array([[simulated_curve(strategy, run, total, each) for run in runs] for runs in counts])
         for each in (random, None)
     )
-    squared = 2 * np.mean((noisy - exact) ** 2, axis=(1, 2))
-    return float(np.exp(np.mean(np.log(np.maximum(squared, 1e-300))) / 2))
+    return typical(_distances(noisy, exact))
 
 
 def simulated_curve(
@@ -138,14 +149,14 @@ def public_noise(law: Law, size: int, random: np.random.Generator) -> Int64:
     return drawn
 
 
-def strategy_energy(strategy: Strategy, task: Task) -> float:
-    """Predicted energy distance of a strategy's smoothed curve under the terms of a task.
+def strategy_energies(strategy: Strategy, task: Task) -> tuple[float, ...]:
+    """Predicted energy distances of a strategy's smoothed curve under the terms of a task.
 
     Raises:
         ParameterError: the number of records is neither public nor guessed.
     """
     hashable: Any = strategy
-    return simulated_energy(hashable, guessed(task), total_known=task.terms.adjacency is Adjacency.REPLACE)
+    return simulated_energies(hashable, guessed(task), total_known=task.terms.adjacency is Adjacency.REPLACE)
 
 
 def guessed(task: Task) -> int:

@@ -7,13 +7,17 @@ the usual options, or as an instance with others.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
+from ogive.grids import Grid
 from ogive.queries import Answer, Binning, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
+
+LARGEST_PREDICTED = 4096
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,14 @@ class Task:
     def size(self) -> int:
         """Number of thresholds."""
         return self.binning.grid.bins
+
+    @property
+    def coarse(self) -> Task:
+        """The same task on at most 4096 thresholds, on which predictions are nearly the same and quick."""
+        if self.size <= LARGEST_PREDICTED:
+            return self
+        grid = Grid.linear(0, 1, bins=LARGEST_PREDICTED)
+        return dataclasses.replace(self, binning=dataclasses.replace(self.binning, grid=grid))
 
     @property
     def rows(self) -> int:
@@ -66,10 +78,10 @@ class Recipe(Protocol):
         """
         ...
 
-    def energy(self, task: Task) -> float:
-        """Predicted energy distance from the records' population, in units of the bounds' distance; public.
+    def energies(self, task: Task) -> tuple[float, ...]:
+        """Predicted energy distances from the population for each public reference shape.
 
-        Geometric mean over public reference shapes; what the records look like has no say in it.
+        In units of the bounds' distance; what the records look like has no say in it.
 
         Raises:
             ParameterError, ScaleError, UnsupportedError: as `curve`.

@@ -24,7 +24,7 @@ from ogive.queries import Answer, Query
 from ogive.queries.threshold import ThresholdQuery
 from ogive.smoothing import unsmoothable
 from ogive.statistics.curve import Curve
-from ogive.statistics.predicted import RUNS, energy_of, guessed, public_noise, reference_counts, shares
+from ogive.statistics.predicted import RUNS, energies_of, guessed, public_noise, reference_counts, shares
 from ogive.statistics.recipes import Task
 from ogive.statistics.recipes_whole import NOISES, allowed_grants
 from ogive.statistics.smoothed import curve_from
@@ -95,10 +95,10 @@ class AdaptiveQuantiles:
         whole = Answer(np.array(values, dtype=np.int64), answer.totals, answer.noisy, answer.spread)
         return curve_from(whole, task.binning, strategy, task.terms, task.smooth)
 
-    def energy(self, task: Task) -> float:
+    def energies(self, task: Task) -> tuple[float, ...]:
         """Simulated on the reference shapes: where counts are asked depends on the noise."""
         terms = task.terms
-        return _energy(self, task.size, terms.privacy, terms.adjacency, task.rows, guessed(task))
+        return _energies(self, task.size, terms.privacy, terms.adjacency, task.rows, guessed(task))
 
 
 class Search:
@@ -197,9 +197,9 @@ def usual_rounds(grant: Privacy, rows: int, records: int | None) -> int:
 
 
 @lru_cache(maxsize=256)
-def _energy(
+def _energies(
     recipe: AdaptiveQuantiles, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int
-) -> float:
+) -> tuple[float, ...]:
     plan = _planned(recipe, size, privacy, adjacency, rows, records)
     total = records if adjacency is Adjacency.REPLACE else None
     counts = np.cumsum(reference_counts(size, records), axis=-1)
@@ -211,7 +211,7 @@ def _energy(
         strategy = OpenedThresholds(size, tuple(answers), plan.law, plan.bits)
         measured = np.array(list(answers.values()), dtype=np.int64)
         found[shape, run] = shares(strategy.matched(measured, total))
-    return energy_of(found)
+    return energies_of(found)
 
 
 def _rehearsed(cumulative: Int64, plan: _Plan, noise: Int64, total: int | None) -> dict[int, int]:

@@ -25,7 +25,7 @@ from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
 from ogive.statistics.curve import Curve
 from ogive.statistics.methods import candidates
 from ogive.statistics.predicted import (
-    energy_of,
+    energies_of,
     guessed,
     noise_energy,
     public_noise,
@@ -70,12 +70,12 @@ class PrivateSelection:
         answer = yield query
         return (yield from measured_once(ways[int(answer.values[0])].strategy, task))
 
-    def energy(self, task: Task) -> float:
+    def energies(self, task: Task) -> tuple[float, ...]:
         """Simulated on the reference shapes, the selection included."""
         stages, ways = self._divided(task)
         query = _selection(stages, ways, task)
         scored = tuple(way.scored for way in ways)
-        return _energy(scored, query, guessed(task), task.terms.adjacency is Adjacency.REPLACE)
+        return _energies(scored, query, guessed(task), task.terms.adjacency is Adjacency.REPLACE)
 
     def _divided(self, task: Task) -> tuple[_Stages, tuple[_Way, ...]]:
         stages = _stages(self.share, task.terms.privacy)
@@ -180,7 +180,7 @@ def _selection(stages: _Stages, ways: tuple[_Way, ...], task: Task) -> NoisyMaxQ
 
 
 @lru_cache(maxsize=64)
-def _energy(scored: tuple[Any, ...], query: NoisyMaxQuery, records: int, total_known: bool) -> float:
+def _energies(scored: tuple[Any, ...], query: NoisyMaxQuery, records: int, total_known: bool) -> tuple[float, ...]:
     size = scored[0].size
     counts = reference_counts(size, records)
     assert isinstance(query.score, ApproximationScore)
@@ -191,4 +191,4 @@ def _energy(scored: tuple[Any, ...], query: NoisyMaxQuery, records: int, total_k
         noise = public_noise(query.law, len(scored), random)
         way = scored[int(np.argmax((score.scores(counts[shape, run]) << query.bits) + noise))]
         found[shape, run] = simulated_curve(way, counts[shape, run], records if total_known else None, random)
-    return energy_of(found)
+    return energies_of(found)

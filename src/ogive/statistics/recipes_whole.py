@@ -14,7 +14,7 @@ from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.smoothing import unsmoothable
 from ogive.statistics.curve import Curve
-from ogive.statistics.predicted import strategy_energy
+from ogive.statistics.predicted import strategy_energies
 from ogive.statistics.recipes import Task
 from ogive.statistics.smoothed import curve_from
 from ogive.strategies import Strategy, design_histogram, design_projection
@@ -61,9 +61,9 @@ class HistogramQueries:
         """Measure the groups once at the whole of the guarantee."""
         return (yield from measured_once(self.strategy(task), task))
 
-    def energy(self, task: Task) -> float:
+    def energies(self, task: Task) -> tuple[float, ...]:
         """Sampling, noise and the error of straight lines within groups."""
-        return strategy_energy(self.strategy(task), task)
+        return strategy_energies(self.strategy(task), task)
 
 
 @lru_cache(maxsize=256)
@@ -121,9 +121,9 @@ class Projection:
         """Measure the coefficients once at the whole of the guarantee."""
         return (yield from measured_once(self.strategy(task), task))
 
-    def energy(self, task: Task) -> float:
+    def energies(self, task: Task) -> tuple[float, ...]:
         """Sampling, noise and the error of curves that the functions cannot follow."""
-        return strategy_energy(self.strategy(task), task)
+        return strategy_energies(self.strategy(task), task)
 
 
 @lru_cache(maxsize=256)
