@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.accounting import discrete_loss
+from ogive.accounting.gaussian import LEAST_SIGMA
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.noise.base import Law
@@ -70,10 +71,14 @@ class OrthogonalProjection:
             raise ParameterError(
                 f"degree {self.degree} is too large for {self.size} bins; use at most {max(self.size - 1, 1)}"
             )
-        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 8 <= self.bits <= MAX_BITS:
-            raise ParameterError(f"bits must be a whole number from 8 to {MAX_BITS}, got {self.bits!r}")
+        check_bits(self.bits)
         if not isinstance(self.law, DiscreteGaussian | DiscreteLaplace):
             raise ParameterError(f"a projection takes DiscreteGaussian or DiscreteLaplace noise, got {self.law!r}")
+        if isinstance(self.law, DiscreteGaussian) and self.law.sigma < LEAST_SIGMA:
+            raise ParameterError(
+                f"integers of {self.bits} fractional bits get noise of at least {LEAST_SIGMA}, "
+                f"got {float(self.law.sigma):g}; use more bits"
+            )
 
     @cached_property
     def _form(self) -> Form:
@@ -266,6 +271,17 @@ class OrthogonalProjection:
             bits=data["bits"],
             law=law_from_dict(data["law"]),
         )
+
+
+def check_bits(bits: Any) -> int:
+    """Return fractional bits that there can be.
+
+    Raises:
+        ParameterError: they are no whole number, or too few or too many.
+    """
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 8 <= bits <= MAX_BITS:
+        raise ParameterError(f"bits must be a whole number from 8 to {MAX_BITS}, got {bits!r}")
+    return bits
 
 
 def check_size(size: Any) -> None:

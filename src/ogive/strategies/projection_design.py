@@ -6,12 +6,15 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from ogive.accounting import gaussian_grant, gaussian_mu
+from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
-from ogive.strategies.projection import MAX_BITS, OrthogonalProjection, check_size
+from ogive.strategies.projection import MAX_BITS, OrthogonalProjection, check_bits, check_size
 from ogive.strategies.projection_bases import basis_named
 from ogive.strategies.projection_features import largest_change
 from ogive.strategies.projection_form import Form
@@ -65,17 +68,14 @@ def design_projection(
         degree = PAPER_DEGREE if noise == "moments" else usual_degree(guess / scale)
         degree = max(min(degree, size - 1), basis_named(basis).least)
     form = Form(basis, degree, noise, constants, adjacency, isinstance(privacy, PureDP))
-    chosen = _bits(guess, scale) if bits is None else bits
-    while True:
-        change = largest_change(form, size, chosen)
-        try:
-            law = _law(privacy, change, form.rows, rows)
-        except ParameterError:
-            if bits is not None or chosen >= MAX_BITS:
-                raise
-            chosen += 1
-            continue
-        return OrthogonalProjection(size, basis, degree, noise, constants, adjacency, chosen, law)
+    chosen = max(_bits(guess, scale), _bits_of_noise(privacy, scale, form.rows)) if bits is None else check_bits(bits)
+    if chosen > MAX_BITS:
+        raise ParameterError(
+            f"{privacy} asks for more fractional bits of integer noise than there are ({MAX_BITS}); "
+            "use a larger delta or a smaller epsilon, or PureDP or ZeroConcentratedDP"
+        )
+    law = _law(privacy, largest_change(form, size, chosen), form.rows, rows)
+    return OrthogonalProjection(size, basis, degree, noise, constants, adjacency, chosen, law)
 
 
 def noise_per_unit(privacy: Any) -> float:
@@ -107,6 +107,19 @@ def _bits(records: int, scale: float) -> int:
     room = 61 - records.bit_length()
     chosen: int = max(LEAST_BITS, min(wanted, room, MAX_BITS))
     return chosen
+
+
+def _bits_of_noise(privacy: Privacy, scale: float, integers: int) -> int:
+    """So many that integers stand for continuous noise, at a hundredth of a percent of delta or less."""
+    if isinstance(privacy, PureDP):
+        return LEAST_BITS
+    least = math.log2(LEAST_SIGMA / scale) + 0.01
+    if isinstance(privacy, ApproxDP):
+        # distances count 1 + e^epsilon times
+        grown = np.logaddexp(0, float(privacy.epsilon)) / math.log(2)
+        distance = math.log2(integers * DISTANCE) - 2 * math.log2(scale)
+        least = max(least, (distance + grown - math.log2(1e-4 * float(privacy.delta))) / 2)
+    return math.ceil(least)
 
 
 def _law(privacy: Privacy, change: Fraction, integers: int, rows: int) -> Law:
