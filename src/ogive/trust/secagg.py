@@ -108,7 +108,7 @@ class SecAgg:
                 "use trust central, or a method whose answers add up, such as path"
             )
         label = getattr(query.aggregate, "label", None)
-        if label is not None and label.negative is None:
+        if label is not None and getattr(label, "negative", ()) is None:
             return "parties cannot compare which other class they mean; say the negative class, for example negative=0"
         try:
             for law in {level.law for level in query.levels}:
