@@ -139,6 +139,7 @@ def _projected(
         basis=recipe.basis,
         degree=recipe.degree,
         noise=recipe.noise,
+        constants=recipe.constants,
     )
 
 

@@ -1,0 +1,33 @@
+"""Options of the projection recipe reach what is measured."""
+
+import pytest
+
+import ogive
+
+VALUES = [0.2, 0.5, 0.5, 0.9] * 200
+
+
+def released(**options):
+    recipe = ogive.Projection(**options)
+    return ogive.ecdf(VALUES, bounds=(0, 1), bins=64, privacy=ogive.ApproxDP(1, "1e-6"), method=recipe)
+
+
+@pytest.mark.parametrize(
+    ("options", "field", "value"),
+    [
+        ({"basis": "sine"}, "basis", "sine"),
+        ({"degree": 9}, "degree", 9),
+        ({"noise": "isotropic"}, "noise", "isotropic"),
+        ({"noise": "moments", "constants": "paper"}, "constants", "paper"),
+    ],
+    ids=lambda value: str(value),
+)
+def test_every_option_reaches_the_strategy(options, field, value):
+    strategy, usual = released(**options).strategy, released().strategy
+    assert getattr(strategy, field) == value
+    assert getattr(usual, field) != value
+
+
+def test_the_papers_constants_are_refused_where_they_mean_nothing():
+    with pytest.raises(ogive.ParameterError, match="constants='paper' is for Gaussian noise on moments"):
+        released(constants="paper")
