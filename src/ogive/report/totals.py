@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from ogive.accounting import group_loss, total_loss
-from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.accounting import epsilon_of_gaussian, group_loss, total_loss
+from ogive.accounting.rounding import rounded_up
+from ogive.errors import ParameterError
+from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.provenance import Provenance
 from ogive.report.words import implied
 
@@ -44,10 +46,11 @@ def totals(provenances: Sequence[Provenance]) -> tuple[Total, ...]:
     """What distinct releases of one data set cost together, for each kind of unit.
 
     A release that is shown twice, for example as a curve and as its quantiles, counts once. Pure and
-    concentrated guarantees add up to one; approximate ones take pure ones in. Concentrated and
-    approximate guarantees side by side stay two, which hold together. Where adjacencies are mixed,
-    the total is for a replacement. A guarantee for a record says nothing about a person with many,
-    so totals for records and for persons stay apart.
+    concentrated guarantees add up to one; approximate ones take pure ones in. Approximate ones that
+    Gaussian noise keeps add up as the noise does, which is less than their sum; it holds for releases that
+    were planned beforehand. Concentrated and approximate guarantees side by side stay two, which hold
+    together. Where adjacencies are mixed, the total is for a replacement. A guarantee for a record says
+    nothing about a person with many, so totals for records and for persons stay apart.
     """
     distinct = {entry.release_id: entry for entry in provenances if entry.privacy is not None}
     groups: dict[tuple[str | None, Adjacency | None], list[Provenance]] = {}
@@ -62,25 +65,53 @@ def totals(provenances: Sequence[Provenance]) -> tuple[Total, ...]:
 def _total(entries: Sequence[Provenance]) -> Total:
     adjacencies = {entry.adjacency for entry in entries}
     adjacency = adjacencies.pop() if len(adjacencies) == 1 else Adjacency.REPLACE
-    granted = [
-        entry.privacy if entry.adjacency is adjacency else as_replacement(entry.privacy)
-        for entry in entries
-        if entry.privacy is not None
-    ]
+    paid = [_paid(entry, adjacency) for entry in entries]
     unit = PrivacyUnit(adjacency, entries[0].person, max(entry.max_rows_per_person for entry in entries))
-    return Total(_composed(granted), unit, len(entries))
+    return Total(_composed(paid), unit, len(entries))
 
 
-def _composed(granted: Sequence[Privacy]) -> tuple[Privacy, ...]:
-    approximate = [loss for loss in granted if isinstance(loss, ApproxDP)]
-    others = [loss for loss in granted if not isinstance(loss, ApproxDP)]
+def _paid(entry: Provenance, adjacency: Adjacency) -> tuple[Privacy, GaussianDP | None]:
+    """The guarantee of a release and its loss, where that is of Gaussian noise, for an adjacency."""
+    granted = entry.privacy
+    assert granted is not None, "releases without privacy were left out"
+    loss = entry.price if isinstance(entry.price, GaussianDP) else None
+    if entry.adjacency is adjacency:
+        return granted, loss
+    return as_replacement(granted), None if loss is None else _twice(loss)
+
+
+def _twice(loss: GaussianDP) -> GaussianDP:
+    doubled = group_loss(loss, 2)
+    assert isinstance(doubled, GaussianDP)
+    return doubled
+
+
+def _composed(paid: Sequence[tuple[Privacy, GaussianDP | None]]) -> tuple[Privacy, ...]:
+    approximate = [(granted, loss) for granted, loss in paid if isinstance(granted, ApproxDP)]
+    others = [granted for granted, _ in paid if not isinstance(granted, ApproxDP)]
     if not approximate:
         return (total_loss(others),)
     pure = sum((loss.epsilon for loss in others if isinstance(loss, PureDP)), Fraction(0))
     concentrated = [loss for loss in others if isinstance(loss, ZeroConcentratedDP)]
-    slack = min(sum((loss.delta for loss in approximate), Fraction(0)), _ALMOST_ONE)
-    together = ApproxDP(sum((loss.epsilon for loss in approximate), pure), slack)
+    slack = min(sum((granted.delta for granted, _ in approximate), Fraction(0)), _ALMOST_ONE)
+    plain = [granted.epsilon for granted, loss in approximate if loss is None]
+    gaussian = _gaussian([(granted, loss) for granted, loss in approximate if loss is not None])
+    together = ApproxDP(sum(plain, pure) + gaussian, slack)
     return (together, total_loss(concentrated)) if concentrated else (together,)
+
+
+def _gaussian(paid: Sequence[tuple[ApproxDP, GaussianDP]]) -> Fraction:
+    """The epsilon of guarantees that Gaussian noise keeps, at the sum of their deltas."""
+    added = sum((granted.epsilon for granted, _ in paid), Fraction(0))
+    delta = sum((granted.delta for granted, _ in paid), Fraction(0))
+    if len(paid) < 2 or delta >= 1:
+        return added
+    total = total_loss([loss for _, loss in paid])
+    assert isinstance(total, GaussianDP)
+    try:
+        return min(added, rounded_up(epsilon_of_gaussian(total, delta)))
+    except ParameterError:  # no epsilon goes with so small a delta
+        return added
 
 
 def as_replacement(privacy: Privacy) -> Privacy:

@@ -4,6 +4,7 @@ import itertools
 import math
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -252,11 +253,13 @@ def many(limit, charge):
 
 
 @pytest.mark.parametrize(("part", "here", "by_zcdp"), [("1", 1, 0), ("1/2", 3, 3), ("1/5", 18, 17), ("1/10", 69, 64)])
-def test_more_releases_fit_than_by_zcdp(part, here, by_zcdp):
+def test_more_releases_fit_than_by_zcdp_as_the_manual_says(part, here, by_zcdp):
     limit = ApproxDP(1, "1e-6")
     loss = exact(ApproxDP(limit.epsilon * Fraction(part), limit.delta))
     assert many(limit, loss) == here
     assert int(gaussian_rho(limit).rho / loss.concentrated.rho) == by_zcdp
+    page = (Path(__file__).parents[3] / "docs" / "ledger.md").read_text()
+    assert f"| epsilon = {part} | {here} | {by_zcdp} |" in page
 
 
 @settings(max_examples=25, deadline=None)

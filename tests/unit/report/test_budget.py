@@ -10,6 +10,7 @@ from ogive.ledger import Ledger
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.report import render_report
 from ogive.report.budget import size, subjects
+from ogive.strategies import design_projection
 
 DATA = {"age": np.arange(4_000) % 90}
 AGE = ogive.Ecdf("age", grid=ogive.Grid.integers(0, 90))
@@ -112,3 +113,18 @@ def test_questions_of_any_shape_have_subjects_or_none():
     assert subjects({"statistic": {"column": 7}}) == []
     assert subjects({"statistic": None}) == []
     assert subjects({}) == []
+
+
+def test_gaussian_releases_are_listed_by_their_mu_and_counted_exactly(ledger):
+    limit = ApproxDP(1, "1e-6")
+    account = ledger.account("patients", unit=RECORDS, limit=limit)
+    half = ApproxDP("0.5", "1e-6")
+    design = design_projection(90, privacy=half, adjacency=Adjacency.REPLACE, degree=4)
+    curves = [
+        pay(account, half, ogive.Ecdf("age", grid=ogive.Grid.integers(0, 89), method=design, missing=policy))
+        for policy in ("refuse", "low")
+    ]
+    _, text = section(curves, account)
+    assert "Limit epsilon = 1, delta = 1e-06" in text
+    assert "Spent epsilon = 0.72492, delta = 1e-06" in text
+    assert len(re.findall(r"distribution of age mu = 0\.124\d+ \(Gaussian\) released", text)) == 2

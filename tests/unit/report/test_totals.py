@@ -1,21 +1,22 @@
 import math
+from fractions import Fraction
 
 import pytest
 
-from ogive.accounting import epsilon_of
-from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.accounting import epsilon_of, epsilon_of_gaussian, gaussian_mu
+from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.provenance import Provenance
 from ogive.report.totals import Total, as_replacement, totals
 from ogive.report.words import IMPLIED_DELTA
 
 
-def origin(privacy, release_id="a1", adjacency=Adjacency.REPLACE, person=None, rows=1):
+def origin(privacy, release_id="a1", adjacency=Adjacency.REPLACE, person=None, rows=1, price=PureDP(1)):  # noqa: B008
     return Provenance(
         release_id=release_id,
         statistic="ecdf",
         method="tree_ls",
         privacy=privacy,
-        price=None if privacy is None else PureDP(1),
+        price=None if privacy is None else price,
         adjacency=adjacency,
         trust="clear" if privacy is None else "central",
         assumption="Someone is trusted.",
@@ -90,3 +91,49 @@ def test_two_types_side_by_side_imply_one_guarantee_for_everything():
     assert total.together == ApproxDP(1 + implied, "2e-6")
     (alone,) = totals([origin(PureDP(1), "a")])
     assert alone.together == PureDP(1)
+
+
+HALF = ApproxDP("0.5", "1e-6")
+
+
+def gaussian(granted, part=1):
+    return GaussianDP(part * Fraction(gaussian_mu(granted.epsilon, granted.delta)) ** 2, "1e-16")
+
+
+def test_approximate_guarantees_of_gaussian_noise_add_up_as_their_noise_does():
+    loss = gaussian(HALF, Fraction(999, 1000))
+    (total,) = totals([origin(HALF, name, price=loss) for name in "abc"])
+    (together,) = total.losses
+    assert together.delta == Fraction("3e-6")
+    exact = epsilon_of_gaussian(GaussianDP(3 * loss.mu_squared, 3 * loss.distance), Fraction("3e-6"))
+    assert exact <= together.epsilon <= exact * Fraction(100_001, 100_000)
+    assert together.epsilon < Fraction("0.9")
+    # beside others, whose epsilons and deltas add to theirs
+    shown = [origin(HALF, name, price=loss) for name in "abc"]
+    others = [origin(PureDP("0.1"), "d"), origin(ApproxDP("0.2", "1e-7"), "e", price=ZeroConcentratedDP("0.001"))]
+    (total,) = totals([*shown, *others])
+    assert total.losses == (ApproxDP(together.epsilon + Fraction("0.3"), "3.1e-6"),)
+
+
+def test_one_gaussian_release_costs_what_was_granted():
+    (total,) = totals([origin(HALF, price=gaussian(HALF, Fraction(1, 2)))])
+    assert total.losses == (HALF,)
+
+
+def test_gaussian_releases_of_another_adjacency_count_as_two_steps():
+    loss = gaussian(HALF, Fraction(999, 1000))
+    shown = [origin(HALF, "a", Adjacency.ADD_OR_REMOVE, price=loss), origin(HALF, "b", price=loss)]
+    ((together,),) = [total.losses for total in totals(shown)]
+    delta = as_replacement(HALF).delta + HALF.delta
+    exact = epsilon_of_gaussian(GaussianDP(5 * loss.mu_squared, 2 * loss.distance), delta)
+    assert together.delta == delta
+    assert exact <= together.epsilon <= exact * Fraction(100_001, 100_000)
+
+
+def test_where_gaussian_noise_says_nothing_guarantees_add_up():
+    far = GaussianDP("0.01", "1e-3")
+    (total,) = totals([origin(HALF, name, price=far) for name in "ab"])
+    assert total.losses == (ApproxDP(1, "2e-6"),)
+    wide = ApproxDP(1, "0.6")
+    (total,) = totals([origin(wide, name, price=GaussianDP("0.01")) for name in "ab"])
+    assert total.losses[0].epsilon == 2
