@@ -1,6 +1,7 @@
 """Figure 4: a boxplot of private samples, and one of five private numbers, beside that of the records.
 
-The five numbers are a simulation with floating-point noise, as the paper has them; nothing is released.
+As in the paper: samples drawn from PP's curve, and five numbers of a simulation with floating-point noise. As the
+library releases: both boxplots of `Boxplot`, on the bounds of the curve.
 """
 
 from __future__ import annotations
@@ -11,12 +12,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.noise import KeyedSource
+from ogive.privacy import ApproxDP
+from ogive.releasing import release
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.projection.central import CENTRAL_CODE, RECORDS, delta_of
-from ogive.reproduce.projection.releases import DEGREE, guarantee, histograms, projection, released
+from ogive.reproduce.projection.releases import DEGREE, SIZE, guarantee, histograms, projection, released
 from ogive.reproduce.projection.shapes import SHAPES
 from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell
+from ogive.statistics.boxplot import Boxplot
+from ogive.trust import Central
 
 Float64 = NDArray[np.float64]
 
@@ -25,8 +31,9 @@ REACH, STEP = 20.0, 0.05
 """Public candidates for the ends of the data: this far from 0, and this far apart."""
 
 ORIGINAL, RESAMPLED, FIVE = "original", "resampled, PP", "five numbers"
-OURS, FIVE_MONOTONE = "resampled, LEG-E", "five numbers, monotone"
-DEGREES = {f"{OURS} K={degree}": degree for degree in (6, 10, 20)}
+OURS, OUR_FIVE = "resampled, library", "five numbers, library"
+FIVE_MONOTONE = "five numbers, monotone"
+DEGREES = {f"resampled, LEG-E K={degree}": degree for degree in (6, 10, 20)}
 ENDS, QUARTILES = ("low end", "high end"), ("Q1", "median", "Q3")
 OUTLIERS = "outliers"
 PICTURE, ERRORS = "picture", "errors"
@@ -43,7 +50,8 @@ class Box:
         q1, median, q3: The quartiles.
         high: The largest value.
         whiskers: The ends that are drawn; outliers lie beyond.
-        outliers: Shape (outliers,).
+        outliers: Those that are drawn.
+        beyond: How many there are.
     """
 
     low: float
@@ -53,11 +61,12 @@ class Box:
     high: float
     whiskers: tuple[float, float]
     outliers: Float64
+    beyond: int
 
     @property
     def numbers(self) -> Numbers:
         """Ends, quartiles and the number of outliers."""
-        values = (self.low, self.high, self.q1, self.median, self.q3, float(self.outliers.size))
+        values = (self.low, self.high, self.q1, self.median, self.q3, float(self.beyond))
         return dict(zip((*ENDS, *QUARTILES, OUTLIERS), values, strict=True))
 
 
@@ -78,13 +87,14 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     counts = histograms([np.clip(records, shape.low, shape.high)], shape.low, shape.high)
     designs = {
         RESAMPLED: projection(privacy, RECORDS, DEGREE, "moments", "paper"),
-        OURS: projection(privacy, RECORDS, None),
         **{name: projection(privacy, RECORDS, degree) for name, degree in DEGREES.items()},
     }
     boxes = {
         ORIGINAL: box_of(records),
         FIVE: five_numbers(records, epsilon, generator, monotone=False),
         FIVE_MONOTONE: five_numbers(records, epsilon, generator, monotone=True),
+        OURS: library_box(records, (shape.low, shape.high), privacy, "resample", source),
+        OUR_FIVE: library_box(records, (shape.low, shape.high), privacy, "five_numbers", source),
     }
     for name, strategy in designs.items():
         curve = released(strategy, counts, source)
@@ -118,7 +128,23 @@ def box_of(values: Float64) -> Box:
     inside = (values >= q1 - reach) & (values <= q3 + reach)
     kept = values[inside]
     whiskers = (float(kept.min()), float(kept.max()))
-    return Box(float(values.min()), q1, median, q3, float(values.max()), whiskers, values[~inside])
+    return Box(
+        float(values.min()), q1, median, q3, float(values.max()), whiskers, values[~inside], values.size - kept.size
+    )
+
+
+def library_box(
+    records: Float64, bounds: tuple[float, float], privacy: ApproxDP, method: str, source: KeyedSource
+) -> Box:
+    """The boxplot of one release of the library."""
+    statistic = Boxplot("value", bounds=bounds, bins=SIZE, method=method)
+    (box,) = release(statistic, trust=Central({"value": records}), privacy=privacy, source=source).boxes
+    outliers = np.array(box.outliers, dtype=np.float64)
+    ends = (float(value) for value in (box.low, box.q1, box.median, box.q3, box.high))
+    low, q1, median, q3, high = ends
+    reached = np.concatenate([outliers, [low, high]])
+    beyond = (box.below or 0) + (box.above or 0)
+    return Box(float(reached.min()), q1, median, q3, float(reached.max()), (low, high), outliers, beyond)
 
 
 def resample(curve: Float64, axis: Float64, size: int, generator: np.random.Generator) -> Float64:
@@ -144,7 +170,7 @@ def five_numbers(records: Float64, epsilon: float, generator: np.random.Generato
     low = -_end(-records, each, generator, monotone=monotone)
     high = max(_end(records, each, generator, monotone=monotone), low + STEP)
     q1, median, q3 = sorted(_quantile(records, share, low, high, each, generator) for share in (0.25, 0.5, 0.75))
-    return Box(low, q1, median, q3, high, (low, high), np.empty(0))
+    return Box(low, q1, median, q3, high, (low, high), np.empty(0), 0)
 
 
 def _end(records: Float64, epsilon: float, generator: np.random.Generator, *, monotone: bool) -> float:
@@ -180,4 +206,5 @@ def _pictured(name: str, box: Box) -> Numbers:
 
 def outliers_of(cells: Mapping[str, Cell], name: str) -> list[float]:
     """The outliers that were kept for a picture."""
-    return [cells[f"{name}: outlier {place}"].mean for place in range(round(cells[f"{name}: {OUTLIERS}"].mean))]
+    prefix = f"{name}: outlier "
+    return [cell.mean for key, cell in cells.items() if key.startswith(prefix)]

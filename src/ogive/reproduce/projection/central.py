@@ -1,7 +1,8 @@
 """Figures 1, 2, D1 and D2: all records in one place.
 
 Methods are named with what they are charged for: "naive" for every count on its own, as the paper's results need,
-"joint" for what all counts cost together. The library's histograms are made monotone; the paper cuts negative counts.
+"joint" for what all counts cost together. Those of `LIBRARY_MODE` are real releases of the library, but for PP, whose
+curve is smoothed as in the paper. All have Gaussian noise; for a histogram the library by itself takes Laplace noise.
 """
 
 from __future__ import annotations
@@ -27,15 +28,24 @@ from ogive.reproduce.projection.distances import distances
 from ogive.reproduce.projection.releases import (
     CODE,
     DEGREE,
+    GAUSSIAN_HISTOGRAM,
+    OUR_HISTOGRAM,
+    OUR_PROJECTION,
+    OUR_QUANTILES,
+    SIZE,
+    Recipe,
     exact,
     guarantee,
-    histogram,
     histograms,
+    library_curve,
     projection,
     released,
+    values_of,
 )
 from ogive.reproduce.projection.shapes import SHAPES, Shape
 from ogive.reproduce.randomness import streams
+from ogive.statistics.curve import Curve
+from ogive.strategies import OpenedThresholds
 
 Float64 = NDArray[np.float64]
 Curves = dict[str, Float64]
@@ -47,12 +57,24 @@ QUICK_EPSILONS = (0.1, 1.0, 5.0)
 
 PP, HQ_NAIVE, AQ_NAIVE = "PP", "HQ, naive", "AQ, naive"
 PP_EXACT, HQ, AQ, SHAPED = "PP, exact", "HQ, joint", "AQ, joint", "LEG-E"
+HQ_LAPLACE = "HQ, Laplace"
 NO_PRIVACY, HQ_STEP, HQ_CUT, ISOTROPIC = "no privacy", "HQ, joint, step", "HQ, joint, cut", "LEG K=6"
 SHAPED_6, SHAPED_10, SHAPED_20 = (f"{SHAPED} K={degree}" for degree in (6, 10, 20))
 
 PAPER_MODE = (PP, HQ_NAIVE, AQ_NAIVE)
 LIBRARY_MODE = (PP_EXACT, HQ, AQ, SHAPED)
-MEASURED = (*PAPER_MODE, *LIBRARY_MODE, NO_PRIVACY, HQ_STEP, HQ_CUT, ISOTROPIC, SHAPED_6, SHAPED_10, SHAPED_20)
+MEASURED = (
+    *PAPER_MODE,
+    *LIBRARY_MODE,
+    HQ_LAPLACE,
+    NO_PRIVACY,
+    HQ_STEP,
+    HQ_CUT,
+    ISOTROPIC,
+    SHAPED_6,
+    SHAPED_10,
+    SHAPED_20,
+)
 
 CENTRAL_CODE = (*CODE, "reproduce/projection/central.py")
 
@@ -99,41 +121,51 @@ def private_curves(
     size, axis, delta = records.size, shape.axis, delta_of(records.size)
     privacy = guarantee(epsilon, delta)
     groups = histogram_counts(records, shape.low, shape.high)
-    count = counter(records)
 
     def noisy_groups(sigma: float) -> Float64:
         return groups + sigma * generator.standard_normal(GROUPS)
 
-    def adaptive(sigma: float) -> tuple[Float64, Float64]:
-        noise = sigma * generator.standard_normal(ROUNDS)
-        return adaptive_points(count, size, shape.low, shape.high, noise)
-
-    one = scale(epsilon, delta)
-    joint = noisy_groups(one * np.sqrt(2))
+    joint = noisy_groups(math.sqrt(2) * scale(epsilon, delta))
     curves: Curves = {
         NO_PRIVACY: np.searchsorted(np.sort(records), axis, side="right") / size,
         HQ_NAIVE: histogram_curve(noisy_groups(scale(epsilon, delta, parts=GROUPS)), axis, linear=False),
         HQ_STEP: histogram_curve(joint, axis, linear=False),
         HQ_CUT: histogram_curve(joint, axis, linear=True),
     }
-    points: Points = {
-        AQ_NAIVE: adaptive(scale(epsilon, delta, parts=ROUNDS)),
-        AQ: adaptive(one * np.sqrt(ROUNDS)),
-    }
+    noise = scale(epsilon, delta, parts=ROUNDS) * generator.standard_normal(ROUNDS)
+    naive = adaptive_points(counter(records), size, shape.low, shape.high, noise)
+    curves[AQ_NAIVE] = np.interp(axis, *naive)
+
     designs = {
         PP: projection(privacy, size, DEGREE, "moments", "paper"),
         PP_EXACT: projection(privacy, size, DEGREE, "moments"),
         ISOTROPIC: projection(privacy, size, DEGREE, "isotropic"),
-        SHAPED: projection(privacy, size, None),
         SHAPED_6: projection(privacy, size, 6),
         SHAPED_10: projection(privacy, size, 10),
         SHAPED_20: projection(privacy, size, 20),
-        HQ: histogram(privacy),
     }
     counts = histograms([records], shape.low, shape.high)
-    curves |= {name: np.interp(axis, *found) for name, found in points.items()}
     curves |= {name: released(strategy, counts, source) for name, strategy in designs.items()}
-    return curves, points
+    recipes: dict[str, Recipe] = {
+        SHAPED: OUR_PROJECTION,
+        HQ: GAUSSIAN_HISTOGRAM,
+        HQ_LAPLACE: OUR_HISTOGRAM,
+        AQ: OUR_QUANTILES,
+    }
+    library = {
+        name: library_curve(records, (shape.low, shape.high), privacy, recipe, source)
+        for name, recipe in recipes.items()
+    }
+    curves |= {name: values_of(curve) for name, curve in library.items()}
+    return curves, {AQ_NAIVE: naive, AQ: asked(library[AQ], axis)}
+
+
+def asked(curve: Curve, axis: Float64) -> tuple[Float64, Float64]:
+    """Where the library's adaptive quantiles asked, bounds included, and the curve there."""
+    strategy = curve.strategy
+    assert isinstance(strategy, OpenedThresholds)
+    places = np.array([0, *sorted(point + 1 for point in strategy.points if point + 1 < SIZE), SIZE])
+    return axis[places], values_of(curve)[places]
 
 
 def plain_curves(shape: Shape, records: Float64, epsilon: float) -> tuple[Curves, Points]:
@@ -152,7 +184,7 @@ def plain_curves(shape: Shape, records: Float64, epsilon: float) -> tuple[Curves
     curves = {
         HQ_NAIVE: histogram_curve(groups, axis, linear=False),
         PP: exact(projection(privacy, size, DEGREE, "moments", "paper"), counts),
-        HQ: exact(histogram(privacy), counts),
+        HQ: histogram_curve(groups, axis, linear=True),
         SHAPED: exact(projection(privacy, size, None), counts),
     }
     points = {AQ_NAIVE: found, AQ: found}

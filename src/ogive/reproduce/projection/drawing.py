@@ -9,6 +9,7 @@ from ogive.reproduce.projection.central import (
     AQ,
     AQ_NAIVE,
     HQ,
+    HQ_LAPLACE,
     HQ_NAIVE,
     NO_PRIVACY,
     PP,
@@ -36,6 +37,7 @@ LABELS = {
     PP_EXACT: "PP, exact constants",
     SHAPED: "LEG-E, the library's projection",
     f"{SHAPED}{SECURE}": "LEG-E, secure sum",
+    HQ_LAPLACE: "HQ, Laplace noise",
     NO_PRIVACY: "no privacy",
 }
 STYLES: dict[str, dict[str, Any]] = {
@@ -47,6 +49,7 @@ STYLES: dict[str, dict[str, Any]] = {
     PP_EXACT: {"color": RED, "marker": "o"},
     SHAPED: {"color": PURPLE, "marker": "D"},
     f"{SHAPED}{SECURE}": {"color": PURPLE, "marker": "d", "linestyle": ":"},
+    HQ_LAPLACE: {"color": GREEN, "marker": "x", "linestyle": ":"},
     NO_PRIVACY: {"color": TRUTH, "marker": "", "linestyle": ":", "linewidth": 1.2},
 }
 

@@ -29,6 +29,7 @@ from ogive.reproduce.projection.central import (
     EPSILONS,
     HQ,
     HQ_CUT,
+    HQ_LAPLACE,
     HQ_NAIVE,
     PP,
     PP_EXACT,
@@ -40,11 +41,25 @@ from ogive.reproduce.projection.central import (
     delta_of,
     measured,
 )
-from ogive.reproduce.projection.releases import DEGREE, guarantee, histogram, histograms, projection, released
+from ogive.reproduce.projection.releases import (
+    DEGREE,
+    GAUSSIAN_HISTOGRAM,
+    OUR_HISTOGRAM,
+    Recipe,
+    guarantee,
+    histograms,
+    merged_curve,
+    projection,
+    released,
+    secure_curve,
+    values_of,
+)
 from ogive.reproduce.projection.shapes import SHAPES, axis_of
 from ogive.reproduce.projection.weights import HIGH, LIKE, LOW, weights
 from ogive.reproduce.projection.weights import RECORDS as WEIGHED
 from ogive.reproduce.randomness import streams
+from ogive.statistics.recipes_whole import Projection
+from ogive.strategies.projection_design import usual_degree
 
 Float64 = NDArray[np.float64]
 
@@ -53,7 +68,8 @@ SITES, UPDATES = "sites", "updates"
 WEIGHTS = "weights"
 
 SECURE = ", secure sum"
-"""Added to a method's name: the sites' vectors are masked, only their sum is seen, and it has noise for one release."""
+"""Added to a method's name: the sites' vectors are masked, only their sum is seen, and it has noise for one release.
+The library's own is released by `SecAgg`; the others are one release of all records, which has the same noise."""
 
 PARTS_CODE = (*CENTRAL_CODE, "reproduce/projection/parts.py", "reproduce/projection/weights.py")
 
@@ -88,21 +104,19 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
     local = {
         PP: projection(privacy, size, DEGREE, "moments", "paper"),
         PP_EXACT: projection(privacy, size, DEGREE, "moments"),
-        SHAPED: projection(privacy, size, None),
         SHAPED_10: projection(privacy, size, 10),
         SHAPED_20: projection(privacy, size, 20),
-        HQ: histogram(privacy),
     }
     curves = {name: released(strategy, counts, source) for name, strategy in local.items()}
+    ours = Projection(degree=usual_degree(size / scale(epsilon, delta)))
+    recipes: dict[str, Recipe] = {SHAPED: ours, HQ: GAUSSIAN_HISTOGRAM, HQ_LAPLACE: OUR_HISTOGRAM}
+    for name, recipe in recipes.items():
+        curves[name] = values_of(merged_curve(parts, (low, high), privacy, recipe, source))
     if way == SITES:
         together = counts.sum(axis=0, keepdims=True)
-        secure = {
-            PP: projection(privacy, size, DEGREE, "moments", "paper"),
-            SHAPED: projection(privacy, size, None),
-            SHAPED_10: projection(privacy, size, 10),
-            SHAPED_20: projection(privacy, size, 20),
-        }
+        secure = {name: local[name] for name in (PP, SHAPED_10, SHAPED_20)}
         curves |= {f"{name}{SECURE}": released(strategy, together, source) for name, strategy in secure.items()}
+        curves[f"{SHAPED}{SECURE}"] = values_of(secure_curve(parts, (low, high), privacy, ours, source))
     groups = histogram_counts(records, low, high)
     noise = math.sqrt(PARTS) * generator.standard_normal((2, GROUPS))
     naive, joint = scale(epsilon, delta, parts=GROUPS), math.sqrt(2) * scale(epsilon, delta)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ogive.reproduce.items import FIGURE, Item, Setting
-from ogive.reproduce.projection.central import AQ, AQ_NAIVE, HQ, HQ_CUT, HQ_NAIVE, PP, PP_EXACT, SHAPED
+from ogive.reproduce.projection.central import AQ, AQ_NAIVE, HQ, HQ_CUT, HQ_LAPLACE, HQ_NAIVE, PP, PP_EXACT, SHAPED
 from ogive.reproduce.projection.checking import (
     NAIVE,
     agreement,
@@ -36,7 +36,7 @@ COMPETITIVE = 2.0
 """A method is competitive if its distances are below this many times those of the best, on average."""
 
 NAIVE_RIVALS, JOINT_RIVALS = (HQ_NAIVE, AQ_NAIVE), (HQ, AQ)
-SHOWN = (HQ_NAIVE, AQ_NAIVE, PP, HQ, AQ, PP_EXACT, SHAPED, f"{SHAPED}{SECURE}")
+SHOWN = (HQ_NAIVE, AQ_NAIVE, PP, HQ, AQ, PP_EXACT, SHAPED, HQ_LAPLACE, f"{SHAPED}{SECURE}")
 GAIN = math.sqrt(PARTS)
 """How much less noise the sum of all sites has where only the sum is seen."""
 

@@ -1,10 +1,11 @@
-"""Curves as the library releases them: designed strategies, integer noise, and the nearest valid curve.
+"""Curves as the library releases them, and its strategies where the paper's way of smoothing is wanted.
 
 A release of several sites, or of several batches, is the sum of their noisy integers, each with noise of its own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -13,9 +14,16 @@ from numpy.typing import NDArray
 
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP
-from ogive.reproduce.projection.baselines import GROUPS, valid_curve
+from ogive.releasing import release
+from ogive.reproduce.projection.baselines import GROUPS, ROUNDS, valid_curve
 from ogive.reproduce.projection.shapes import POINTS
-from ogive.strategies import Strategy, design_histogram, design_projection
+from ogive.statistics.curve import Curve
+from ogive.statistics.ecdf import Ecdf
+from ogive.statistics.merging import merge
+from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
+from ogive.statistics.recipes_whole import HistogramQueries, Projection
+from ogive.strategies import Strategy, design_projection
+from ogive.trust import Central, SecAgg, TrustModel
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -26,11 +34,24 @@ SIZE = POINTS - 1
 DEGREE = 6
 """The degree of the paper's polynomials, K."""
 
+Bounds = tuple[float, float]
+Recipe = Projection | HistogramQueries | AdaptiveQuantiles
+
+OUR_PROJECTION = Projection()
+GAUSSIAN_HISTOGRAM = HistogramQueries(groups=GROUPS, noise="gaussian")
+OUR_HISTOGRAM = HistogramQueries(groups=GROUPS)
+OUR_QUANTILES = AdaptiveQuantiles(rounds=ROUNDS, noise="gaussian")
+
 CODE = (
     "noise/*.py",
-    "accounting/gaussian.py",
+    "accounting/*.py",
+    "queries/*.py",
+    "releasing.py",
+    "smoothing/*.py",
+    "statistics/*.py",
     "strategies/*.py",
     "strategies/*.npz",
+    "trust/*.py",
     "reproduce/projection/baselines.py",
     "reproduce/projection/distances.py",
     "reproduce/projection/releases.py",
@@ -60,12 +81,6 @@ def projection(
     )  # fmt: skip
 
 
-@lru_cache(maxsize=256)
-def histogram(privacy: ApproxDP) -> Strategy:
-    """Counts of the paper's groups, charged together."""
-    return design_histogram(SIZE, privacy=privacy, adjacency=Adjacency.REPLACE, groups=GROUPS)
-
-
 def released(strategy: Strategy, counts: Int64, source: KeyedSource) -> Float64:
     """The valid curve of the summed noisy answers of all parts, at all points, shape (POINTS,).
 
@@ -90,3 +105,41 @@ def _noise(strategy: Strategy, source: KeyedSource) -> tuple[Int64, ...]:
 def _curve(strategy: Strategy, answer: Int64, total: int) -> Float64:
     estimate = strategy.estimate(answer, total) / total
     return np.concatenate([[0.0], valid_curve(estimate)])
+
+
+def library_curve(
+    records: Float64, bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource, batch: str | None = None
+) -> Curve:
+    """One release of all records by a method of the library, with everything else as it is by default."""
+    return _release(Central({"value": records}), bounds, privacy, method, source, batch)
+
+
+def merged_curve(
+    parts: Sequence[Float64], bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource
+) -> Curve:
+    """A release of every part by itself, added up."""
+    return merge(
+        *(
+            library_curve(part, bounds, privacy, method, source, f"part {number}")
+            for number, part in enumerate(parts, start=1)
+        )
+    )
+
+
+def secure_curve(
+    parts: Sequence[Float64], bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource
+) -> Curve:
+    """A release of the sum of all parts, each of which adds its share of the noise and masks what it sends."""
+    return _release(SecAgg([{"value": part} for part in parts]), bounds, privacy, method, source, None)
+
+
+def _release(
+    trust: TrustModel, bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource, batch: str | None
+) -> Curve:
+    statistic = Ecdf("value", bounds=bounds, bins=SIZE, method=method)
+    return release(statistic, trust=trust, privacy=privacy, batch=batch, source=source)
+
+
+def values_of(curve: Curve) -> Float64:
+    """Shares at all points; none at the lower bound, shape (POINTS,)."""
+    return np.concatenate([[0.0], curve.probabilities])
