@@ -23,6 +23,7 @@ from ogive.statistics.curve_bins import QuantileInterval
 from ogive.statistics.curve_shape import CurveMoments
 from ogive.statistics.curve_steps import CurveFunction
 from ogive.strategies import Strategy
+from ogive.strategies.base import approximates
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -141,6 +142,11 @@ class Curve:
     def private(self) -> bool:
         """Whether noise was added."""
         return self.strategy is not None
+
+    @property
+    def approximates(self) -> bool:
+        """Whether the method measured less than a whole curve, so that its error is more than its noise."""
+        return self.strategy is not None and approximates(self.strategy)
 
     @property
     def records(self) -> float:

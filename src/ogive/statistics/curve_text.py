@@ -41,6 +41,8 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
         assert curve.strategy is not None
         rows.append(("method", f"{curve.strategy.name}, smoothing {curve.smoothing}"))
         rows.append(("noise", f"+/- {curve.rmse():.2g} of the records (root mean square, before smoothing)"))
+    if curve.approximates:
+        rows.append(("bias", "besides its noise this method approximates; band() says what that leaves open"))
     return rows
 
 

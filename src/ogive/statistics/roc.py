@@ -24,6 +24,7 @@ from ogive.statistics.roc_designs import BUDGETS, choose_for_classes
 from ogive.statistics.roc_estimate import RocEstimate
 from ogive.statistics.roc_points import ORIENTATIONS
 from ogive.strategies import PathNoise, Strategy
+from ogive.strategies.base import approximates
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -93,6 +94,8 @@ class Roc:
             raise ParameterError(f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {self.method!r}")
         if self.smooth not in ("auto", *SMOOTHINGS):
             raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {self.smooth!r}")
+        if not isinstance(self.method, str) and approximates(self.method):
+            raise ParameterError("a ROC curve needs a method without bias; use path, tree_ls, hat_ls or sqrt")
         reason = None if isinstance(self.method, str) else unsmoothable(self.method, self.smooth)
         if reason is not None:
             raise ParameterError(reason)

@@ -11,6 +11,7 @@ from ogive.report.chart_curve import CurveChart
 from ogive.report.kinds.figures import Figures, QuantileRow, Reportable, figures_of
 from ogive.report.markup import Html
 from ogive.report.parts import Row, fine, say, strong, table
+from ogive.statistics.bands import Band
 from ogive.statistics.batches import list_batches
 from ogive.statistics.curve import Curve
 
@@ -193,7 +194,9 @@ def _error(figures: Figures) -> tuple[Html, ...]:
     if not figures.provenance.private:
         return (say("Not at all for these records: the values are exact, up to the distance of thresholds."),)
     found = []
-    sample, population = figures.sample_band, figures.population_band
+    sample, population, noise = figures.sample_band, figures.population_band, figures.noise_band
+    if noise is not None and sample is not None:
+        return _approximate_error(figures, noise, sample)
     if sample is not None:
         reach = figures.reach(sample)
         found.append(
@@ -220,13 +223,30 @@ def _error(figures: Figures) -> tuple[Html, ...]:
     return tuple(found) or (say("The intervals in the table say so, with noise and sampling counted."),)
 
 
+def _approximate_error(figures: Figures, noise: Band, sample: Band) -> tuple[Html, ...]:
+    """Noise and what was never measured are two things, and only the first depends on the privacy loss."""
+    return (
+        say(
+            strong(f"± {words.points(figures.reach(noise))}"),
+            " from noise: so far the curve may be from what this method would say of these records without it, at "
+            f"every threshold at once, with {_level(figures)} confidence.",
+        ),
+        say(
+            strong(f"± {words.points(figures.reach(sample))}"),
+            " from the true curve of these records, whatever their values: the method measures a few numbers and "
+            "approximates the rest. Smooth distributions are far closer; values that pile up at a few points need "
+            "not be.",
+        ),
+    )
+
+
 def _useless(figures: Figures) -> str | None:
     """Why noise made the release useless, if it did: nothing left, or a band as wide as half of all records."""
     if not figures.provenance.private:
         return None
     if not figures.defined:
         return "The noise is larger than the number of records. Grant more privacy loss, or take more records."
-    band = figures.sample_band
+    band = figures.sample_band if figures.noise_band is None else figures.noise_band
     if band is not None and figures.reach(band) >= USELESS:
         return (
             f"The true curve may lie {words.points(figures.reach(band))} away. "

@@ -47,6 +47,7 @@ class Figures:
         quantiles: Rows of the table, in order.
         share: Released share at each threshold, shape (N,); None where only quantiles were released.
         sample_band, population_band: For the curve of these records, and of those they were drawn from.
+        noise_band: Of a method that approximates: holds what it would say of these records without noise.
         typical_error: Root mean square of the noise's standard deviation, as a share.
         truth: Exact share at each threshold, shape (N,), where it is shown.
         smoothing: How the noisy measurements became a valid curve.
@@ -62,6 +63,7 @@ class Figures:
     share: Float64 | None = None
     sample_band: Band | None = None
     population_band: Band | None = None
+    noise_band: Band | None = None
     typical_error: float | None = None
     truth: Float64 | None = None
     smoothing: str = "none"
@@ -138,6 +140,7 @@ def figures_of(estimate: Reportable, truth: Curve | None) -> Figures:
         share=curve.probabilities,
         sample_band=curve.band(level, target="sample") if curve.private else None,
         population_band=curve.band(level, target="population"),
+        noise_band=curve.band(level, target="approximation") if curve.approximates else None,
         typical_error=_typical_error(curve),
         smoothing=curve.smoothing,
         total=curve.total,
