@@ -85,8 +85,11 @@ class Boxplot:
             raise ParameterError(f"beyond must be a whole number of records, at least 0, got {self.beyond!r}")
         self.grouping()
 
-    def _ecdf(self, records: int | None = None) -> Ecdf:
-        """The curve of all records, or of one group, with a public guess of the number of all records."""
+    def _ecdf(self, records: int | None = None, *, private: bool = True) -> Ecdf:
+        """The curve of all records, or of one group, with a public guess of the number of all records.
+
+        Without privacy nothing is gained by an approximate curve, and boxes are those of the records.
+        """
         guess = self.expected_records if records is None else records
         if guess is not None and self.groups:
             guess = max(1, guess // len(self.groups))
@@ -95,7 +98,7 @@ class Boxplot:
             self.bounds,
             bins=self.bins,
             grid=self.grid,
-            method=self.curve,
+            method=self.curve if private else "auto",
             missing=self.missing,
             expected_records=guess,
         )
@@ -142,9 +145,9 @@ class Boxplot:
         labels: tuple[LabelValue | None, ...] = (None,) if grouping is None else grouping.groups
         if self.method == "resample":
             if grouping is None:
-                curves = [(yield from self._ecdf().questions(terms))]
+                curves = [(yield from self._ecdf(private=terms.private).questions(terms))]
             else:
-                ecdf = self._ecdf(terms.records)
+                ecdf = self._ecdf(terms.records, private=terms.private)
                 curves = yield from ask_groups(grouping, ecdf.questions, terms, public_groups=self.public_groups)
             curves = [dataclasses.replace(curve, adjacency=terms.adjacency) for curve in curves]
             boxes = [box_of(curve, label) for curve, label in zip(curves, labels, strict=True)]

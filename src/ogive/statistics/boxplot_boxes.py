@@ -139,8 +139,8 @@ def _spread(first: int, last: int) -> list[int]:
 def selection_grants(privacy: Privacy, shares: Sequence[Fraction]) -> tuple[tuple[PureDP, ...], bool]:
     """The epsilon of each of several selections that together keep a guarantee, and whether they are priced in zCDP.
 
-    Epsilons add up; in zCDP halves of their squares do, which allows more where the guarantee is in zCDP, or is
-    (epsilon, delta) with a large epsilon.
+    Epsilons add up; in zCDP halves of their squares do, which allows more where the guarantee is in zCDP, and
+    where delta is large.
     """
     if isinstance(privacy, PureDP):
         return tuple(PureDP(privacy.epsilon * share) for share in shares), False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Generator, Iterator
 from fractions import Fraction
 from typing import TypeVar
@@ -99,11 +100,11 @@ def _shared_terms(
         return None if everyone is None else everyone // number
 
     if terms.adjacency is Adjacency.ADD_OR_REMOVE or public_groups:
-        return Terms(terms.privacy, terms.unit, refusal, simulations=terms.simulations, count=count)
+        return dataclasses.replace(terms, refusal=refusal, count=count)
     unit = PrivacyUnit(Adjacency.ADD_OR_REMOVE, terms.unit.person)
     share, problem = Fraction(1, 2), None
     for privacy in _tries(terms.privacy):
-        shared = Terms(privacy(share), unit, refusal, simulations=terms.simulations)
+        shared = dataclasses.replace(terms, privacy=privacy(share), unit=unit, refusal=refusal, count=count)
         try:
             price = _rehearsed(groups, ask, shared, terms.unit)
         except OgiveError as refused:

@@ -1,0 +1,89 @@
+"""`ogive boxplot`: results, pictures, books and messages."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive.cli import main
+
+RNG = np.random.default_rng(4)
+GROUPS = RNG.choice(["red", "blue"], 2_000)
+ROWS = zip(RNG.normal(size=2_000) + (GROUPS == "red"), GROUPS, RNG.integers(1, 3, 2_000), strict=True)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("boxes") / "people.csv"
+    path.write_text("x,color,wave\n" + "".join(f"{x},{color},{wave}\n" for x, color, wave in ROWS))
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    def run_it(*arguments):
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_it
+
+
+X = ("--column", "x", "--bounds", "-5", "6")
+ONE = ("--epsilon", "1")
+COLORS = ("--by", "color", "--groups", "red", "blue")
+
+
+def test_prints_a_row_for_each_group(run, table):
+    status, out, err = run("boxplot", table, *X, *ONE, *COLORS)
+    assert (status, err) == (0, "")
+    assert [line.split()[0] for line in out.splitlines()[1:4]] == ["color", "red", "blue"]
+
+
+def test_json_reads_back_and_groups_may_be_numbers(run, table):
+    status, out, _ = run(
+        "boxplot", table, *X, *ONE, "--by", "wave", "--groups", "1", "2", "--method", "five_numbers", "--json"
+    )
+    assert status == 0
+    boxes = ogive.Boxplots.from_dict(json.loads(out))
+    assert [box.group for box in boxes.boxes] == [1, 2]
+    assert abs(boxes[2].median - 0.5) < 0.5
+
+
+def test_a_ledger_pays_once_and_a_report_shows_the_boxes(run, table, tmp_path):
+    books = ("--ledger", tmp_path / "b.db", "--limit-epsilon", "1")
+    asked = ("boxplot", table, *X, *COLORS, "--epsilon", "1", "-o", tmp_path / "boxes.json")
+    status, _, err = run(*asked, *books, "--plot", tmp_path / "boxes.png")
+    assert status == 0, err
+    assert "paid epsilon = 1" in err
+    assert (tmp_path / "boxes.png").stat().st_size > 5_000
+    status, _, err = run(*asked, *books)
+    assert "costs nothing" in err
+    status, _, err = run("boxplot", table, *X, *ONE, *books)
+    assert status == 1
+    assert "nothing is left" in err or "left" in err
+    status, _, err = run("report", tmp_path / "boxes.json", "-o", tmp_path / "report.html")
+    assert status == 0, err
+    assert "Boxplot of x by color" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--by", "color", *ONE), "--groups a b"),
+        (("--groups", "red", *ONE), "--groups needs --by"),
+        (("--by", "color", "--groups", "red", *ONE), "name all of them, which are public, with --groups"),
+        (("--by", "wave", "--groups", "red", *ONE), "its groups are texts"),
+        ((*ONE, "--method", "smith"), "method"),
+        ((*ONE, "--method", "five_numbers", "--shares", "1", "0", "0", "0", "0"), "shares must be five numbers"),
+        ((*ONE, "--beyond", "1.5"), "must be a whole number"),
+        ((*COLORS,), "say how much privacy"),
+    ],
+)
+def test_refuses_in_one_line_and_writes_nothing(run, table, tmp_path, arguments, message):
+    status, out, err = run("boxplot", table, *X, *arguments, "-o", tmp_path / "out.json")
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "out.json").exists()

@@ -1,0 +1,359 @@
+"""Boxplots: boxes against a slow oracle, prices of groups, and what is refused before anything is touched."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ogive
+from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
+from ogive.noise import KeyedSource
+from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
+from ogive.statistics.base import describe
+from ogive.statistics.boxplot_boxes import SHOWN_OUTLIERS, box_of, inverse, selection_grants
+from ogive.statistics.curve import Curve
+
+RNG = np.random.default_rng(5)
+N = 6_000
+GROUP = RNG.choice(["a", "b", "c"], N, p=[0.5, 0.3, 0.2])
+TABLE = {"x": RNG.normal(size=N) + (GROUP == "b"), "g": GROUP, "k": (GROUP == "a").astype(int)}
+BY = {"by": "g", "groups": ("a", "b", "c")}
+APPROX = ApproxDP(1, "1e-6")
+GRANTS = (PureDP(1), ZeroConcentratedDP("0.1"), APPROX)
+SOURCE = KeyedSource(bytes(32))
+
+
+def released(statistic, privacy=APPROX, trust=ogive.Central, table=None, **changes):
+    privacy = None if trust is ogive.Clear else privacy
+    records = trust(TABLE if table is None else table)
+    return ogive.release(statistic, trust=records, privacy=privacy, source=KeyedSource(bytes(32)), **changes)
+
+
+def curve_of(counts, grid=None, total=True):
+    counts = np.cumsum(np.asarray(counts, dtype=float))
+    grid = ogive.Grid.linear(0, len(counts), bins=len(counts)) if grid is None else grid
+    known = int(counts[-1]) if total else None
+    return Curve(grid, counts, counts, None, Adjacency.REPLACE, known, "none", "x")
+
+
+def slow_box(curve):
+    """The box of all evenly spread values, made one by one, as matplotlib would draw them."""
+    n = round(curve.records)
+    shares, ends = curve.probabilities, np.concatenate(([curve.grid.low], curve.thresholds))
+
+    def reached(share):
+        for number, level in enumerate(shares):
+            if level >= share:
+                before = shares[number - 1] if number else 0.0
+                return ends[number] + (share - before) / (level - before) * (ends[number + 1] - ends[number])
+        raise AssertionError("the last level is 1")
+
+    q1, median, q3 = (reached(share) for share in (0.25, 0.5, 0.75))
+    values = np.array([reached((i + 0.5) / n) for i in range(n)])
+    inside = values[(values >= q1 - 1.5 * (q3 - q1)) & (values <= q3 + 1.5 * (q3 - q1))]
+    low, high = min(inside.min(), q1), max(inside.max(), q3)
+    below, above = values[values < q1 - 1.5 * (q3 - q1)], values[values > q3 + 1.5 * (q3 - q1)]
+    return (low, q1, median, q3, high), below, above
+
+
+@given(st.lists(st.integers(0, 9), min_size=2, max_size=14).filter(lambda counts: sum(counts) > 1))
+@settings(max_examples=150)
+def test_a_box_is_that_of_all_evenly_spread_values(counts):
+    curve = curve_of(counts)
+    box = box_of(curve, None)
+    numbers, below, above = slow_box(curve)
+    assert np.allclose(box.numbers, numbers, atol=1e-9)
+    assert (box.below, box.above) == (len(below), len(above))
+    assert np.allclose(box.outliers, np.concatenate([below, above]), atol=1e-9)
+    assert box.records == sum(counts)
+
+
+def test_a_box_by_hand():
+    # 100 records evenly in bins 2 to 5 of 8, three in the first and one in the last
+    box = box_of(curve_of([3, 0, 24, 24, 24, 24, 0, 1]), "a")
+    assert box.group == "a"
+    assert box.median == pytest.approx(3 + 23 / 24)
+    assert box.q1 == pytest.approx(2 + 22 / 24)
+    assert box.q3 == pytest.approx(5.0)
+    reach = 1.5 * (box.q3 - box.q1)
+    assert box.q1 - reach < 0  # the three in the first bin are within the whiskers
+    assert (box.below, box.above) == (0, 0)
+    assert not box.flat
+
+
+def test_flat_parts_count_at_their_first_point_and_mass_lies_evenly_in_a_bin():
+    curve = curve_of([2, 0, 0, 2])
+    found = inverse(curve.grid, curve.probabilities, np.array([0.25, 0.5, 0.5 + 1e-9, 0.75, 1.0]))
+    assert np.allclose(found, [0.5, 1.0, 3.0, 3.5, 4.0], atol=1e-6)
+
+
+def test_many_outliers_are_counted_and_some_are_listed():
+    box = box_of(curve_of([400, *[0] * 8, 100_000, *[0] * 8, 900]), None)
+    assert (box.below, box.above) == (400, 900)
+    assert len(box.outliers) == 2 * SHOWN_OUTLIERS
+    assert box.outliers == tuple(sorted(box.outliers))
+    assert box.outliers[0] < 1 / 400
+    assert box.outliers[-1] > 19 - 1 / 450
+    # as many records as nobody can list
+    huge = box_of(curve_of([1, 2**50, 2**50, 1]), None)
+    assert huge.median == pytest.approx(2)
+
+
+def test_all_records_in_one_bin_give_a_flat_box_that_says_so():
+    at_seven = {"x": np.full(500, 7.0)}
+    for method in ("resample", "five_numbers"):
+        statistic = ogive.Boxplot("x", (0, 10), bins=100, method=method, curve="tree_ls")
+        for trust in (ogive.Clear, ogive.Central):
+            boxes = released(statistic, PureDP(5), trust, at_seven)
+            assert boxes.boxes[0].flat, (method, trust)
+            assert boxes.boxes[0].q1 == pytest.approx(7, abs=0.11)
+            assert "is flat" in str(boxes)
+    assert "is flat" not in str(released(ogive.Boxplot("x", (-5, 5))))
+
+
+def test_a_curve_that_noise_left_nothing_of_says_nothing():
+    empty = dataclasses.replace(curve_of([0, 0, 0, 0], total=False))
+    box = box_of(empty, "a")
+    assert not box.defined
+    boxes = ogive.Boxplots("x", "g", empty.grid, "resample", (box,), (empty,), Adjacency.ADD_OR_REMOVE)
+    assert "the box of a says nothing" in str(boxes)
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("privacy", GRANTS, ids=lambda grant: type(grant).__name__)
+@pytest.mark.parametrize("groups", [{}, BY, {**BY, "public_groups": True}], ids=["one", "by", "public"])
+@pytest.mark.parametrize("method", ["resample", "five_numbers"])
+def test_every_box_is_near_the_true_one_and_stays_within_its_price(method, groups, privacy, adjacency):
+    statistic = ogive.Boxplot("x", (-6, 6), method=method, expected_records=N, **groups)
+    truth = released(ogive.Boxplot("x", (-6, 6), **groups), trust=ogive.Clear, adjacency=adjacency)
+    boxes = released(statistic, privacy, adjacency=adjacency)
+    assert [box.group for box in boxes.boxes] == list(groups.get("groups", [None]))
+    errors = boxes.errors(truth)
+    assert max(errors[name] for name in ("q1", "median", "q3")) < 0.03
+    price = boxes.provenance.price
+    from ogive.accounting import covers
+
+    assert covers(privacy, price)
+    # and nearly all of what was granted is used, so that no noise is wasted
+    if isinstance(price, PureDP):
+        assert price.epsilon > 0.99 * privacy.epsilon
+    elif isinstance(privacy, ZeroConcentratedDP):
+        rho = price.mu_squared / 2 if isinstance(price, GaussianDP) else price.rho
+        assert rho > 0.98 * privacy.rho
+    known = adjacency is Adjacency.REPLACE and (not groups or "public_groups" in groups)
+    if method == "five_numbers":
+        assert (boxes.boxes[0].records is not None) == known
+    else:
+        assert abs(sum(box.records for box in boxes.boxes) - N) < (1 if known else 400)
+    assert type(boxes).from_json(boxes.to_json()) == boxes
+
+
+def test_boxes_of_exact_answers_are_those_of_the_records():
+    truth = released(ogive.Boxplot("x", (-6, 6), **BY), trust=ogive.Clear)
+    step = 12 / 1024
+    for box in truth.boxes:
+        values = TABLE["x"][box.group == GROUP]
+        assert np.allclose(box.numbers[1:4], np.quantile(values, [0.25, 0.5, 0.75]), atol=2 * step)
+        assert box.records == len(values)
+    five = released(ogive.Boxplot("x", (-6, 6), method="five_numbers", **BY), trust=ogive.Clear)
+    for box in five.boxes:
+        values = TABLE["x"][box.group == GROUP]
+        assert np.allclose(box.numbers, np.quantile(values, [0, 0.25, 0.5, 0.75, 1]), atol=2 * step)
+    assert truth["b"].median > truth["a"].median + 0.5
+
+
+def test_groups_of_an_array_pay_once_and_their_sizes_are_public():
+    data = {name: TABLE["x"][name == GROUP] for name in ("a", "b", "c")}
+    boxes = ogive.boxplot(data, bounds=(-6, 6), privacy=APPROX, curve="tree_ls", source=SOURCE)
+    assert [box.records for box in boxes.boxes] == [len(values) for values in data.values()]
+    assert boxes["b"].median == pytest.approx(np.median(data["b"]), abs=0.2)
+    # replacing a record of a known group costs the same as if there were no groups
+    alone = ogive.boxplot(data["a"], bounds=(-6, 6), privacy=APPROX, curve="tree_ls", source=SOURCE)
+    assert boxes.provenance.price == alone.provenance.price
+    assert boxes.curves[0].strategy == alone.curves[0].strategy
+    with pytest.raises(ParameterError, match="no box of 'd'; there are 'a', 'b', 'c'"):
+        boxes["d"]
+
+
+def test_membership_that_is_hidden_costs_more_noise():
+    hidden = released(ogive.Boxplot("x", (-6, 6), curve="tree_ls", **BY), PureDP(1))
+    public = released(ogive.Boxplot("x", (-6, 6), curve="tree_ls", public_groups=True, **BY), PureDP(1))
+    assert hidden.provenance.price == public.provenance.price == PureDP(1)
+    # a record that leaves one group and joins another moves two counts, as one that moves in a group does
+    assert 1 < hidden.curves[0].rmse() / public.curves[0].rmse() < 3
+    gaussian = [
+        released(ogive.Boxplot("x", (-6, 6), public_groups=known, **BY)).curves[0].rmse() for known in (False, True)
+    ]
+    assert gaussian[0] > 1.2 * gaussian[1]
+
+
+def test_groups_may_be_numbers_or_truth_values_and_are_the_text_that_writes_them():
+    for groups, column in (((0, 1), TABLE["k"]), ((False, True), TABLE["k"] == 1), ((0, 1), TABLE["k"].astype(str))):
+        found = released(
+            ogive.Boxplot("x", (-6, 6), by="k", groups=groups, curve="tree_ls"),
+            trust=ogive.Clear,
+            table={"x": TABLE["x"], "k": column},
+        )
+        assert found[groups[1]].records == np.sum(GROUP == "a")
+
+
+def test_all_curve_methods_serve_groups():
+    for curve in ("auto", "histogram", "adaptive", "hat_ls"):
+        statistic = ogive.Boxplot("x", (-6, 6), curve=curve, bins=256, **BY)
+        boxes = released(statistic)
+        assert abs(boxes["b"].median - 1) < 0.3, curve
+
+
+def test_a_party_that_only_adds_up_can_read_boxes_off_curves_and_refuses_five_numbers():
+    half = [{name: values[part] for name, values in TABLE.items()} for part in (slice(0, 2_000), slice(2_000, N))]
+    boxes = ogive.release(ogive.Boxplot("x", (-6, 6), **BY), trust=ogive.SecAgg(half), privacy=APPROX, source=SOURCE)
+    assert abs(boxes["b"].median - 1) < 0.3
+    for groups in ({}, BY):
+        five = ogive.Boxplot("x", (-6, 6), method="five_numbers", **groups)
+        with pytest.raises(UnsupportedError, match="needs all records in one place"):
+            ogive.release(five, trust=ogive.SecAgg(half), privacy=APPROX, source=SOURCE)
+
+
+def test_shares_of_the_budget_move_noise_between_the_five_numbers():
+    shares = ("1/20", "6/20", "6/20", "6/20", "1/20")
+    grants, concentrated = selection_grants(PureDP(2), [ogive.privacy.exact(share, "share") for share in shares])
+    assert [grant.epsilon for grant in grants] == [2 * ogive.privacy.exact(share, "share") for share in shares]
+    assert not concentrated
+    boxes = released(ogive.Boxplot("x", (-6, 6), method="five_numbers", shares=shares), PureDP(2))
+    assert boxes.provenance.price == PureDP(2)
+
+
+def test_five_numbers_take_the_better_of_two_ways_to_add_up():
+    fifth = [ogive.privacy.exact("1/5", "share")] * 5
+    small, in_zcdp = selection_grants(ApproxDP(1, "1e-6"), fifth)
+    assert small[0] == PureDP("1/5")
+    assert not in_zcdp
+    tenth = [ogive.privacy.exact("1/10", "share")] * 10
+    many, in_zcdp = selection_grants(ApproxDP("0.1", "0.01"), tenth)
+    assert in_zcdp
+    assert many[0].epsilon > ogive.privacy.exact("0.1", "epsilon") / 10
+    rho = ZeroConcentratedDP("0.1")
+    grants, in_zcdp = selection_grants(rho, fifth)
+    assert in_zcdp
+    assert rho.rho * 999 / 1000 < sum(grant.epsilon**2 / 2 for grant in grants) <= rho.rho
+
+
+def test_dates_give_boxes_of_days():
+    days = {"d": np.datetime64("2024-01-01") + RNG.integers(0, 366, 5_000)}
+    for method in ("resample", "five_numbers"):
+        boxes = released(ogive.Boxplot("d", ("2024-01-01", "2024-12-31"), grid="integers", method=method), table=days)
+        assert "2024-0" in str(boxes)
+        assert abs(boxes.boxes[0].median - (19723 + 182)) < 12
+        assert type(boxes).from_json(boxes.to_json()) == boxes
+        assert boxes.plot().get_ylabel() == "d"
+
+
+def test_pictures_show_every_box_beside_the_true_one():
+    boxes = released(ogive.Boxplot("x", (-6, 6), **BY))
+    truth = released(ogive.Boxplot("x", (-6, 6), **BY), trust=ogive.Clear)
+    axes = boxes.plot(truth=truth)
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["a", "b", "c"]
+    assert len(axes.patches) == 6
+    assert {text.get_text() for text in axes.get_legend().get_texts()} == {"exact", "private"}
+    assert len(boxes.plot(kind="violin").collections) == 3
+    with pytest.raises(ParameterError, match="kind must be box or violin, got 'pie'"):
+        boxes.plot(kind="pie")
+    five = released(ogive.Boxplot("x", (-6, 6), method="five_numbers", **BY))
+    with pytest.raises(ParameterError, match="violins need a whole curve"):
+        five.plot(kind="violin")
+    with pytest.raises(ParameterError, match="different grids or groups"):
+        boxes.plot(truth=released(ogive.Boxplot("x", (-5, 5), **BY), trust=ogive.Clear))
+    assert "<table>" in boxes._repr_html_()
+    # whiskers' ends of five numbers are those of the records, so they do not compare
+    assert set(five.errors(truth)) == {"q1", "median", "q3"}
+
+
+def test_a_session_pays_once_and_answers_again_for_nothing(tmp_path):
+    with ogive.Session(TABLE, limit=PureDP(1), ledger=f"sqlite:///{tmp_path}/b.db", name="t") as session:
+        first = session.boxplot("x", by="g", groups=["a", "b", "c"], bounds=(-6, 6), privacy=PureDP("0.7"))
+        again = session.boxplot("x", by="g", groups=("a", "b", "c"), bounds=(-6.0, 6), privacy=PureDP("0.7"))
+        assert first == again
+        assert session.remaining == PureDP("0.3")
+        with pytest.raises(DataError, match="not declared"):
+            session.boxplot("x", by="g", groups=["a", "b"], bounds=(-6, 6), privacy=PureDP("0.2"))
+        assert session.remaining == PureDP("0.3")
+        session.boxplot("x", method="five_numbers", bounds=(-6, 6), privacy=PureDP("0.3"))
+        with pytest.raises(BudgetError):
+            session.boxplot("x", bounds=(-6, 6), privacy=PureDP("0.1"))
+
+
+def test_one_question_has_one_description():
+    spelled = ogive.Boxplot("x", (-6.0, 6), groups=["a", "b"], by="g", beyond=0, shares=(0.2,) * 5)
+    assert describe(spelled) == describe(ogive.Boxplot("x", (-6, 6), groups=("a", "b"), by="g", curve="projection"))
+    assert describe(spelled) == describe(dataclasses.replace(spelled, shares=(0.1, 0.2, 0.2, 0.2, 0.3)))
+    five = dataclasses.replace(spelled, method="five_numbers")
+    assert describe(five) == describe(dataclasses.replace(five, curve="tree_ls"))
+    assert describe(five) != describe(dataclasses.replace(five, shares=(0.1, 0.2, 0.2, 0.2, 0.3)))
+    assert describe(five) != describe(dataclasses.replace(five, public_groups=True))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"bounds": (5, 5)}, "the lower bound must be below the upper bound"),
+        ({"method": "smith"}, "method must be resample or five_numbers, got 'smith'"),
+        ({"curve": "smith"}, "method must be auto or one of"),
+        ({"by": "g"}, "say which groups column 'g' has"),
+        ({"by": "g", "groups": "abc"}, "say which groups column 'g' has"),
+        ({"by": "g", "groups": ()}, "there must be 1 to 1000 groups, got 0"),
+        ({"by": "g", "groups": ("a", "a")}, "each group must be named once, but 'a' is named twice"),
+        ({"by": "g", "groups": (1, True)}, "named once, but True is named twice"),
+        ({"by": "g", "groups": (None,)}, "groups must be the values of column 'g'"),
+        ({"by": 3, "groups": ("a",)}, "by must be a column's name"),
+        ({"groups": ("a", "b")}, "groups need by"),
+        ({"shares": (0.2,) * 4}, "shares must be five numbers above 0 that add up to 1"),
+        ({"shares": (0.1, 0.2, 0.2, 0.2, 0.2)}, "add up to 1, got 0.1, 0.2, 0.2, 0.2, 0.2"),
+        ({"shares": (0, 0.25, 0.25, 0.25, 0.25)}, "above 0"),
+        ({"shares": 5}, "shares must be five numbers"),
+        ({"beyond": -1}, "beyond must be a whole number of records"),
+        ({"public_groups": "yes"}, "public_groups must be True or False"),
+        ({"missing": "guess"}, "missing must be one of"),
+        ({"expected_records": 0}, "expected_records must be"),
+    ],
+)
+def test_refuses_what_no_release_could_use(arguments, message):
+    with pytest.raises(ParameterError, match=message) as refused:
+        ogive.Boxplot("x", **{"bounds": (-6, 6), **arguments})
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("by", "groups", "column", "message"),
+    [
+        ("g", ("a", "b"), GROUP, "holds groups that were not declared"),
+        ("g", (1, 2), GROUP, "holds groups that were not declared"),
+        ("g", ("a", "b"), TABLE["k"], "holds numbers, but its groups are texts"),
+        ("g", ("a", "b", "c"), np.array([None, *GROUP[1:]], dtype=object), "has missing values; every record needs a"),
+        ("h", ("a",), GROUP, "no column 'h'"),
+    ],
+)
+def test_refuses_records_of_other_groups_in_one_line_without_quoting_them(by, groups, column, message):
+    statistic = ogive.Boxplot("x", (-6, 6), by=by, groups=groups)
+    with pytest.raises(DataError, match=message) as refused:
+        released(statistic, table={"x": TABLE["x"], "g": column})
+    assert "\n" not in str(refused.value)
+
+
+def test_a_group_without_records_has_a_box_that_says_little():
+    for method in ("resample", "five_numbers"):
+        statistic = ogive.Boxplot("x", (-6, 6), method=method, by="g", groups=("a", "b", "c", "nobody"))
+        boxes = released(statistic, adjacency=Adjacency.ADD_OR_REMOVE)
+        assert len(boxes.boxes) == 4
+        assert abs(boxes["b"].median - 1) < 0.4
+
+
+def test_dropping_missing_values_needs_a_private_number_of_records():
+    table = {"x": np.array([1.0, np.nan, *np.linspace(0, 5, 200)]), "g": ["a"] * 101 + ["b"] * 101}
+    for groups in ({}, {"by": "g", "groups": ("a", "b")}):
+        for method in ("resample", "five_numbers"):
+            statistic = ogive.Boxplot("x", (0, 6), missing="drop", method=method, **groups)
+            with pytest.raises(ParameterError, match="missing='drop' would publish"):
+                released(statistic, table=table)
+            released(statistic, table=table, adjacency=Adjacency.ADD_OR_REMOVE)

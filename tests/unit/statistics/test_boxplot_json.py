@@ -1,0 +1,128 @@
+import copy
+import json
+from importlib.resources import files
+
+import jsonschema
+import numpy as np
+import pytest
+import referencing
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ogive
+from ogive.errors import DataError, ParameterError
+from ogive.noise import KeyedSource
+from ogive.statistics.stored import read_estimate
+
+SCHEMAS = [
+    json.loads((files("ogive") / "schemas" / name).read_text())
+    for name in ("boxplot-1.schema.json", "curve-1.schema.json")
+]
+VALIDATOR = jsonschema.Draft202012Validator(
+    SCHEMAS[0],
+    registry=referencing.Registry().with_resources(
+        (schema["$id"], referencing.Resource.from_contents(schema)) for schema in SCHEMAS
+    ),
+)
+RNG = np.random.default_rng(3)
+TABLE = {
+    "x": RNG.gamma(3.0, 10.0, size=900),
+    "day": np.datetime64("2020-01-01") + RNG.integers(0, 300, 900),
+    "g": RNG.choice(["a", "b"], 900),
+    "n": RNG.integers(0, 2, 900),
+}
+QUESTIONS = {
+    "one": ogive.Boxplot("x", (0, 120), bins=32),
+    "groups": ogive.Boxplot("x", (0, 120), bins=32, by="g", groups=("a", "b")),
+    "numbers": ogive.Boxplot("x", (0, 120), bins=32, by="n", groups=(0, 1), method="five_numbers"),
+    "geometric": ogive.Boxplot("x", (0.1, 200), bins=16, grid="geometric", curve="tree_ls"),
+    "days": ogive.Boxplot("day", ("2020-01-01", "2020-12-01"), grid="integers", method="five_numbers"),
+    "parts of days": ogive.Boxplot("day", ("2020-01-01", "2020-12-01"), bins=500),
+}
+
+
+def released(name, adjacency=ogive.Adjacency.REPLACE, trust=ogive.Central):
+    privacy = None if trust is ogive.Clear else ogive.ApproxDP(1, "1e-6")
+    return ogive.release(
+        QUESTIONS[name], trust=trust(TABLE), privacy=privacy, adjacency=adjacency, source=KeyedSource(bytes(32))
+    )
+
+
+@pytest.mark.parametrize("trust", [ogive.Central, ogive.Clear])
+@pytest.mark.parametrize("adjacency", ogive.Adjacency)
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_json_gives_the_same_boxes_back_and_follows_the_schema(name, adjacency, trust, tmp_path):
+    boxes = released(name, adjacency, trust)
+    text = boxes.to_json(tmp_path / "boxes.json")
+    VALIDATOR.validate(json.loads(text))
+    assert ogive.Boxplots.from_json(text) == boxes
+    assert ogive.Boxplots.from_json(tmp_path / "boxes.json") == boxes
+    assert read_estimate(json.loads(text)) == boxes
+
+
+GROUPS = released("groups").to_dict()
+NUMBERS = released("numbers").to_dict()
+
+
+def changed(data, path, value):
+    data = copy.deepcopy(data)
+    place = data
+    for step in path[:-1]:
+        place = place[step]
+    place[path[-1]] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (changed(GROUPS, ["schema"], "ogive.boxplot/2"), "expected a JSON object of schema ogive.boxplot/1"),
+        ({key: value for key, value in GROUPS.items() if key != "boxes"}, "lack the field 'boxes'"),
+        (changed(GROUPS, ["method"], "smith"), "must be resample or five_numbers"),
+        (changed(GROUPS, ["by"], 3), "'by' of boxplots must be a short text or null"),
+        (changed(GROUPS, ["by"], None), "must be a list of 1 to 1000 boxes"),
+        (changed(GROUPS, ["boxes"], []), "must be a list of 1 to 1000 boxes"),
+        (changed(GROUPS, ["curves"], []), "a curve for each box"),
+        (changed(GROUPS, ["boxes", 0, "group"], "b"), "of a group of its own"),
+        (changed(GROUPS, ["boxes", 0, "group"], None), "of a group of its own"),
+        (changed(GROUPS, ["boxes", 0, "group"], ["b"]), "group of a box must be"),
+        (changed(GROUPS, ["boxes", 0, "numbers", 2], 119.0), "not decrease"),
+        (changed(GROUPS, ["boxes", 0, "numbers", 4], 500.0), "lie in the bounds"),
+        (changed(GROUPS, ["boxes", 0, "numbers", 4], float("nan")), "must be its low, q1, median, q3 and high"),
+        (changed(GROUPS, ["boxes", 0, "values", "q1"], 1.0), "contradicts itself"),
+        (changed(GROUPS, ["boxes", 0, "below"], -1), "'below' of a box must be a number of records or null"),
+        (changed(GROUPS, ["boxes", 0, "outliers"], [3.0, 2.0]), "outliers of a box must lie in the bounds"),
+        (changed(GROUPS, ["boxes", 0, "outliers"], [2.0] * 101), "at most 100 numbers"),
+        (changed(GROUPS, ["boxes", 0, "records"], -2), "records of a box"),
+        (changed(GROUPS, ["boxes", 0, "flat"], 1), "'flat' of a box must be true or false"),
+        (changed(GROUPS, ["boxes", 0], 1), "each box must have group"),
+        (changed(GROUPS, ["curves", 0], GROUPS["curves"][1]), "a box contradicts its curve"),
+        (changed(GROUPS, ["curves", 0, "column"], "y"), "another column or grid"),
+        (changed(NUMBERS, ["curves"], GROUPS["curves"]), "none where five numbers were found"),
+        (changed(NUMBERS, ["grid", "unit"], "year"), "unit must be number, date or datetime"),
+    ],
+)
+def test_refuses_boxes_that_contradict_themselves_in_one_line(data, message):
+    with pytest.raises((DataError, ParameterError), match=message) as refused:
+        ogive.Boxplots.from_dict(data)
+    assert "\n" not in str(refused.value)
+
+
+JUNK = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | st.just([]) | st.just({})
+PATHS = st.sampled_from(
+    [[name] for name in GROUPS]
+    + [["boxes", 0, name] for name in GROUPS["boxes"][0]]
+    + [["boxes", 0, "numbers", k] for k in range(5)]
+    + [["curves", 0, name] for name in GROUPS["curves"][0]]
+)
+
+
+@given(PATHS, JUNK, st.sampled_from([GROUPS, NUMBERS]))
+@settings(max_examples=300, deadline=None)
+def test_any_plain_data_gives_boxes_or_one_line(path, junk, data):
+    if path[0] == "curves" and len(path) > 1 and not data["curves"]:
+        return
+    try:
+        read_estimate(changed(data, path, junk))
+    except (DataError, ParameterError) as refused:
+        assert "\n" not in str(refused)  # noqa: PT017 - most changes are refused, a few are none
