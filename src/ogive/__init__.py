@@ -48,7 +48,14 @@ if TYPE_CHECKING:
     from ogive.statistics.roc import Roc
     from ogive.statistics.roc_band import RocBand
     from ogive.statistics.roc_estimate import RocEstimate
-    from ogive.strategies import design_hats, design_histogram, design_path, design_square_root, design_tree
+    from ogive.strategies import (
+        design_hats,
+        design_histogram,
+        design_path,
+        design_projection,
+        design_square_root,
+        design_tree,
+    )
     from ogive.streams import RunningTotal
     from ogive.trust import Central, Clear, SecAgg
 
@@ -106,6 +113,7 @@ _HOME = {
     "design_hats": "strategies",
     "design_histogram": "strategies",
     "design_path": "strategies",
+    "design_projection": "strategies",
     "design_square_root": "strategies",
     "design_tree": "strategies",
     "distances": "statistics.distances",
@@ -172,6 +180,7 @@ __all__ = [
     "design_hats",
     "design_histogram",
     "design_path",
+    "design_projection",
     "design_square_root",
     "design_tree",
     "distances",
