@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, cast
 
-from ogive.accounting import at_least, covers, filled, total_loss
+from ogive.accounting import at_least, covers, filled, gaussian_rho, total_loss
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
@@ -24,7 +24,7 @@ from ogive.privacy import (
     check_privacy,
 )
 from ogive.provenance import Provenance, check_batch_name
-from ogive.queries import Query
+from ogive.queries import LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
 from ogive.statistics.stored import read_estimate
 from ogive.trust.base import Opening, TrustModel
@@ -206,11 +206,15 @@ class _Books:
         if self._account is None:
             return opening
         context = self._context(opening, query)
-        charge = self._charge(loss)
+        charge = self._charge(loss, query)
         self._charged = charge
         if self._reservation is None:
             self._reservation = self._account.reserve(
-                self._question, statistic=self._statistic.name, charge=charge, secret=opening.secret
+                self._question,
+                statistic=self._statistic.name,
+                charge=charge,
+                secret=opening.secret,
+                first=self._first(charge, query),
             )
             if self._reservation.secret != opening.secret:
                 opening = self._trust.resume(self._unit.adjacency, secret=self._reservation.secret)
@@ -241,13 +245,24 @@ class _Books:
         recorded = self._reservation.record(written)
         return estimate if recorded == written else read_estimate(recorded)
 
-    def _charge(self, loss: Loss) -> Charge:
+    def _undecided(self, query: Query) -> bool:
+        """Whether a selection decides how the rest is measured, and so in what type of loss."""
+        return isinstance(self._privacy, ApproxDP) and not isinstance(query, LinearQuery)
+
+    def _first(self, charge: Charge, query: Query) -> Charge:
+        """What the release may come to, known before any answer."""
+        if not (self._undecided(query) and isinstance(charge, PureDP) and isinstance(self._privacy, ApproxDP)):
+            return charge
+        # pure charges need no delta, so all of it is best for zCDP
+        return gaussian_rho(self._privacy)
+
+    def _charge(self, loss: Loss, query: Query) -> Charge:
         # what was granted is charged, so that budgets stay round numbers; where the mechanism's loss is of
         # another type it is the stronger statement and composes better
         if type(loss) is type(self._privacy):
             return self._privacy
         if isinstance(self._privacy, ApproxDP) and isinstance(loss, PureDP):
-            return PureDP(self._privacy.epsilon)
+            return loss if self._undecided(query) else PureDP(self._privacy.epsilon)
         if not isinstance(loss, GaussianDP):
             return loss
         if not isinstance(self._privacy, ApproxDP):

@@ -31,6 +31,8 @@ _KEPT = Fraction(1, 10)
 _DISTANCE = Fraction(1, 100)
 # a release that may still be granted may use this much of its delta for its distance
 _DISTANCE_LEFT = Fraction(1, 1000)
+# what is left below this part of the limit's epsilon is nothing
+_NOTHING = Fraction(1, 10**4)
 # remaining guarantees are named with this relative room, far above the error of the conversions
 _SHOWN_ROOM = Fraction(1, 10**6)
 
@@ -181,8 +183,9 @@ def remaining(limit: Privacy, charges: Sequence[Charge], *, first: Charge | None
 
     Returns:
         A guarantee of the limit's type, or None where nothing is left. Under an ApproxDP limit it has the
-        limit's delta, and fits whether the release then adds Laplace or Gaussian noise; where only pure
-        releases fit any more it is PureDP.
+        limit's delta, and fits whatever noise the release then adds: Laplace, or Gaussian that is counted in
+        zCDP or exactly; where only pure releases fit any more it is PureDP. Less than a ten-thousandth of the
+        limit's epsilon is nothing.
     """
     match limit:
         case PureDP():
@@ -206,6 +209,7 @@ def _remaining_approx(limit: ApproxDP, charges: Sequence[Charge], first: Charge 
         return mu_squared > 0 and fits(limit, [*charges, GaussianDP(mu_squared, distance)], first=first)
 
     distance = limit.delta * _DISTANCE_LEFT / distance_delta(Fraction(1), limit.epsilon)
+    least = limit.epsilon * _NOTHING
     plain = limit.epsilon - sum_epsilon(charges)
     pure = max(plain if pure_fits(plain) else Fraction(0), _largest(pure_fits, limit.epsilon))
     rho = _largest(concentrated_fits, limit.epsilon + limit.epsilon**2)
@@ -217,9 +221,9 @@ def _remaining_approx(limit: ApproxDP, charges: Sequence[Charge], first: Charge 
                 epsilon_of_gaussian(GaussianDP(mu_squared), limit.delta),
             )
             shown = rounded_down(min(pure, noisy * (1 - _SHOWN_ROOM)))
-            if shown > 0:
+            if shown > least:
                 return ApproxDP(shown, limit.delta)
-    return PureDP(pure) if pure > 0 else None
+    return PureDP(pure) if pure > least else None
 
 
 def _largest(accepts: Callable[[Fraction], bool], high: Fraction) -> Fraction:

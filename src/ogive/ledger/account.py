@@ -171,7 +171,9 @@ class Account:
         """The estimate that was recorded for this very question, as plain data; None if there is none."""
         return None if self.is_new else self._books.find(self._spot, question)
 
-    def reserve(self, question: dict[str, Any], *, statistic: str, charge: Charge, secret: bytes) -> Reservation:
+    def reserve(
+        self, question: dict[str, Any], *, statistic: str, charge: Charge, secret: bytes, first: Charge | None = None
+    ) -> Reservation:
         """Make a spend durable before noise is drawn.
 
         The same question is charged once, however often and by however many processes it is reserved: all
@@ -183,17 +185,22 @@ class Account:
             charge: What it costs, or costs so far.
             secret: All that is needed to draw the release's noise again; kept sealed until the estimate is
                 recorded.
+            first: What it may come to, if it will be raised to a charge of another type. Where this is the
+                account's first spend, the limit's delta is divided accordingly; it must not depend on answers.
 
         Raises:
             BudgetError: the charge does not fit into what is left.
             LedgerError: the ledger cannot be written.
         """
+        charges = {"charge": check_charge(charge), "first": check_charge(charge if first is None else first)}
         if self._wanted is None:  # what is settled already needs no more locks
-            return self._reserve(question, statistic=statistic, charge=check_charge(charge), secret=secret)
+            return self._reserve(question, statistic=statistic, secret=secret, **charges)
         with self._settling:
-            return self._reserve(question, statistic=statistic, charge=check_charge(charge), secret=secret)
+            return self._reserve(question, statistic=statistic, secret=secret, **charges)
 
-    def _reserve(self, question: dict[str, Any], *, statistic: str, charge: Charge, secret: bytes) -> Reservation:
+    def _reserve(
+        self, question: dict[str, Any], *, statistic: str, charge: Charge, first: Charge, secret: bytes
+    ) -> Reservation:
         made: list[bool] = []
         before = self._spot, self._wanted
 
@@ -207,7 +214,7 @@ class Account:
 
         settling = {} if self._wanted is None else {"begin": begin}
         booked = self._books.reserve(
-            self._spot, question, statistic=statistic, charge=charge, secret=secret, **settling
+            self._spot, question, statistic=statistic, charge=charge, first=first, secret=secret, **settling
         )
         if booked.spot is not None:
             self._spot, self._wanted = booked.spot, None

@@ -127,6 +127,7 @@ class Books:
         *,
         statistic: str,
         charge: Price,
+        first: Price,
         secret: bytes,
         begin: Callable[[Connection], Spot] | None = None,
     ) -> Booked:
@@ -137,6 +138,7 @@ class Books:
             question: What is asked.
             statistic: Its name.
             charge: What it costs.
+            first: What it may come to, which divides the limit's delta if no other spend does.
             secret: Sealed until it is recorded.
             begin: Makes the account, or takes its first fingerprint, in the transaction of its first spend;
                 undone with it. None where both are settled.
@@ -154,7 +156,7 @@ class Books:
                     return Booked(row.id, row.release_id, secret, resumed=True, spot=begun)
                 unsealed = self.keys.unseal(row.secret, row.release_id)
                 return Booked(row.id, row.release_id, unsealed, resumed=True, spot=begun)
-            self._check(connection, data_set, spot, charge)
+            self._check(connection, data_set, spot, charge, first=first)
             release_id = secrets.token_hex(16)
             text = plain_text(question)
             done = connection.execute(
@@ -165,7 +167,7 @@ class Books:
                     digest=question_digest(text),
                     statistic=statistic,
                     question=text,
-                    first_charge=plain_text(charge.to_dict()),
+                    first_charge=plain_text(first.to_dict()),
                     charge=plain_text(charge.to_dict()),
                     state=RESERVED,
                     release_id=release_id,
@@ -288,12 +290,19 @@ class Books:
             raise LedgerError(
                 f"the entry {row.release_id} was charged {charged} and cannot be charged {charge} instead"
             )
-        self._check(connection, data_set, spot, charge, raised=row.id)
+        self._check(connection, data_set, spot, charge, first=charge, raised=row.id)
         connection.execute(update(SPENDS).where(SPENDS.c.id == row.id).values(charge=plain_text(charge.to_dict())))
         return True
 
     def _check(
-        self, connection: Connection, data_set: Row[Any], spot: Spot, charge: Price, *, raised: int | None = None
+        self,
+        connection: Connection,
+        data_set: Row[Any],
+        spot: Spot,
+        charge: Price,
+        *,
+        first: Price,
+        raised: int | None = None,
     ) -> None:
         """Refuse a charge that does not fit beside all others, or in place of the lower one of a spend."""
         if data_set.spend_limit is None:
@@ -303,7 +312,7 @@ class Books:
         if reason is not None:
             raise BudgetError(f"{spot.words} cannot pay {charge}: {reason}")
         charges = self.charges(connection, spot.number)
-        wanted = charges.plus(spot.part, charge) if raised is None else charges.raised(raised, charge)
+        wanted = charges.plus(spot.part, charge, first=first) if raised is None else charges.raised(raised, charge)
         if not wanted.keep(limit, spot.part):
             left = charges.remaining(limit, spot.part)
             more = "" if raised is None else ", part of which is paid"

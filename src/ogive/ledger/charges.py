@@ -20,7 +20,7 @@ class Charge:
     Fields:
         number: Of the spend; 0 for one that is not booked.
         part: Where it counts.
-        first: What it was charged before any answer.
+        first: What it was charged, or was said to come to perhaps, before any answer.
         now: What it is charged now.
     """
 
@@ -39,9 +39,9 @@ class Charges:
     def __init__(self, charges: Iterable[Charge]) -> None:
         self._charges = tuple(charges)
 
-    def plus(self, part: str, charge: Price) -> Charges:
-        """These and one more."""
-        return Charges([*self._charges, Charge(0, part, charge, charge)])
+    def plus(self, part: str, charge: Price, *, first: Price) -> Charges:
+        """These and one more, which may come to `first`."""
+        return Charges([*self._charges, Charge(0, part, first, charge)])
 
     def raised(self, number: int, charge: Price) -> Charges:
         """These with one of them raised."""
@@ -85,7 +85,10 @@ class Charges:
         totals = [compose(sequence, delta=delta) for sequence in sequences]
         deltas = [total.delta for total in totals if isinstance(total, ApproxDP)]
         if deltas:
-            return max((compose(sequence, delta=max(deltas)) for sequence in sequences), key=_size)
+            most: Privacy = max((compose(sequence, delta=max(deltas)) for sequence in sequences), key=_size)
+            # where rounding says more than the limit, which all of it keeps, the limit says it better
+            over = isinstance(limit, ApproxDP) and _size(most) > limit.epsilon and max(deltas) == limit.delta
+            return limit if over and self.keep(limit, part) else most
         if any(isinstance(total, ZeroConcentratedDP) for total in totals):
             return max((ZeroConcentratedDP(sum_rho(sequence)) for sequence in sequences), key=_size)
         return max(totals, key=_size)

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import create_engine, text
 
 import ogive
-from ogive.accounting import covers, epsilon_of_gaussian, gaussian_grant, gaussian_mu
+from ogive.accounting import covers, epsilon_of_gaussian, gaussian_grant, gaussian_mu, gaussian_rho
 from ogive.errors import BudgetError, LedgerError
 from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian
@@ -33,8 +33,8 @@ TABLE = {"age": np.arange(1000.0) % 100}
 BINNING = Binning("age", Grid.linear(0, 100, bins=64))
 
 
-def reserve(account, charge, *, what="a"):
-    return account.reserve({"what": what}, statistic="test", charge=charge, secret=SECRET)
+def reserve(account, charge, *, what="a", first=None):
+    return account.reserve({"what": what}, statistic="test", charge=charge, secret=SECRET, first=first)
 
 
 def projected(privacy=LIMIT):
@@ -116,7 +116,7 @@ def test_a_release_in_rounds_has_its_whole_grant_before_the_first_answer(account
     assert len(seen) == rounds - 1
     assert len(set(seen)) == 1
     charge, left = seen[0]
-    assert left is None or left.epsilon < Fraction(1, 100_000)
+    assert left is None
     assert account.history[0].charge == charge
     price = curve.provenance.price
     assert price.mu_squared <= charge.mu_squared <= price.mu_squared * Fraction(10_001, 10_000)
@@ -163,6 +163,37 @@ def test_a_grant_in_zcdp_is_charged_in_zcdp(ledger, unit):
     reserve(account, GaussianDP("1/4", "1/10"))
     assert account.remaining == ZeroConcentratedDP("1/4")
     assert account.spent == ZeroConcentratedDP("1/4")
+
+
+@pytest.mark.parametrize("grant", [LIMIT, ApproxDP("1/2", "1/100")], ids=str)
+def test_a_release_that_selects_how_to_measure_fits_an_account_of_its_size(ledger, unit, grant):
+    account = ledger.account("patients", unit=unit, limit=grant)
+    curve = ogive.release(
+        ogive.Ecdf("age", (0, 100), bins=64, method="selected"),
+        trust=ogive.Central(TABLE),
+        privacy=grant,
+        ledger=account,
+    )
+    (entry,) = account.history
+    assert curve.provenance.method.startswith("noisy_max+")
+    assert type(entry.charge) is type(curve.provenance.price)
+    assert account.spent.epsilon <= grant.epsilon
+
+
+def test_what_a_spend_may_come_to_divides_the_delta(account):
+    # a small pure charge, then all that zCDP allows
+    rho = gaussian_rho(LIMIT)
+    spend = reserve(account, PureDP("1/100"), first=rho)
+    spend.charge(rho)
+    assert account.history[0].charge == rho
+    assert account.spent == LIMIT
+    assert account.remaining is None
+
+
+def test_without_being_told_delta_is_divided_by_the_charge(account):
+    spend = reserve(account, PureDP("1/100"))
+    with pytest.raises(BudgetError, match="part of which is paid"):
+        spend.charge(gaussian_rho(LIMIT))
 
 
 def test_gaussian_charges_add_up_and_survive(tmp_path, unit):
