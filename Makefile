@@ -47,6 +47,9 @@ bench: $(VENV)/work.stamp
 	$(BIN)/python benchmarks/smoothing.py
 	$(BIN)/python benchmarks/curves.py
 	$(BIN)/python benchmarks/roc.py
+	$(BIN)/python benchmarks/projection_noise.py
+	$(BIN)/python benchmarks/projection.py
+	$(BIN)/python benchmarks/projection_figures.py
 
 clean:
 	rm -rf $(VENV) demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,9 +1,10 @@
-"""Put the tables of results.json into docs/benchmarks.md.
+"""Put the tables of results.json and projection.json into docs/benchmarks.md.
 
     python benchmarks/publish.py
 
-The page is written by hand but for what stands between `<!-- table: WORD -->` and `<!-- end -->`: there goes
-every row whose work begins with WORD.
+The page is written by hand but for what stands between `<!-- table: WORD -->` and `<!-- end -->`, where every row goes
+whose work begins with WORD, and between `<!-- methods: WORD -->` and `<!-- end -->`, where the table of the curves'
+distances goes that `projection_tables.py` has under that word.
 """
 
 from __future__ import annotations
@@ -14,9 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from harness import RESULTS
+from projection import RESULTS as DISTANCES
+from projection_tables import TABLES, Results
 
 PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 BLOCK = re.compile(r"(<!-- table: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
+METHODS = re.compile(r"(<!-- methods: (.+?) -->\n).*?(<!-- end -->)", re.DOTALL)
 HEADS = ("work", "metric", "ours", "peer", "peer's", "ours / peer's", "target", "reached")
 
 
@@ -70,9 +74,23 @@ def filled(page: str, rows: list[dict[str, Any]]) -> str:
     return text
 
 
+def with_distances(page: str, entries: list[dict[str, Any]]) -> str:
+    """The page with the tables of distances made anew.
+
+    Raises:
+        ValueError: there is no table of some name, or one of them is not on the page.
+    """
+    results = Results(entries)
+    names = [name for _, name, _ in METHODS.findall(page)]
+    if sorted(names) != sorted(TABLES):
+        raise ValueError(f"the page should have the tables {', '.join(TABLES)}, each once; it has {', '.join(names)}")
+    return METHODS.sub(lambda found: f"{found[1]}\n{TABLES[found[2]](results)}\n{found[3]}", page)
+
+
 def main() -> None:
     """Rewrite the page."""
-    PAGE.write_text(filled(PAGE.read_text(), json.loads(RESULTS.read_text())))
+    page = filled(PAGE.read_text(), json.loads(RESULTS.read_text()))
+    PAGE.write_text(with_distances(page, json.loads(DISTANCES.read_text())))
 
 
 if __name__ == "__main__":
