@@ -30,8 +30,8 @@ pytest.importorskip("sklearn")
 SIZE = 12_000
 CURVES = ("age", "balance")
 MODEL = ("roc", "calibration")
-RELEASED = {f"{name}.json" for name in (*CURVES, *MODEL)} | {f"{name}-deciles.json" for name in CURVES}
-CHARTS = {f"{name}.svg" for name in (*CURVES, *MODEL)}
+RELEASED = {f"{name}.json" for name in (*CURVES, "boxes", *MODEL)} | {f"{name}-deciles.json" for name in CURVES}
+CHARTS = {f"{name}.svg" for name in (*CURVES, "boxes", *MODEL)}
 FILES = RELEASED | CHARTS | {"report.html", "ledger.db", "ledger.db.key"}
 
 
@@ -81,7 +81,7 @@ def releases(summary):
 def test_the_whole_story_is_left_in_the_folder_and_nothing_else(told):
     folder, summary = told
     assert {entry.name for entry in folder.iterdir()} == FILES
-    assert summary["schema"] == "ogive.demo/2"
+    assert summary["schema"] == "ogive.demo/3"
     assert summary["records"] == {"training": SIZE // 2, "evaluation": SIZE // 2}
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "do not publish" in page
@@ -129,6 +129,8 @@ def test_errors_are_as_small_as_predicted_and_intervals_hold_the_truth(told):
         assert errors["predicted_ks"] < 0.03
         assert [row["probability"] for row in found[name]["deciles"]] == list(DECILES)
         assert sum(row["inside"] for row in found[name]["deciles"]) >= 6
+    assert [box["group"] for box in found["boxes"]["boxes"]] == [0, 1]
+    assert found["boxes"]["errors"]["median"] < 0.1
     auc = found["roc"]["auc"]
     assert auc["low"] < auc["private"] < auc["high"] < auc["low"] + 0.2
     assert abs(auc["private"] - auc["true"]) == pytest.approx(found["roc"]["errors"]["auc"])
@@ -170,7 +172,7 @@ def test_a_second_run_is_free_and_says_the_same(told, table, tmp_path, capsys):
         assert {**before, "free": True, "remaining": "0.25"} == after
     assert main(["demo", "--data", str(table), "-o", str(again)]) == 0
     printed = capsys.readouterr().out
-    assert printed.count("free: it was in the ledger") == 4
+    assert printed.count("free: it was in the ledger") == 5
     assert "--fresh" in printed
 
 
@@ -195,7 +197,8 @@ def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
     ):  # fmt: skip
         assert words in printed
     lines = [line.split() for line in printed.splitlines()]
-    assert [line[-1] for line in lines if line[:1] in (["age:"], ["balance:"])] == ["2.5", "1.75"]
+    assert [line[-1] for line in lines if line[:1] in (["age:"], ["balance:"])] == ["2.5", "1.75", "1.5"]
+    assert [line[2] for line in lines if line[:2] in (["no", "private"], ["yes", "private"])] != []
     assert ["model:", "all", "its", "predictions", "0.5", "0.25", "refused"] in lines
     assert max(map(len, printed.splitlines())) <= 80
     assert "actual is one draw of the noise" in printed
@@ -308,6 +311,6 @@ def test_every_stage_is_announced_and_the_story_ends_with_a_refusal(table):
     evaluation = evaluate(found)
     with Session(evaluation.records, limit=LIMIT) as session:
         steps = list(tell(found, evaluation, session, lambda message: said.append(message) or nullcontext()))
-    assert [type(step) for step in steps] == [Part] * 4 + [Refusal]
-    assert len([words for words in said if words.startswith("releasing") and "epsilon = 0." in words]) == 4
-    assert len([words for words in said if "truth" in words]) == 4
+    assert [type(step) for step in steps] == [Part] * 5 + [Refusal]
+    assert len([words for words in said if words.startswith("releasing") and "epsilon = 0." in words]) == 5
+    assert len([words for words in said if "truth" in words]) == 5

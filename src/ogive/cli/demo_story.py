@@ -1,4 +1,4 @@
-"""The demonstration: four releases from one ledger, one that does not fit any more, and the truth beside them."""
+"""The demonstration: five releases from one ledger, one that does not fit any more, and the truth beside them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Wish:
 
 def wishes() -> tuple[Wish, ...]:
     """What is released, in this order; the deciles are read off the curves and cost nothing."""
-    from ogive.statistics import Ecdf, HosmerLemeshow, Quantiles, Roc
+    from ogive.statistics import Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc
 
     ages, balances = age_grid(), balance_grid()
     roc = Roc("probability", "label", bounds=(0, 1), confidence_level=CONFIDENCE_LEVEL)
@@ -65,7 +65,8 @@ def wishes() -> tuple[Wish, ...]:
     def deciles(column: str, grid: Grid) -> Quantiles:
         return Quantiles(column, DECILES, grid=grid, confidence_level=CONFIDENCE_LEVEL)
 
-    half, more = PureDP("0.5"), PureDP("0.75")
+    boxes = Boxplot("age", grid=ages, by="label", groups=(0, 1), curve="auto")
+    quarter, half, more = PureDP("0.25"), PureDP("0.5"), PureDP("0.75")
     return (
         Wish("age", "age: distribution, deciles", deciles("age", ages), Ecdf("age", grid=ages), half),
         Wish(
@@ -75,7 +76,8 @@ def wishes() -> tuple[Wish, ...]:
             Ecdf("balance", grid=balances),
             more,
         ),
-        Wish("roc", "model: ROC curve, AUC", roc, roc, more),
+        Wish("boxes", "age: boxes of no (0) and yes (1)", boxes, boxes, quarter),
+        Wish("roc", "model: ROC curve, AUC", roc, roc, half),
         Wish("calibration", "model: calibration", calibration, calibration, more),
     )
 

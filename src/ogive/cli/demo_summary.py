@@ -9,6 +9,7 @@ import numpy as np
 
 from ogive.cli.demo_story import CONFIDENCE_LEVEL, DECILES, LIMIT, Part, Story, epsilon_text
 from ogive.privacy import number_text
+from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.curve import Curve
 from ogive.statistics.quantiles import QuantileEstimates
@@ -19,7 +20,7 @@ def summary(story: Story) -> dict[str, Any]:
     """The story as plain data."""
     refusal = story.refusal
     return {
-        "schema": "ogive.demo/2",
+        "schema": "ogive.demo/3",
         "data": story.table.origin,
         "simulated": story.table.simulated,
         "records": {"training": story.evaluation.trained, "evaluation": story.evaluation.records.size},
@@ -49,6 +50,8 @@ def numbers(part: Part) -> dict[str, Any]:
         return {"errors": curve_errors(part), "deciles": deciles(part)}
     if isinstance(part.estimate, RocEstimate):
         return roc_numbers(part.estimate, part.truth)
+    if isinstance(part.estimate, Boxplots):
+        return box_numbers(part.estimate, part.truth)
     assert isinstance(part.estimate, Calibration)
     return calibration_numbers(part.estimate, part.truth)
 
@@ -101,6 +104,13 @@ def roc_numbers(found: RocEstimate, truth: RocEstimate) -> dict[str, Any]:
         },
         "errors": {name: number(value) for name, value in found.errors(truth).items()} if defined else None,
     }
+
+
+def box_numbers(found: Boxplots, truth: Boxplots) -> dict[str, Any]:
+    """The five numbers of each box, private and true."""
+    pairs = zip(found.boxes, truth.boxes, strict=True)
+    boxes = [{"group": box.group, "private": list(box.numbers), "true": list(exact.numbers)} for box, exact in pairs]
+    return {"boxes": boxes, "errors": found.errors(truth)}
 
 
 def calibration_numbers(found: Calibration, truth: Calibration) -> dict[str, Any]:

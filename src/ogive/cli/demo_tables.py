@@ -12,10 +12,11 @@ from rich.markup import escape
 from rich.table import Table as Grid
 
 from ogive.cli.demo_story import LIMIT, Part, Refusal, epsilon_text
-from ogive.cli.demo_summary import curve_errors, deciles, released_curve, roc_numbers
+from ogive.cli.demo_summary import box_numbers, curve_errors, deciles, released_curve, roc_numbers
 from ogive.privacy import number_text
 from ogive.report.axis import plain_number, show
 from ogive.report.words import rounded_up
+from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.statistics.quantiles import QuantileEstimates
 from ogive.statistics.roc_estimate import RocEstimate
 
@@ -69,7 +70,9 @@ class Printer:
         for part in curves:
             self._console.print(_deciles(part))
         for part in story.parts:
-            if part not in curves:
+            if isinstance(part.estimate, Boxplots):
+                self._console.print(_boxes(part))
+            elif part not in curves:
                 self._print(_roc(part) if isinstance(part.estimate, RocEstimate) else _calibration(part))
 
     def _line(self, words: str, price: str, left: str, remark: str = "") -> None:
@@ -101,6 +104,17 @@ def _deciles(part: Part) -> Grid:
         names = ("private", "low", "high", "true")
         shown, first, last, exact = (show(part.estimate.grid, row[name]) for name in names)
         grid.add_row(f"{row['probability']:.0%}", shown, f"{first} to {last}", exact, "yes" if row["inside"] else "no")
+    return grid
+
+
+def _boxes(part: Part) -> Grid:
+    grid = Grid(title=f"Boxes of {part.estimate.column} by answer", title_justify="left", box=SIMPLE_HEAD)
+    for name in ("answer", "", "low end", "Q1", "median", "Q3", "high end"):
+        grid.add_column(name, justify="right", no_wrap=True)
+    for box in box_numbers(part.estimate, part.truth)["boxes"]:
+        for name in ("private", "true"):
+            answer = ("no", "yes")[int(box["group"])] if name == "private" else ""
+            grid.add_row(answer, name, *(show(part.estimate.grid, number, 4) for number in box[name]))
     return grid
 
 

@@ -8,6 +8,7 @@ the curve is flat, the first point counts; within a bin of numbers or times, mas
 from __future__ import annotations
 
 import bisect
+import math
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -96,6 +97,13 @@ def inverse(grid: Grid, probabilities: Float64, shares: Float64) -> Float64:
     return np.asarray(numbers, dtype=np.float64)
 
 
+def middle(grid: Grid, place: int) -> float:
+    """The middle of a bin, where the median of its records is if they lie evenly; as a number of the grid."""
+    low, high = float(lower_ends(grid)[place]), float(grid.thresholds[place])
+    number = (low + high) / 2
+    return number if grid.unit == "number" else min(math.ceil(number), math.floor(high))
+
+
 def box_of(curve: Curve, group: LabelValue | None) -> Box:
     """The box of a curve; post-processing."""
     grid, shares = curve.grid, curve.probabilities
@@ -163,7 +171,7 @@ def five_numbers(
     """Find both ends and then the quartiles between them, each by a selection of its own.
 
     Args:
-        binning: Column and grid; candidates are the ends of its bins.
+        binning: Column and grid; candidates are its bins, and of the chosen one the middle is told.
         group: What the box is of.
         terms: What all five may cost together.
         shares: Of the lower end, the first quartile, the median, the third quartile and the upper end.
@@ -184,15 +192,14 @@ def five_numbers(
         score = QuantileScore(Fraction(quarter, 4), first=first, last=last)
         answer = yield design_noisy_max(binning, score, privacy=grant, unit=terms.unit, concentrated=concentrated)
         found.append(first + int(answer.values[0]))
-    thresholds = binning.grid.thresholds
-    q1, median, q3 = (float(thresholds[place]) for place in sorted(found))
+    q1, median, q3 = (middle(binning.grid, place) for place in sorted(found))
     return Box(
         group,
         float(lower_ends(binning.grid)[first]),
         q1,
         median,
         q3,
-        float(thresholds[last]),
+        float(binning.grid.thresholds[last]),
         records=None if answer.total is None else float(answer.total),
         flat=min(found) == max(found),
     )
