@@ -112,6 +112,37 @@ def test_certificates_cover_the_largest_change_and_hardly_more(form):
     assert largest <= bound <= largest * 1.003
 
 
+@pytest.mark.parametrize(
+    "form", [form for form in forms([5, 11]) if form.basis != "cosine" and form.constants == "exact"], ids=name
+)
+def test_certificates_count_on_the_degree_that_norms_have(form):
+    """The harmonics of the norm in one variable, from a Fourier transform, and the factor that follows from them."""
+    matrix = np.diag(np.linspace(1, 2, form.rows))
+    points, steps, _ = grid(form)
+    turn = 2 * np.pi * np.arange(512) / 512
+    if form.basis == "legendre":
+        u = -np.cos(turn)
+    elif form.basis == "sine":
+        u = 2 * np.abs(turn - np.pi) / np.pi - 1
+    else:  # on the second piece
+        pieces = form.degree - 2
+        u = (3 - np.cos(turn)) / pieces - 1
+    here = matrix @ (form.record(u) - (0 if form.counted else form.record(np.array([0.3]))))
+    values = here[-1] if form.absolute else (here**2).sum(axis=0)
+    spectrum = np.abs(np.fft.rfft(values))
+    degree = int(np.flatnonzero(spectrum > 1e-10 * spectrum.max()).max())
+    assert degree == (4 if form.basis == "splines" else form.degree + 1) * (1 if form.absolute else 2)
+    rows = matrix @ form.record(points)
+    largest = (largest_absolute if form.absolute else largest_squared)(rows, differences=not form.counted)
+    factor = math.cos(degree * math.pi / (2 * steps)) ** (-1 if form.counted else -2)
+    assert certified(form, matrix) == pytest.approx(largest * factor, rel=2e-9)
+    piece = points[: steps + 1]
+    if form.basis == "splines":
+        piece = (piece + 1) * (form.degree - 2) - 1
+    angles = math.pi * (1 + piece) / 2 if form.basis == "sine" else np.arccos(np.clip(-piece, -1, 1))
+    np.testing.assert_allclose(angles, np.linspace(0, np.pi, steps + 1), atol=1e-7)
+
+
 def test_certificates_of_coarse_grids_are_still_bounds(monkeypatch):
     monkeypatch.setattr("ogive.strategies.projection_sensitivity.STEPS", 40)
     monkeypatch.setattr("ogive.strategies.projection_sensitivity.ABSOLUTE_STEPS", 40)
