@@ -2,6 +2,7 @@
 
 Projections and histograms cost the same in both cases: every part is measured once, with noise of its own. Adaptive
 quantiles ask every site in every round, and all records again after every update, which is where the two differ.
+The noisy integers of all parts are added up as `merge` does it, and the curve is smoothed as `merge` does.
 """
 
 from __future__ import annotations
@@ -45,21 +46,16 @@ from ogive.reproduce.projection.releases import (
     DEGREE,
     GAUSSIAN_HISTOGRAM,
     OUR_HISTOGRAM,
-    Recipe,
     guarantee,
+    histogram,
     histograms,
-    merged_curve,
     projection,
     released,
-    secure_curve,
-    values_of,
 )
 from ogive.reproduce.projection.shapes import SHAPES, axis_of
 from ogive.reproduce.projection.weights import HIGH, LIKE, LOW, weights
 from ogive.reproduce.projection.weights import RECORDS as WEIGHED
 from ogive.reproduce.randomness import streams
-from ogive.statistics.recipes_whole import Projection
-from ogive.strategies.projection_design import usual_degree
 
 Float64 = NDArray[np.float64]
 
@@ -69,7 +65,7 @@ WEIGHTS = "weights"
 
 SECURE = ", secure sum"
 """Added to a method's name: the sites' vectors are masked, only their sum is seen, and it has noise for one release.
-The library's own is released by `SecAgg`; the others are one release of all records, which has the same noise."""
+That is one release of all records; `SecAgg` draws the same noise in shares."""
 
 PARTS_CODE = (*CENTRAL_CODE, "reproduce/projection/parts.py", "reproduce/projection/weights.py")
 
@@ -100,23 +96,22 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
     privacy = guarantee(epsilon, delta)
     parts = np.array_split(records, PARTS)
     counts = histograms(parts, low, high)
-    # all parts agree on the degree that suits the whole
-    local = {
+    designs = {
         PP: projection(privacy, size, DEGREE, "moments", "paper"),
         PP_EXACT: projection(privacy, size, DEGREE, "moments"),
+        # all parts agree on the degree that suits the whole
+        SHAPED: projection(privacy, size, None),
         SHAPED_10: projection(privacy, size, 10),
         SHAPED_20: projection(privacy, size, 20),
+        HQ: histogram(privacy, GAUSSIAN_HISTOGRAM),
+        HQ_LAPLACE: histogram(privacy, OUR_HISTOGRAM),
     }
-    curves = {name: released(strategy, counts, source) for name, strategy in local.items()}
-    ours = Projection(degree=usual_degree(size / scale(epsilon, delta)))
-    recipes: dict[str, Recipe] = {SHAPED: ours, HQ: GAUSSIAN_HISTOGRAM, HQ_LAPLACE: OUR_HISTOGRAM}
-    for name, recipe in recipes.items():
-        curves[name] = values_of(merged_curve(parts, (low, high), privacy, recipe, source))
+    curves = {name: released(strategy, counts, source) for name, strategy in designs.items()}
     if way == SITES:
         together = counts.sum(axis=0, keepdims=True)
-        secure = {name: local[name] for name in (PP, SHAPED_10, SHAPED_20)}
-        curves |= {f"{name}{SECURE}": released(strategy, together, source) for name, strategy in secure.items()}
-        curves[f"{SHAPED}{SECURE}"] = values_of(secure_curve(parts, (low, high), privacy, ours, source))
+        curves |= {
+            f"{name}{SECURE}": released(designs[name], together, source) for name in (PP, SHAPED, SHAPED_10, SHAPED_20)
+        }
     groups = histogram_counts(records, low, high)
     noise = math.sqrt(PARTS) * generator.standard_normal((2, GROUPS))
     naive, joint = scale(epsilon, delta, parts=GROUPS), math.sqrt(2) * scale(epsilon, delta)

@@ -5,7 +5,6 @@ A release of several sites, or of several batches, is the sum of their noisy int
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -19,11 +18,10 @@ from ogive.reproduce.projection.baselines import GROUPS, ROUNDS, valid_curve
 from ogive.reproduce.projection.shapes import POINTS
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import Ecdf
-from ogive.statistics.merging import merge
 from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
 from ogive.statistics.recipes_whole import HistogramQueries, Projection
 from ogive.strategies import Strategy, design_projection
-from ogive.trust import Central, SecAgg, TrustModel
+from ogive.trust import Central
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -81,6 +79,12 @@ def projection(
     )  # fmt: skip
 
 
+@lru_cache(maxsize=256)
+def histogram(privacy: ApproxDP, recipe: HistogramQueries) -> Strategy:
+    """The counts that a method of the library measures, whatever the number of records."""
+    return recipe.design(SIZE, privacy, Adjacency.REPLACE, 1, None)
+
+
 def released(strategy: Strategy, counts: Int64, source: KeyedSource) -> Float64:
     """The valid curve of the summed noisy answers of all parts, at all points, shape (POINTS,).
 
@@ -107,37 +111,10 @@ def _curve(strategy: Strategy, answer: Int64, total: int) -> Float64:
     return np.concatenate([[0.0], valid_curve(estimate)])
 
 
-def library_curve(
-    records: Float64, bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource, batch: str | None = None
-) -> Curve:
+def library_curve(records: Float64, bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource) -> Curve:
     """One release of all records by a method of the library, with everything else as it is by default."""
-    return _release(Central({"value": records}), bounds, privacy, method, source, batch)
-
-
-def merged_curve(
-    parts: Sequence[Float64], bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource
-) -> Curve:
-    """A release of every part by itself, added up."""
-    return merge(
-        *(
-            library_curve(part, bounds, privacy, method, source, f"part {number}")
-            for number, part in enumerate(parts, start=1)
-        )
-    )
-
-
-def secure_curve(
-    parts: Sequence[Float64], bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource
-) -> Curve:
-    """A release of the sum of all parts, each of which adds its share of the noise and masks what it sends."""
-    return _release(SecAgg([{"value": part} for part in parts]), bounds, privacy, method, source, None)
-
-
-def _release(
-    trust: TrustModel, bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource, batch: str | None
-) -> Curve:
     statistic = Ecdf("value", bounds=bounds, bins=SIZE, method=method)
-    return release(statistic, trust=trust, privacy=privacy, batch=batch, source=source)
+    return release(statistic, trust=Central({"value": records}), privacy=privacy, source=source)
 
 
 def values_of(curve: Curve) -> Float64:
