@@ -6,7 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ogive.errors import ParameterError
-from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP, exact, number_text, privacy_from_dict
+from ogive.privacy import (
+    ApproxDP,
+    GaussianDP,
+    PureDP,
+    ZeroConcentratedDP,
+    charge_from_dict,
+    check_charge,
+    check_privacy,
+    exact,
+    number_text,
+    privacy_from_dict,
+)
 
 
 def test_reads_a_float_as_the_decimal_it_prints_as():
@@ -70,3 +81,30 @@ def test_refuses_plain_data_of_no_known_type():
         privacy_from_dict({"type": "RenyiDP"})
     with pytest.raises(ParameterError, match="lacks the field 'epsilon'"):
         privacy_from_dict({"type": "PureDP"})
+
+
+def test_gaussian_losses_are_charged_and_never_granted():
+    loss = GaussianDP("1/9", "1e-12")
+    assert check_charge(loss) == loss
+    assert check_charge(PureDP(1)) == PureDP(1)
+    for refuse in (check_privacy, lambda value: privacy_from_dict(value.to_dict())):
+        with pytest.raises(ParameterError):
+            refuse(loss)
+    with pytest.raises(ParameterError, match="privacy must be"):
+        check_charge("1/9")
+    assert charge_from_dict(loss.to_dict()) == loss
+    assert charge_from_dict(PureDP(1).to_dict()) == PureDP(1)
+    with pytest.raises(ParameterError, match="lacks the field 'distance'"):
+        charge_from_dict({"type": "GaussianDP", "mu_squared": "1"})
+
+
+def test_a_gaussian_loss_says_mu_and_adds_up_in_squares():
+    loss = GaussianDP("0.09", "1e-12")
+    assert str(loss) == "mu = 0.3 (Gaussian DP)"
+    assert loss + GaussianDP("0.16", "2e-12") == GaussianDP("0.25", "3e-12")
+    assert loss.concentrated == ZeroConcentratedDP("0.045")
+    for squared, distance in (("0", "0"), ("-1", "0"), ("1", "-1e-9"), ("1", "1")):
+        with pytest.raises(ParameterError, match="must be"):
+            GaussianDP(squared, distance)
+    with pytest.raises(TypeError):
+        _ = loss + PureDP(1)
