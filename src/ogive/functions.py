@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ogive.statistics.boxplot_estimate import Boxplots
     from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
+    from ogive.statistics.named import Method
     from ogive.statistics.quantiles import QuantileEstimates
     from ogive.statistics.roc_estimate import RocEstimate
     from ogive.strategies import Strategy
@@ -43,9 +44,10 @@ def ecdf(
     bins: int = DEFAULT_BINS,
     grid: Grid | str = "linear",
     adjacency: Adjacency = Adjacency.REPLACE,
-    method: str | Strategy = "auto",
+    method: Method = "auto",
     smooth: str = "auto",
     missing: str = "refuse",
+    expected_records: int | None = None,
     batch: str | None = None,
     source: RandomSource | None = None,
 ) -> Curve:
@@ -58,10 +60,12 @@ def ecdf(
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        method: "auto", "path", "tree_ls", "hat_ls", "sqrt", or a designed strategy.
+        method: "auto", "path", "tree_ls", "hat_ls", "sqrt", "projection", "histogram", "adaptive", "selected", or one
+            of the latter four with options, or a designed strategy; see `Ecdf`.
         smooth: "auto", "shrinkage", "least_squares", "least_absolute" or "isotonic".
         missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
         batch: Public name of these records, for curves that are merged.
+        expected_records: A public guess of n where it is private, which "auto" needs for more than unbiased methods.
         source: Where the noise key comes from; the operating system by default.
 
     Raises:
@@ -77,7 +81,16 @@ def ecdf(
         >>> bool(abs(curve(65) - np.mean(ages <= 65)) < 0.02)
         True
     """
-    statistic = Ecdf(COLUMN, bounds, bins=bins, grid=grid, method=method, smooth=smooth, missing=missing)
+    statistic = Ecdf(
+        COLUMN,
+        bounds,
+        bins=bins,
+        grid=grid,
+        method=method,
+        smooth=smooth,
+        missing=missing,
+        expected_records=expected_records,
+    )
     trust = Central({COLUMN: values})
     return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, batch=batch, source=source)
 
@@ -91,8 +104,9 @@ def quantiles(
     bins: int = DEFAULT_BINS,
     grid: Grid | str = "linear",
     adjacency: Adjacency = Adjacency.REPLACE,
-    method: str | Strategy = "auto",
+    method: Method = "auto",
     missing: str = "refuse",
+    expected_records: int | None = None,
     source: RandomSource | None = None,
 ) -> QuantileEstimates:
     """Release quantiles of an array with simultaneous intervals.
@@ -106,9 +120,10 @@ def quantiles(
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
         missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
+        expected_records: A public guess of n where it is private, which "auto" needs for more than unbiased methods.
         source: Where the noise key comes from; the operating system by default.
         method: "auto" (from a whole curve), "bisection" (opens only the points it visits), or a
-            method or strategy as for `ecdf`.
+            method as for `ecdf`.
 
     Raises:
         ParameterError, DataError: as `release`.
@@ -123,7 +138,16 @@ def quantiles(
         >>> bool(abs(result.values[0] / np.median(incomes) - 1) < 0.05)
         True
     """
-    statistic = Quantiles(COLUMN, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing)
+    statistic = Quantiles(
+        COLUMN,
+        probabilities,
+        bounds=bounds,
+        bins=bins,
+        grid=grid,
+        method=method,
+        missing=missing,
+        expected_records=expected_records,
+    )
     return release(statistic, trust=Central({COLUMN: values}), privacy=privacy, adjacency=adjacency, source=source)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ogive.cli.method_options import ANY_METHOD, MethodOptions
 from ogive.cli.options import (
     NO_BOOKS,
     NOTHING_GRANTED,
@@ -21,9 +22,9 @@ def ecdf(
     data: Path,
     /,
     *,
-    method: str = "auto",
     smooth: str = "auto",
     measure: MeasureOptions,
+    method: MethodOptions = ANY_METHOD,
     granted: PrivacyOptions = NOTHING_GRANTED,
     budget: BudgetOptions = NO_BOOKS,
     output: OutputOptions = TABLE,
@@ -33,9 +34,9 @@ def ecdf(
 
     Args:
         data: A CSV, TSV (gzipped or not), Parquet or Arrow file.
-        method: auto (smallest predicted error), path, tree_ls, hat_ls or sqrt.
         smooth: auto, shrinkage, least_squares, least_absolute or isotonic.
         measure: Column, thresholds and missing values.
+        method: How it is measured.
         granted: Privacy, adjacency and trust.
         budget: Whose records, and the account that pays.
         output: Where the result goes.
@@ -43,5 +44,5 @@ def ecdf(
     """
     from ogive.statistics import Ecdf
 
-    statistic = Ecdf(measure.column, method=method, smooth=smooth, **measure.arguments())
+    statistic = Ecdf(measure.column, smooth=smooth, **measure.arguments(), **method.arguments())
     release_and_publish(statistic, data, granted=granted, budget=budget, output=output, plot=plot)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
+from ogive.cli.method_options import ANY_METHOD, MethodOptions
 from ogive.cli.options import TABLE, OutputOptions, Plot, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.plan_options import NOTHING_PLANNED, PlannedClasses, PlannedColumn, PlannedScore, PlanOptions
@@ -34,6 +35,7 @@ def ecdf(
     *,
     smooth: str = "auto",
     measure: PlannedColumn = COLUMN,
+    method: MethodOptions = ANY_METHOD,
     planned: PlanOptions = NOTHING_PLANNED,
     output: OutputOptions = TABLE,
     plot: Plot = None,
@@ -44,13 +46,14 @@ def ecdf(
         data: A file whose rows are counted, instead of --records, where their number is public.
         smooth: As for ogive ecdf; matters for --like alone.
         measure: Thresholds.
+        method: What would be used; other methods are compared with it.
         planned: Records and guarantees.
         output: Where the result goes.
         plot: A picture of error against privacy loss.
     """
     from ogive.statistics import Ecdf
 
-    _show(Ecdf(measure.column, smooth=smooth, **measure.arguments()), data, planned, output, plot)
+    _show(Ecdf(measure.column, smooth=smooth, **measure.arguments(), **method.arguments()), data, planned, output, plot)
 
 
 @app.command
@@ -60,6 +63,7 @@ def quantiles(
     *,
     probabilities: Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)] = DECILES,
     measure: PlannedColumn = COLUMN,
+    method: MethodOptions = ANY_METHOD,
     planned: PlanOptions = NOTHING_PLANNED,
     output: OutputOptions = TABLE,
     plot: Plot = None,
@@ -70,13 +74,20 @@ def quantiles(
         data: A file whose rows are counted, instead of --records, where their number is public.
         probabilities: Which quantiles; the nine deciles by default.
         measure: Thresholds.
+        method: What would be used; other methods are compared with it.
         planned: Records and guarantees.
         output: Where the result goes.
         plot: A picture of error against privacy loss.
     """
     from ogive.statistics import Quantiles
 
-    _show(Quantiles(measure.column, probabilities, **measure.arguments()), data, planned, output, plot)
+    _show(
+        Quantiles(measure.column, probabilities, **measure.arguments(), **method.arguments()),
+        data,
+        planned,
+        output,
+        plot,
+    )
 
 
 @app.command

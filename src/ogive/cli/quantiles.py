@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from ogive.cli.method_options import ANY_METHOD, MethodOptions
 from ogive.cli.options import (
     NO_BOOKS,
     NOTHING_GRANTED,
@@ -30,8 +31,8 @@ def quantiles(
     /,
     *,
     probabilities: Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)] = DECILES,
-    method: str = "auto",
     measure: MeasureOptions,
+    method: MethodOptions = ANY_METHOD,
     granted: PrivacyOptions = NOTHING_GRANTED,
     budget: BudgetOptions = NO_BOOKS,
     output: OutputOptions = TABLE,
@@ -42,16 +43,15 @@ def quantiles(
         data: A CSV, TSV (gzipped or not), Parquet or Arrow file.
         probabilities: Which quantiles, each between 0 and 1; the nine deciles by default. The price does not
             depend on how many.
-        method: auto (read off a whole curve), bisection (opens only the points it visits), or a method
-            of ogive ecdf.
         measure: Column, thresholds and missing values.
+        method: How the curve is measured that quantiles are read off, or bisection (opens only the points it visits).
         granted: Privacy, adjacency and trust.
         budget: Whose records, and the account that pays.
         output: Where the result goes.
     """
     from ogive.statistics import Quantiles
 
-    statistic = Quantiles(measure.column, probabilities, method=method, **measure.arguments())
+    statistic = Quantiles(measure.column, probabilities, **measure.arguments(), **method.arguments())
     release_and_publish(statistic, data, granted=granted, budget=budget, output=output, table=_with_clipping)
 
 

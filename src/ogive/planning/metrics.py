@@ -23,6 +23,10 @@ METRICS: dict[str, Metric] = {
     "ks": Metric("ks", "largest error at any threshold, on average, before smoothing, as a share of the records"),
     "ks_95": Metric("ks 95 %", "largest error that 95 of 100 releases stay within, before smoothing"),
     "band": Metric("band", "half width of the 95 % band for the population, which counts sampling error too"),
+    "energy": Metric(
+        "energy",
+        "energy distance of the published curve from its population, with the bounds a distance of 1 apart, simulated",
+    ),
     "rmse_smoothed": Metric("rmse smoothed", "root mean squared error of the published curve, simulated"),
     "ks_smoothed": Metric("ks smoothed", "largest error of the published curve, on average, simulated"),
     "rank": Metric("rank", "largest distance of a quantile from its wanted share, on average, simulated"),

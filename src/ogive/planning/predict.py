@@ -9,23 +9,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError
+from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.noise import DiscreteLaplace, Geometric
 from ogive.planning.curves import FEWEST, curve_errors
 from ogive.planning.labeled import class_errors, group_errors
 from ogive.planning.magnitudes import bounds_errors
 from ogive.planning.metrics import ROOT_MEAN_SQUARED
 from ogive.planning.rehearsal import Rehearsal, Sums, rehearse
+from ogive.planning.rounds import rehearsed_errors
 from ogive.planning.rows import LeftOut, Plan, PlanRow
 from ogive.planning.shapes import BinormalShape, Repeated, Shape
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_privacy
 from ogive.queries import Aggregate, ClassCurvesQuery, CurveQuery, GroupSumsQuery, Int64, Query
+from ogive.queries.selection import NoisyMaxQuery
+from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics.base import Estimate, Statistic, Terms, describe
 from ogive.statistics.bounds_estimate import BoundsEstimate
+from ogive.statistics.ecdf import Ecdf
+from ogive.statistics.named import Method, as_method, predicted_energies
+from ogive.statistics.predicted import REFERENCES, typical
+from ogive.statistics.quantiles import Quantiles
+from ogive.statistics.recipes import Task
 from ogive.trust import Central, TrustModel
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""
+
+REFERENCE_WORDS = (
+    "projection, histogram, adaptive and selected measure less than every threshold, so their errors depend on the "
+    f"data: they include the bias on {len(REFERENCES)} public reference shapes ({', '.join(REFERENCES)}), medians "
+    "over them; energy is the geometric mean over these shapes for every method"
+)
 
 SHORT_LADDER = tuple(PureDP(epsilon) for epsilon in ("0.2", "1", "5"))
 """The same where every row takes simulated releases."""
@@ -127,6 +141,7 @@ class Planner:
     given: bool
     runs: int | None
     simulated: int = 0
+    referred: bool = False
     taken: dict[Privacy, tuple[Query, ...]] = field(default_factory=dict)
 
     @staticmethod
@@ -163,9 +178,10 @@ class Planner:
     @property
     def basis(self) -> str:
         """What the errors rest on."""
-        if not self.simulated:
-            return ""
-        return f"simulated, {self.simulated} releases a row, on {self.shape.words}"
+        parts = [REFERENCE_WORDS] if self.referred else []
+        if self.simulated:
+            parts.append(f"simulated, {self.simulated} releases a row, on {self.shape.words}")
+        return "\n".join(parts)
 
     def terms(self, privacy: Privacy) -> Terms:
         """What a release under that guarantee may spend and ask; intervals are not shown, so few simulations do."""
@@ -175,7 +191,7 @@ class Planner:
         """Guarantees to compare where none is named: fewer where that takes simulated releases."""
         for way in ways.values():
             try:
-                done = rehearse(way, self.terms(LADDER[-1]), self.shape.sums, run=0)
+                done = rehearse(_measured(way), self.terms(LADDER[-1]), self.shape.sums, run=0)
             except (ParameterError, UnsupportedError, BudgetError):
                 continue
             return SHORT_LADDER if self.given or not _decided(done) else LADDER
@@ -188,7 +204,7 @@ class Planner:
             ParameterError, UnsupportedError, BudgetError: it does not fit.
         """
         terms = self.terms(privacy)
-        done = rehearse(way, terms, self.shape.sums, run=0)
+        done = rehearse(_measured(way), terms, self.shape.sums, run=0)
         errors = self.errors(way, terms, done)
         noise = _noise(done, errors, self.records)
         return PlanRow(name, privacy, done.price, noise, errors, done.queries == self._taken(privacy))
@@ -197,7 +213,8 @@ class Planner:
         """What the statistic as it was written asks; nothing where it does not fit."""
         if privacy not in self.taken:
             try:
-                self.taken[privacy] = rehearse(self.statistic, self.terms(privacy), self.shape.sums, run=0).queries
+                statistic = _measured(self.statistic)
+                self.taken[privacy] = rehearse(statistic, self.terms(privacy), self.shape.sums, run=0).queries
             except (ParameterError, UnsupportedError, BudgetError):
                 self.taken[privacy] = ()
         return self.taken[privacy]
@@ -216,6 +233,8 @@ class Planner:
     def for_all_data(self, way: Statistic[Any], done: Rehearsal) -> dict[str, float]:
         """Errors that do not depend on the data."""
         last = done.queries[-1]
+        if isinstance(way, Ecdf | Quantiles):
+            return self._of_curve(way, done)
         if isinstance(done.estimate, BoundsEstimate):
             return bounds_errors(done.estimate, self.records)
         if isinstance(last, GroupSumsQuery):
@@ -225,6 +244,27 @@ class Planner:
         if isinstance(last, CurveQuery) and len(done.queries) == 1:
             return curve_errors(last, self.unit.adjacency, self.records)
         return {}
+
+    def _of_curve(self, way: Ecdf | Quantiles, done: Rehearsal) -> dict[str, float]:
+        """Errors of a curve, or of the curve that quantiles are read off, with its energy distance."""
+        last = done.queries[-1]
+        if isinstance(way, Quantiles):
+            if way.method == "bisection":
+                return {}
+            way = way.ecdf()
+        if isinstance(last, CurveQuery) and len(done.queries) == 1:
+            errors = curve_errors(last, self.unit.adjacency, self.records)
+            method: Method = last.strategy if as_method(way.method) == "auto" else way.method
+        else:
+            errors = rehearsed_errors(way, done.terms, self.records)
+            method = way.method
+        task = Task(way.binning(), done.terms, way.smooth, way.expected_records or self.records)
+        try:
+            errors["energy"] = typical(predicted_energies(method, task))
+        except (ParameterError, ScaleError, UnsupportedError):
+            return errors
+        self.referred = True
+        return errors
 
     def _simulate(self, way: Statistic[Any], terms: Terms, runs: int) -> dict[str, float]:
         """Whole releases of imagined records, against the exact answer for them."""
@@ -253,10 +293,18 @@ class Planner:
         return rehearse(self.statistic, terms, sums, run=None).estimate
 
 
+def _measured(way: Statistic[Any]) -> Statistic[Any]:
+    """What is asked of the records: of quantiles the curve, whose intervals need not be simulated to know that."""
+    return way.ecdf() if isinstance(way, Quantiles) and way.method != "bisection" else way
+
+
 def _decided(done: Rehearsal) -> bool:
     """Whether errors that do not depend on the data are what one decides by."""
     last = done.queries[-1]
-    return isinstance(last, GroupSumsQuery) or (isinstance(last, CurveQuery) and len(done.queries) == 1)
+    if isinstance(last, GroupSumsQuery | ThresholdQuery):
+        return True
+    selected = isinstance(done.queries[0], NoisyMaxQuery)
+    return isinstance(last, CurveQuery) and (selected or len(done.queries) == 1)
 
 
 def _summed_up(name: str, values: Float64) -> float:

@@ -31,11 +31,13 @@ class Rehearsal:
         estimate: What came out.
         queries: The first query of each measurement, in the order asked.
         price: Loss of all measurements together.
+        terms: Under which it was asked.
     """
 
     estimate: Estimate
     queries: tuple[Query, ...]
     price: Loss
+    terms: Terms
 
 
 def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | None) -> Rehearsal:
@@ -53,16 +55,19 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
     """
     known: dict[Aggregate, Int64] = {}
     opened: dict[Hashable, Query] = {}
+    prices: list[Loss] = []
     procedure = statistic.questions(terms)
     query: Query = next(procedure)
     while True:
         reason = terms.refusal(query)
         if reason is not None:
             raise UnsupportedError(reason)
-        opened.setdefault(query.measurement, query)
-        price = total_loss([each.price(terms.unit) for each in opened.values()])
-        if not covers(terms.privacy, price):
-            raise BudgetError(f"it would cost {price}, more than {terms.privacy}")
+        if query.measurement not in opened:
+            opened[query.measurement] = query
+            prices.append(query.price(terms.unit))
+            price = total_loss(prices)
+            if not covers(terms.privacy, price):
+                raise BudgetError(f"it would cost {price}, more than {terms.privacy}")
         if query.aggregate not in known:
             known[query.aggregate] = sums(query.aggregate)
         exact = known[query.aggregate]
@@ -71,4 +76,4 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
         try:
             query = procedure.send(answer)
         except StopIteration as stop:
-            return Rehearsal(stop.value, tuple(opened.values()), price)
+            return Rehearsal(stop.value, tuple(opened.values()), price, terms)

@@ -64,6 +64,11 @@ class ApproximationScore:
             raise ParameterError(f"sizes of noise must be whole numbers from 0 to 2^50, got {self.noise!r}")
 
     @property
+    def method(self) -> str:
+        """What the selection is called in the provenance of a curve."""
+        return "selected"
+
+    @property
     def _bins(self) -> int:
         return self.strategies[0].size
 

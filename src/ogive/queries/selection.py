@@ -59,8 +59,8 @@ class NoisyMaxQuery:
 
     @property
     def method(self) -> str:
-        """Name of the mechanism."""
-        return "noisy_max"
+        """Name of the mechanism, or of what the score selects."""
+        return str(getattr(self.score, "method", "noisy_max"))
 
     @property
     def aggregate(self) -> Binning:

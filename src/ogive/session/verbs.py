@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ogive.statistics.boxplot_estimate import Boxplots
     from ogive.statistics.calibration_estimate import Calibration
     from ogive.statistics.curve import Curve
+    from ogive.statistics.named import Method
     from ogive.statistics.quantiles import QuantileEstimates
     from ogive.statistics.roc_estimate import RocEstimate
     from ogive.strategies import Strategy
@@ -50,9 +51,10 @@ class Verbs(ABC):
         bounds: tuple[Bound, Bound] | None = None,
         bins: int = DEFAULT_BINS,
         grid: Grid | str = "linear",
-        method: str | Strategy = "auto",
+        method: Method = "auto",
         smooth: str = "auto",
         missing: str = "refuse",
+        expected_records: int | None = None,
         batch: str | None = None,
         source: RandomSource | None = None,
     ) -> Curve:
@@ -61,7 +63,16 @@ class Verbs(ABC):
         Privacy:
             `privacy`, from the session's budget.
         """
-        statistic = Ecdf(column, bounds, bins=bins, grid=grid, method=method, smooth=smooth, missing=missing)
+        statistic = Ecdf(
+            column,
+            bounds,
+            bins=bins,
+            grid=grid,
+            method=method,
+            smooth=smooth,
+            missing=missing,
+            expected_records=expected_records,
+        )
         return self.release(statistic, privacy=privacy, batch=batch, source=source)
 
     def quantiles(
@@ -73,8 +84,9 @@ class Verbs(ABC):
         bounds: tuple[Bound, Bound] | None = None,
         bins: int = DEFAULT_BINS,
         grid: Grid | str = "linear",
-        method: str | Strategy = "auto",
+        method: Method = "auto",
         missing: str = "refuse",
+        expected_records: int | None = None,
         source: RandomSource | None = None,
     ) -> QuantileEstimates:
         """Release quantiles of a column with simultaneous intervals; arguments as for `ogive.quantiles`.
@@ -83,7 +95,14 @@ class Verbs(ABC):
             `privacy` for all of them together, from the session's budget.
         """
         statistic = Quantiles(
-            column, probabilities, bounds=bounds, bins=bins, grid=grid, method=method, missing=missing
+            column,
+            probabilities,
+            bounds=bounds,
+            bins=bins,
+            grid=grid,
+            method=method,
+            missing=missing,
+            expected_records=expected_records,
         )
         return self.release(statistic, privacy=privacy, source=source)
 

@@ -170,12 +170,13 @@ class Quantiles:
         level = check_level(self.confidence_level)
         object.__setattr__(self, "probabilities", tuple(float(p) for p in wanted))
         object.__setattr__(self, "confidence_level", float(level))
-        size = self._ecdf().binning().grid.bins
+        size = self.ecdf().binning().grid.bins
         # refused before anything is paid for; no method of this package draws more values than four a threshold
         nodes = sum(part.nodes for part in self.method.levels) if isinstance(self.method, Strategy) else 4 * size
         simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=FEWEST_SIMULATIONS)
 
-    def _ecdf(self) -> Ecdf:
+    def ecdf(self) -> Ecdf:
+        """The curve that quantiles are read off; bisection opens single points of it."""
         method = "path" if self.method == "bisection" else self.method
         return Ecdf(
             self.column,
@@ -189,7 +190,7 @@ class Quantiles:
 
     def canonical(self) -> Quantiles:
         """The one spelling that stands for all of the same question: the grid itself, recipes spelled out."""
-        grid = self._ecdf().binning().grid
+        grid = self.ecdf().binning().grid
         method = self.method if self.method == "bisection" else as_method(self.method)
         return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, method=method)
 
@@ -205,7 +206,7 @@ class Quantiles:
         """
         if self.method == "bisection":
             return (yield from self._bisect(terms))
-        curve = yield from self._ecdf().questions(terms)
+        curve = yield from self.ecdf().questions(terms)
         probabilities = np.array(self.probabilities)
         low, high = curve_bins.quantile_interval(
             probabilities, curve.band(self.confidence_level, simulations=self._simulations(curve, terms))
@@ -231,7 +232,7 @@ class Quantiles:
         return simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=terms.simulations)
 
     def _bisect(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
-        binning = self._ecdf().binning()
+        binning = self.ecdf().binning()
         strategy = choose(
             binning.grid.bins,
             terms.privacy,

@@ -106,7 +106,7 @@ def test_both_stages_together_cost_at_most_what_is_granted(share, privacy, adjac
     curve = release(
         statistic, trust=Central(values), privacy=privacy, adjacency=adjacency, source=KeyedSource(bytes(32))
     )
-    assert curve.provenance.method.startswith("noisy_max+")
+    assert curve.provenance.method.startswith("selected+")
     assert covers(privacy, curve.provenance.price)
     assert abs(curve(0.3) - np.mean(values["x"] <= 0.3)) < 0.05
 

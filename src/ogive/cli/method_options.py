@@ -1,0 +1,75 @@
+"""Options of methods that measure less than a whole curve, and how they become the library's recipes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from ogive.cli.options import whole
+from ogive.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ogive.statistics.named import Method
+
+# which method each option is for
+_OWNERS = {
+    "degree": "projection",
+    "basis": "projection",
+    "groups": "histogram",
+    "rounds": "adaptive",
+    "share": "selected",
+}
+
+
+@Parameter(name="*", group=Group("How it is measured", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """The method and what it leaves open."""
+
+    method: str = "auto"
+    """auto (smallest predicted error); without bias path, tree_ls, hat_ls or sqrt; from a few measurements
+    projection, histogram, adaptive or selected."""
+
+    degree: Annotated[int | None, Parameter(converter=whole)] = None
+    """Degree of a projection; by default one that suits the guarantee and the number of records."""
+
+    basis: Literal["legendre", "sine", "cosine", "splines"] | None = None
+    """Functions of a projection; legendre by default."""
+
+    groups: Annotated[int | None, Parameter(converter=whole)] = None
+    """Number of groups of a histogram; 30 by default."""
+
+    rounds: Annotated[int | None, Parameter(converter=whole)] = None
+    """Thresholds that adaptive asks for; by default as many as suit the guarantee and the number of records."""
+
+    share: str | None = None
+    """Part of the budget that selected takes for choosing; 0.1 by default."""
+
+    expected_records: Annotated[int | None, Parameter(converter=whole)] = None
+    """A public guess of the number of records, for auto and selected where that number is private."""
+
+    def arguments(self) -> dict[str, Any]:
+        """The arguments method and expected_records of a statistic.
+
+        Raises:
+            ParameterError: an option is for another method, or out of range.
+        """
+        return {"method": self._recipe(), "expected_records": self.expected_records}
+
+    def _recipe(self) -> Method:
+        given = {name: getattr(self, name) for name in _OWNERS if getattr(self, name) is not None}
+        for name in given:
+            if self.method != _OWNERS[name]:
+                raise ParameterError(f"--{name} needs --method {_OWNERS[name]} beside it, got {self.method}")
+        if not given:
+            return self.method
+        from ogive.statistics.named import RECIPES
+
+        kind: Any = type(RECIPES[self.method])
+        recipe: Method = kind(**given)
+        return recipe
+
+
+ANY_METHOD = MethodOptions()

@@ -1,0 +1,60 @@
+"""Errors of a curve that takes several rounds, each chosen after the answers before: whole rehearsals on public shapes.
+
+Neither the noise nor the bias of such a curve is that of one strategy, so releases are imagined on the six reference
+shapes, and errors are medians over the shapes, as for strategies that approximate.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from ogive.grids import Grid
+from ogive.planning.public_nodes import nodes_for
+from ogive.queries import Answer, Int64
+from ogive.statistics.base import Terms
+from ogive.statistics.curve import Curve
+from ogive.statistics.ecdf import Ecdf
+from ogive.statistics.predicted import reference_counts
+from ogive.statistics.recipes import LARGEST_PREDICTED
+
+_RUNS = 4
+
+
+def rehearsed_errors(way: Ecdf, terms: Terms, records: int) -> dict[str, float]:
+    """Root mean squared and largest error of the published curve against the imagined records' own.
+
+    Args:
+        way: What would be released; on more than 4096 thresholds it is imagined on 4096.
+        terms: Under which.
+        records: How many records are imagined.
+    """
+    grid = way.binning().grid
+    if grid.bins > LARGEST_PREDICTED:
+        grid = Grid.linear(0, 1, bins=LARGEST_PREDICTED)
+        way = dataclasses.replace(way, bounds=None, grid=grid)
+    counts = reference_counts(grid.bins, records)[:, :_RUNS]
+    squared, largest = np.empty(counts.shape[:2]), np.empty(counts.shape[:2])
+    for shape, run in np.ndindex(counts.shape[:2]):
+        imagined = counts[shape, run]
+        curve = _released(way, terms, imagined, run=1 + run + _RUNS * shape)
+        gap = curve.probabilities - np.cumsum(imagined) / records
+        squared[shape, run], largest[shape, run] = np.mean(gap**2), np.abs(gap).max()
+    return {
+        "rmse": float(np.median(np.sqrt(squared.mean(axis=1)))),
+        "ks": float(np.median(largest.mean(axis=1))),
+    }
+
+
+def _released(way: Ecdf, terms: Terms, counts: Int64, *, run: int) -> Curve:
+    """One imagined release; what it costs was looked at before."""
+    procedure = way.questions(terms)
+    query = next(procedure)
+    while True:
+        values = query.answer(counts, nodes_for(query, run))
+        try:
+            query = procedure.send(Answer(values, query.totals(counts, terms.adjacency)))
+        except StopIteration as stop:
+            curve: Curve = stop.value
+            return curve
