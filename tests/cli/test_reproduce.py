@@ -106,6 +106,36 @@ def test_an_output_folder_that_is_a_file_is_one_line(small, tmp_path, capsys):
     assert shown.count("\n") == 1
 
 
+def test_a_figure_of_an_appendix_is_redone_by_its_name(tmp_path, capsys):
+    arguments = ["reproduce", "projection", "--figure", "d1", "--runs", "1", "--workers", "1", "--json"]
+    assert main([*arguments, "-o", str(tmp_path)]) == 0
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert (finding["item"], finding["runs"], finding["verdict"]) == ("figure-D1", 1, "inconclusive")
+    assert finding["remark"].startswith("1 run is too few to decide; 50 are the default")
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {f"figure-D1.{kind}" for kind in ("png", "svg", "csv", "json")} | {"runs.jsonl", "verdicts.json"}
+
+
+@pytest.mark.parametrize("name", ["D9", "5", "one", "1.5", "D"])
+def test_a_wrong_figure_is_one_line_that_names_those_there_are(tmp_path, capsys, name):
+    assert main(["reproduce", "projection", "--figure", name, "-o", str(tmp_path / "out")]) == 2
+    shown = capsys.readouterr()
+    expected = f"figure {name} of projection cannot be redone here; there are figure 1, figure 2, figure 3, figure 4, "
+    assert expected + "figure D1" in shown.err
+    assert shown.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_holds_no_weights_is_one_line(tmp_path, capsys):
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n")
+    arguments = ["reproduce", "projection", "--figure", "3", "--runs", "1", "--data", str(other)]
+    assert main([*arguments, "-o", str(tmp_path / "out")]) == 2
+    shown = capsys.readouterr().err
+    assert "Weight(Pounds)" in shown
+    assert shown.count("\n") == 1
+
+
 def test_an_unknown_paper_is_refused(capsys):
     assert main(["reproduce", "nothing"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

@@ -25,6 +25,14 @@ def test_runs_are_capped_where_an_item_says_so():
     assert item.runs(Plan(runs=2)) == 2
 
 
+def test_runs_are_the_usual_ones_where_none_are_asked_for():
+    assert small_paper.item().runs(Plan()) == 100
+    item = small_paper.item(usual_runs=50)
+    assert (item.runs(Plan()), item.runs(Plan(runs=200))) == (50, 200)
+    assert small_paper.item(usual_runs=50, most_runs=10).runs(Plan()) == 10
+    assert len(item.tasks(Plan())) == 100
+
+
 def test_seeds_and_keys_of_tasks_differ():
     tasks = small_paper.item().tasks(Plan(runs=50))
     assert len({task.seed for task in tasks}) == len({task.key for task in tasks}) == 100

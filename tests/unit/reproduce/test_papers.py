@@ -163,6 +163,17 @@ def test_items_are_chosen_by_their_numbers():
     assert select("ecdf") == items_of("ecdf")
 
 
+def test_figures_of_an_appendix_have_names():
+    assert [item.name for item in select("projection", figures=["D1", 3, "3"])] == ["figure-D1", "figure-3"]
+    assert [item.number for item in select("projection", figures=["d.2", "D2", " d4 "])] == ["D2", "D4"]
+    assert [item.name for item in items_of("projection")] == [
+        f"figure-{number}" for number in ("1", "2", "3", "4", "D1", "D2", "D3", "D4")
+    ]
+    for wrong in ("D5", "D", "", "1.0", "D12", "1D", "-1"):
+        with pytest.raises(ParameterError, match=f"figure {wrong} of projection cannot be redone here; there are"):
+            select("projection", figures=[wrong])
+
+
 def test_unknown_papers_and_figures_are_refused():
     with pytest.raises(ParameterError, match="paper must be one of ecdf"):
         items_of("other")
