@@ -20,7 +20,7 @@ EXHAUSTIVE = 1024
 """Up to so many bins all pairs of bins are compared; beyond, the certified bound is taken."""
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def integer_features(form: Form, size: int, bits: int) -> Int64:
     """Round 2^bits W c(u) at the bins' middles, shape (M, N); the same on every machine, read only."""
     middles = (2 * np.arange(size, dtype=np.float64) + 1 - size) / size

@@ -1,5 +1,7 @@
 """Projections against the printed values of their specification: features, moments, sensitivities, noise constants."""
 
+import hashlib
+import itertools
 import math
 from fractions import Fraction
 
@@ -10,6 +12,7 @@ from ogive.accounting import gaussian_mu
 from ogive.privacy import Adjacency, ApproxDP
 from ogive.strategies import design_projection
 from ogive.strategies.projection_bases import BASES, cos_pi, legendre_polynomials, sin_pi
+from ogive.strategies.projection_features import integer_features
 from ogive.strategies.projection_form import Form
 from ogive.strategies.projection_moments import alpha, beta, from_moments, powers, to_moments
 from ogive.strategies.projection_sensitivity import certified
@@ -299,3 +302,24 @@ def test_error_bound_is_the_specified_one():
         2**15, privacy=ApproxDP(1, "1e-6"), adjacency=REPLACE, noise="moments", degree=6, records=10_000
     )
     assert strategy.l2_error_bound(10_000, alpha=0.0210) == pytest.approx(0.0999, abs=1e-4)
+
+
+DIGESTS = {
+    "legendre": "fc19ca95ae67b391a5cdcdf6045be36d",
+    "sine": "1f0f18af47b8fe0f98185dab2b7fbec1",
+    "cosine": "3374472efebc9e675c036b7de5a8ae21",
+    "splines": "c01b8737260d41de355cf29b2ea77086",
+    "laplace": "a95c8c7e9110780a4f69424bb9d20aeb",
+}
+
+
+@pytest.mark.parametrize("which", DIGESTS)
+def test_features_are_the_same_on_every_machine_and_in_every_version(which):
+    """Stored answers are read with them, and parties add theirs up: a change of the table or of an operation shows."""
+    laplace = which == "laplace"
+    noises = ("shaped", "isotropic", "moments") if laplace else ("shaped", "isotropic")
+    found = hashlib.sha256()
+    for adjacency, noise, degree in itertools.product(Adjacency, noises, (3, 12, 15) if laplace else (3, 12, 30)):
+        which_form = form("legendre" if laplace else which, degree, noise, adjacency, absolute=laplace)
+        found.update(integer_features(which_form, 1000, 30).astype("<i8").tobytes())
+    assert found.hexdigest()[:32] == DIGESTS[which]
