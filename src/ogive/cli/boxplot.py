@@ -33,7 +33,7 @@ def boxplot(
     by: str | None = None,
     groups: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = (),
     method: Literal["resample", "five_numbers"] = "resample",
-    curve: str = "projection",
+    curve: str = "auto",
     public_groups: bool = False,
     shares: Annotated[tuple[str, str, str, str, str] | None, Parameter(show_default=False)] = None,
     beyond: Annotated[int, Parameter(converter=whole)] = 0,

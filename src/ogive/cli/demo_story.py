@@ -65,7 +65,7 @@ def wishes() -> tuple[Wish, ...]:
     def deciles(column: str, grid: Grid) -> Quantiles:
         return Quantiles(column, DECILES, grid=grid, confidence_level=CONFIDENCE_LEVEL)
 
-    boxes = Boxplot("age", grid=ages, by="label", groups=(0, 1), curve="auto")
+    boxes = Boxplot("age", grid=ages, by="label", groups=(0, 1))
     quarter, half, more = PureDP("0.25"), PureDP("0.5"), PureDP("0.75")
     return (
         Wish("age", "age: distribution, deciles", deciles("age", ages), Ecdf("age", grid=ages), half),

@@ -23,7 +23,7 @@ from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf, make_grid
 from ogive.statistics.grouped import ask_groups
 
 BOX_METHODS = ("resample", "five_numbers")
-DEFAULT_CURVE = "projection"
+DEFAULT_CURVE = "auto"  # a projection has a bias that shows in no band where the bounds are far too wide
 EQUAL_SHARES = (Fraction(1, 5),) * 5
 
 
@@ -40,7 +40,8 @@ class Boxplot:
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         method: "resample" releases a whole curve and reads box, whiskers and outliers off it;
             "five_numbers" finds the two ends and the three quartiles one by one, and shows no outliers.
-        curve: How the curve is released; a method of `Ecdf`.
+        curve: How the curve is released; a method of `Ecdf`. "projection" draws smooth tails; where the bounds are
+            several times wider than the records it also widens the box.
         public_groups: Whether everybody may know each record's group; only the value is then hidden, with less noise.
         shares: Of the budget, for the lower end, the quartiles and the upper end of "five_numbers"; they add up to 1.
         beyond: How many records may lie beyond each end of "five_numbers".
