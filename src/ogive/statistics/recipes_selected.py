@@ -22,6 +22,7 @@ from ogive.privacy import Adjacency, Privacy, PureDP, Rational, ZeroConcentrated
 from ogive.queries import Answer, Query
 from ogive.queries.candidates import FRACTION_BITS, LARGEST_SIZE, ApproximationScore
 from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
+from ogive.smoothing import unsmoothable
 from ogive.statistics.curve import Curve
 from ogive.statistics.methods import candidates
 from ogive.statistics.predicted import (
@@ -64,7 +65,9 @@ class PrivateSelection:
         """Select with a share of the guarantee, then measure with the rest."""
         stages, ways = self._divided(task)
         query = _selection(stages, ways, task)
-        reason = task.terms.refusal(query)
+        # a smoothing that some candidate lacks is refused before anything is spent or told of the records
+        lacking = (unsmoothable(way.strategy, task.smooth) for way in ways)
+        reason = next(filter(None, lacking), None) or task.terms.refusal(query)
         if reason is not None:
             raise UnsupportedError(reason)
         answer = yield query
