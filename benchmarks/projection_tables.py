@@ -1,13 +1,20 @@
-"""Tables of projection.json for docs/benchmarks.md, by name; `publish.py` puts them into the page."""
+"""Tables of projection.json for docs/benchmarks.md, by name; `publish.py` puts them into the page.
+
+    python benchmarks/projection_tables.py
+
+holds what `auto` and private selection reach against their target, in results.json.
+"""
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from projection import DEGREES, DISTANCES, EPSILONS, NONE, RECORDS, SINGLE
+from harness import record, row
+from projection import CHOOSING, DEGREES, DISTANCES, EPSILONS, NONE, RECORDS, RESULTS, SINGLE
 from projection_cases import LAWS, NAMES
 
 Entry = dict[str, Any]
@@ -203,3 +210,23 @@ TABLES: dict[str, Callable[[Results], str]] = {
     "wide bounds": wide,
     "smoothing": smoothing,
 }
+
+
+def targets(results: Results) -> Iterator[dict[str, Any]]:
+    """The worst cell of each method that chooses, over the six distributions, with its target."""
+    cells = results.cells(names=LAWS)
+    for method in CHOOSING:
+        for distance in DISTANCES:
+            yield row(
+                f"choice by {method}, {len(cells)} cells, {TITLES[distance]} distance",
+                "worst, times the best single method's",
+                "",
+                max(results.ratio(cell, method, distance) for cell in cells),
+                runs=min(results.at(cell, method)["runs"] for cell in cells),
+                target=LIMIT,
+                larger_is_better=False,
+            )
+
+
+if __name__ == "__main__":
+    record(targets(Results(json.loads(RESULTS.read_text()))))
