@@ -5,7 +5,8 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+import scipy.stats
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
@@ -195,6 +196,7 @@ def oracle(feasible, threshold, sign):
     return -sign * solved.fun
 
 
+@settings(deadline=None, max_examples=40)
 @given(feasible_sets())
 def test_ends_hold_the_histogram_and_are_the_optimum(drawn):
     feasible, counts = drawn
@@ -209,6 +211,7 @@ def test_ends_hold_the_histogram_and_are_the_optimum(drawn):
         assert low[threshold] == pytest.approx(oracle(feasible, threshold, -1), abs=1e-5)
 
 
+@settings(deadline=None)
 @given(feasible_sets(), st.integers(0, 1 << 30))
 def test_any_multipliers_make_a_valid_end(drawn, seed):
     """The proof does not need the solver: also bad multipliers bound the histogram."""
@@ -318,6 +321,34 @@ def test_measurements_that_no_records_have_widen_the_band():
     )
     assert np.all(low <= high)
     assert np.mean(high - low) > 0.5
+
+
+@pytest.mark.parametrize("adjacency", Adjacency, ids=lambda member: member.value)
+def test_the_population_is_as_far_as_a_sample_strays(adjacency):
+    strategy, rng = projection(adjacency, records=10**5), np.random.default_rng(6)
+    counts = rng.multinomial(10**5, NORMAL)
+    total = 10**5 if adjacency is REPLACE else None
+    answer = released(strategy, counts, rng)
+    sample, population = (
+        common_ends(
+            strategy.estimate(answer, total),
+            answer,
+            strategy=strategy,
+            total=total,
+            tail=tail,
+            target=target,
+            simulations=999,
+        )[0]
+        for target, tail in (("sample", Fraction(1, 20)), ("population", Fraction(1, 10)))
+    )
+    inside = (population > 0) & (sample < 1)
+    apart = (sample - population)[inside]
+    if adjacency is REPLACE:
+        expected = scipy.stats.kstwo.ppf(0.95, 10**5)
+    else:
+        expected = np.sqrt(np.log(2 / 0.05) / (2 * 10**5))  # for a few records fewer than there are
+    assert apart == pytest.approx(expected, rel=2e-3)
+    assert np.all(apart >= expected - 1e-12)
 
 
 def test_no_records_say_nothing():

@@ -63,6 +63,13 @@ def test_moments_of_a_projection_are_unbiased_with_the_stated_noise(grid, adjace
     assert "noise" in str(found[0])
 
 
+def test_the_noise_of_the_squared_mean_is_taken_off():
+    found = projected(3).moments(2)
+    bare = found.scaled[1] - found.scaled[0] ** 2
+    assert found.variance == pytest.approx(found.half**2 * (bare + found.noise_sd[0] ** 2), rel=1e-12)
+    assert found.variance != pytest.approx(found.half**2 * bare, rel=1e-9)
+
+
 def test_moments_beyond_what_was_measured_come_from_the_curve():
     curve = projected(1)
     assert curve.moments(7).noise_sd is not None
