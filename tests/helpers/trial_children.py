@@ -104,8 +104,8 @@ def spoil(how: str | None) -> None:
     if how == "forgets the secret":
         reserve = Books.reserve
 
-        def forgetful(self, spot, question, *, statistic, charge, secret):
-            found = reserve(self, spot, question, statistic=statistic, charge=charge, secret=secret)
+        def forgetful(self, spot, question, *, secret, **named):
+            found = reserve(self, spot, question, secret=secret, **named)
             return Booked(found.number, found.release_id, secret, found.resumed)
 
         Books.reserve, Books.bind = forgetful, lambda *_: None  # bind would notice
@@ -121,8 +121,8 @@ def spoil(how: str | None) -> None:
         reserve, record = Books.reserve, Books.record
         kept: list = []
 
-        def later(self, spot, question, *, statistic, charge, secret):
-            kept.append((spot, question, {"statistic": statistic, "charge": charge, "secret": secret}))
+        def later(self, spot, question, *, secret, **named):
+            kept.append((spot, question, {"secret": secret, **named}))
             return Booked(0, "0" * 32, secret, False)
 
         def now(self, spot, number, estimate):
