@@ -87,3 +87,19 @@ def test_refuses_in_one_line_and_writes_nothing(run, table, tmp_path, arguments,
     assert message in err
     assert err.count("\n") == 1
     assert not (tmp_path / "out.json").exists()
+
+
+def test_a_plan_compares_ways_to_draw_the_boxes_and_reads_no_records(run):
+    asked = ("--records", "3000", "--epsilon", "1", "--bounds", "0", "10", "--bins", "64", "--runs", "4")
+    status, out, err = run("plan", "boxplot", *asked, "--by", "g", "--groups", "a", "b", "--json")
+    assert status == 0, err
+    rows = {row["method"]: row for row in json.loads(out)["rows"]}
+    assert set(rows) == {"tree_ls", "projection", "five_numbers", "resample"}
+    for name, row in rows.items():
+        assert 0 < row["errors"]["median"] < 0.1, name
+        # the ends of five numbers are not those of whiskers
+        assert ("low" in row["errors"]) == (name != "five_numbers")
+    assert rows["resample"]["chosen"]
+    status, out, _ = run("plan", "boxplot", *asked, "--method", "five_numbers")
+    assert status == 0
+    assert "Laplace and one-sided on" in out

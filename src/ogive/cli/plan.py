@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
+from ogive.cli.box_options import BoxOptions
 from ogive.cli.method_options import ANY_METHOD, MethodOptions
 from ogive.cli.options import TABLE, OutputOptions, Plot, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
@@ -25,6 +26,7 @@ app = App(
 
 MEASURED = Group("What is measured", sort_key=1)
 COLUMN, SCORE, CLASSES = PlannedColumn(), PlannedScore(), PlannedClasses()
+ONE_BOX = BoxOptions()
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -88,6 +90,32 @@ def quantiles(
         output,
         plot,
     )
+
+
+@app.command
+def boxplot(
+    data: Path | None = None,
+    /,
+    *,
+    boxes: BoxOptions = ONE_BOX,
+    measure: PlannedColumn = COLUMN,
+    planned: PlanOptions = NOTHING_PLANNED,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Plan a boxplot.
+
+    Args:
+        data: A file whose rows are counted, instead of --records, where their number is public.
+        boxes: Groups and method.
+        measure: Thresholds.
+        planned: Records and guarantees.
+        output: Where the result goes.
+        plot: A picture of error against privacy loss.
+    """
+    from ogive.statistics import Boxplot
+
+    _show(Boxplot(measure.column, **boxes.arguments(), **measure.arguments()), data, planned, output, plot)
 
 
 @app.command

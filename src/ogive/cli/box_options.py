@@ -1,0 +1,73 @@
+"""Options of boxplots, and how they become the library's arguments."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from ogive.cli.options import whole
+
+if TYPE_CHECKING:
+    from ogive.queries import LabelValue
+
+
+@Parameter(name="*", group=Group("Boxes", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class BoxOptions:
+    """Which boxes are drawn, and how they are found."""
+
+    by: str | None = None
+    """Column that says which group a record belongs to."""
+
+    groups: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = ()
+    """All values of that column, public; also those that no record has."""
+
+    method: Literal["resample", "five_numbers"] = "resample"
+    """resample: box, whiskers and outliers of one private curve. five_numbers: both ends and the three quartiles,
+    found one by one; no outliers."""
+
+    curve: str = "auto"
+    """How resample releases the curve; a method of ogive ecdf."""
+
+    public_groups: bool = False
+    """Everybody may know each record's group; only the value is hidden, with less noise."""
+
+    shares: Annotated[tuple[str, str, str, str, str] | None, Parameter(show_default=False)] = None
+    """Of the budget of five_numbers, for the lower end, the three quartiles and the upper end; a fifth each by
+    default."""
+
+    beyond: Annotated[int, Parameter(converter=whole)] = 0
+    """How many records may lie beyond each end of five_numbers."""
+
+    expected_records: Annotated[int | None, Parameter(converter=whole)] = None
+    """A public guess of the number of all records, where that number is private."""
+
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments for the statistic."""
+        found: dict[str, Any] = {
+            "by": self.by,
+            "groups": tuple(map(group_of, self.groups)) if self.groups else None,
+            "method": self.method,
+            "curve": self.curve,
+            "public_groups": self.public_groups,
+            "beyond": self.beyond,
+            "expected_records": self.expected_records,
+        }
+        return found if self.shares is None else {**found, "shares": self.shares}
+
+
+def group_of(word: str) -> LabelValue:
+    """What a word stands for: the number or truth value that it writes, which is also the text, or a text."""
+    if word in ("true", "false"):
+        return word == "true"
+    for kind in (int, float):
+        try:
+            number = kind(word)
+        except ValueError:
+            continue
+        if str(number) == word and math.isfinite(number):
+            return number
+    return word
