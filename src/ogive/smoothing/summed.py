@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from ogive.smoothing.shrinkage import noise_energy, shrink
+from ogive.smoothing.shrinkage import NoiseEnergy, noise_energy, shrink
 from ogive.strategies.base import Strategy, approximates
 
+Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
@@ -29,11 +33,18 @@ def smooth_sum(strategy: Strategy, raw: Float64, *, total: int | None) -> tuple[
     curve = np.clip(_isotonic(raw, total), 0.0, total)
     if approximates(strategy):
         return curve, "isotonic"
-    known = None if total is None else 0
-    energy = noise_energy(
-        lambda noise: strategy.estimate(strategy.spread(noise), known), strategy.levels, strategy.size
-    )
+    energy = _energy(strategy, None if total is None else 0)
     return np.clip(_isotonic(shrink(raw, curve, energy), total), 0.0, total), "shrinkage"
+
+
+@lru_cache(maxsize=16)
+def _energy(strategy: Any, total: int | None) -> NoiseEnergy:
+    """How strong the noise of the sum is on every scale; kept for the sums made last."""
+
+    def estimate(noise: tuple[Int64, ...]) -> Float64:
+        return np.asarray(strategy.estimate(strategy.spread(noise), total))
+
+    return noise_energy(estimate, strategy.levels, strategy.size)
 
 
 def _isotonic(estimate: Float64, total: int | None) -> Float64:

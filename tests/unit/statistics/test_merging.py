@@ -37,8 +37,8 @@ def released(size=1000, seed=0, *, middle=50, batch=None, **options):
 
 
 def projected(size=1000, seed=0, degree=8, **options):
-    adjacency = options.pop("adjacency", REPLACE)
-    method = design_projection(BINS, privacy=TINY, adjacency=adjacency, degree=degree, records=size)
+    adjacency, bits = options.pop("adjacency", REPLACE), options.pop("bits", None)
+    method = design_projection(BINS, privacy=TINY, adjacency=adjacency, degree=degree, records=size, bits=bits)
     return released(size, seed, method=method, privacy=TINY, adjacency=adjacency, **options)
 
 
@@ -70,6 +70,13 @@ def test_projections_add_up_to_the_projection_of_all_records(adjacency):
     band = whole.band(0.95, target="sample")
     exact = exact_curve(np.concatenate([sample(2000, 0), sample(6000, 1)]), whole.grid).probabilities
     assert np.all((band.low <= exact + 1e-9) & (exact <= band.high + 1e-9))
+
+
+def test_projections_with_other_fractional_bits_are_brought_to_one_scale():
+    parts = [projected(2000, 0, bits=20), projected(4000, 1, bits=23), projected(1000, 2, bits=20)]
+    for whole in (ogive.merge(*parts), parts[0].update(parts[2]).update(parts[1])):
+        assert whole.strategy.shifts.count(3) == 2
+        assert whole.strategy.estimate(whole.measured, whole.total) == pytest.approx(whole.raw, abs=1e-3)
 
 
 def test_exact_curves_add_up_exactly():
