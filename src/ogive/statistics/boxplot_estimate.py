@@ -80,8 +80,8 @@ class Boxplots:
         """Distances from the boxes of the exact records, as shares of the bounds' distance, on average over the boxes.
 
         Returns:
-            low, q1, median, q3, high: Of these numbers. The whiskers' ends only where both were made by one
-                method: those of "five_numbers" are the ends of the records.
+            Of the numbers of a box, by their names: q1, median and q3, and low and high, the whiskers' ends, only where
+            both were made by one method: those of "five_numbers" are the ends of the records.
 
         Raises:
             ParameterError: the other boxes are of another grid or other groups.
