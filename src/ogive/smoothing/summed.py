@@ -33,7 +33,8 @@ def smooth_sum(strategy: Strategy, raw: Float64, *, total: int | None) -> tuple[
     curve = np.clip(_isotonic(raw, total), 0.0, total)
     if approximates(strategy):
         return curve, "isotonic"
-    energy = _energy(strategy, None if total is None else 0)
+    hashable: Any = strategy
+    energy = _energy(hashable, None if total is None else 0)
     return np.clip(_isotonic(shrink(raw, curve, energy), total), 0.0, total), "shrinkage"
 
 

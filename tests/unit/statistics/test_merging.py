@@ -252,6 +252,11 @@ def test_a_mixed_price_is_stated_as_what_was_granted():
         released(100, 1), released(100, 2, privacy=ZeroConcentratedDP("0.1"), method="sqrt")
     ).provenance
     assert source.privacy == source.price == ZeroConcentratedDP("0.5")
+    # in zCDP the two prices below would be 0.5, which the guarantee of both does not cover
+    gaussian = released(100, 2, privacy=TINY, method="sqrt")
+    assert isinstance(gaussian.provenance.price, ZeroConcentratedDP)
+    source = ogive.merge(released(100, 1), gaussian).provenance
+    assert source.privacy == source.price == TINY
 
 
 # --- mixtures
