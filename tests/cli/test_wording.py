@@ -16,6 +16,7 @@ REACHED = ("releasing.py", "grids.py", "privacy.py", *(f"{package}/*.py" for pac
 PYTHON_ALONE = (
     "confidence_level must be",
     "public_labels must be True or False",
+    "public_groups must be True or False",
     "statistic must be one such as",
     "trust must be a trust model such as",
     "source must be a random source such as",
@@ -60,6 +61,9 @@ def written(message):
         ("increase, got smallest=5.0, largest=2.0", "got --smallest 5.0, --largest 2.0"),
         ("say which text, for example positive='yes'", "for example --positive yes"),
         ("check positive=, or name", "check --positive, or name"),
+        ("say which groups column 'g' has, for example groups=('a', 'b'); they", "for example --groups a b; they"),
+        ("name all of them, which are public, with groups=", "which are public, with --groups"),
+        ("groups need by, the column", "--groups needs --by, the column"),
         ("positive_share must be strictly between", "--positive-share must be"),
         ("like has no column 'score'", "--like has no column 'score'"),
         ("name must be what the data set is called", "--data-set must be what"),
