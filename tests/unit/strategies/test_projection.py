@@ -278,6 +278,13 @@ def test_sums_of_very_many_records_are_exact_or_refused():
     exact = strategy.features.astype(object) @ counts.astype(object)
     assert strategy.measure(counts).tolist() == exact.tolist()
     fine = design(16, degree=3, bits=30)
+    sizes = np.abs(fine.features)
+    most, bin = 2**62 // int(sizes.max()), int(sizes.max(axis=0).argmax())
+    counts = np.zeros(16, dtype=np.int64)
+    counts[bin] = most * 999 // 1000
+    exact = fine.features.astype(object) @ counts.astype(object)
+    assert fine.measure(counts).tolist() == exact.tolist()
+    counts[bin] = most * 1001 // 1000
     with pytest.raises(ParameterError, match=r"30 fractional bits a projection adds up at most 4\.\d+e\+09 records"):
         fine.measure(counts)
 

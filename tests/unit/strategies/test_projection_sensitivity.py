@@ -67,7 +67,7 @@ def optimized(form):
     return max(-result.fun for result in found)
 
 
-@pytest.mark.parametrize("form", forms([3, 8]), ids=name)
+@pytest.mark.parametrize("form", forms([7]), ids=name)
 def test_no_record_moves_whitened_features_by_more_than_one(form):
     reached = optimized(form)
     assert reached <= 1 + 1e-12
@@ -161,7 +161,7 @@ def test_certificates_of_coarse_grids_are_still_bounds(monkeypatch):
     assert sum(inflated) >= 5
 
 
-@pytest.mark.parametrize("form", forms([3, 9]), ids=name)
+@pytest.mark.parametrize("form", forms([5]), ids=name)
 @pytest.mark.parametrize("bits", [8, 30])
 def test_integers_never_move_by_more_than_certified(form, bits):
     records = integer_features(form, 301, bits)
@@ -219,7 +219,7 @@ def precise_record(form, numerator, size):
 
 
 @pytest.mark.parametrize(
-    "form", [form for form in forms([7, 15, MAX_DEGREE]) if form.constants == "exact" and not form.absolute], ids=name
+    "form", [form for form in forms([15, MAX_DEGREE]) if form.constants == "exact" and not form.absolute], ids=name
 )
 def test_integers_are_the_rounded_features_within_the_stated_slack(form):
     size, bits, matrix = 2**16, 30, whitening(form)
