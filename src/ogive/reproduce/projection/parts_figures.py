@@ -135,6 +135,12 @@ def library_ahead(way: str, tight: Sequence[Row]) -> tuple[Check, ...]:
             ahead(tight, SHAPED, (PP_EXACT, *JOINT_RIVALS)),
             " | ".join(f"{place(row)}: {numbers(row, SHAPED, PP_EXACT, HQ, AQ)}" for row in tight),
         ),
+        Check(
+            f"{way}: it is ahead of a histogram with Laplace noise too, on average over settings and distances",
+            every([below(cell, 0.0) for cell in on_average(tight, SHAPED, (HQ_LAPLACE,))]),
+            _times(on_average(tight, SHAPED, (HQ_LAPLACE,)), SHAPED, (HQ_LAPLACE,), tight),
+            essential=False,
+        ),
     )
 
 

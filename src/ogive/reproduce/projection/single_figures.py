@@ -170,7 +170,7 @@ def _panel(axes: Axes, row: Row, method: str, color: str) -> None:
         axes.plot(asked, np.zeros_like(asked), color=color, marker="|", linestyle="", clip_on=False)
     axes.set(xlim=(shape.low, shape.high), ylim=(-0.03, 1.03))
     # above the ticks that mark where adaptive quantiles asked
-    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.06), fontsize=8)
+    axes.legend(loc="lower right", bbox_to_anchor=(1.0, 0.06 if asked.size else 0.0), fontsize=8)
 
 
 def _item(number: int | str, title: str, shapes: tuple[str, ...]) -> Item:
