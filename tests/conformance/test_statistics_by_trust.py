@@ -15,6 +15,7 @@ from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, 
 from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.statistics.calibration_estimate import Calibration
+from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
 from ogive.statistics.roc_estimate import RocEstimate
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import TRUST_MODELS, Clear, SecAgg
@@ -30,11 +31,19 @@ EXAMPLES = {
         Boxplot("x", (0, 100), bins=64, by="y", groups=(0, 1), curve="tree_ls"),
         Boxplot("x", (0, 100), bins=64, method="five_numbers"),
     ],
-    "ecdf": [Ecdf("x", (0, 100), bins=64), Ecdf("x", (0, 100), bins=50, method="path")],
+    "ecdf": [
+        Ecdf("x", (0, 100), bins=64),
+        Ecdf("x", (0, 100), bins=50, method="path"),
+        Ecdf("x", (0, 100), bins=50, method="projection"),
+        Ecdf("x", (0, 100), bins=50, method="histogram"),
+        Ecdf("x", (0, 100), bins=50, method=AdaptiveQuantiles(rounds=8)),
+        Ecdf("x", (0, 100), bins=50, method="selected", expected_records=20_000),
+    ],
     "calibration": [HosmerLemeshow("p", "y", bins=64), HosmerLemeshow("p", "y", bins=50, form="counts", groups=5)],
     "quantiles": [
         Quantiles("x", (0.25, 0.5, 0.75), bounds=(0, 100), bins=64),
         Quantiles("x", (0.1, 0.9), bounds=(0, 100), bins=64, method="bisection"),
+        Quantiles("x", (0.25, 0.5), bounds=(0, 100), bins=64, method="histogram"),
     ],
     "roc": [
         Roc("x", "y", (0, 100), bins=64, outside="clip"),
@@ -46,8 +55,8 @@ CASES = [
     for kind in STATISTICS
     for number, statistic in enumerate(EXAMPLES[kind.name])
     for trust in TRUST_MODELS
-    # five numbers are chosen by who sees all records; that parties who only add up refuse is tested with boxplots
-    if not (trust is SecAgg and getattr(statistic, "method", None) == "five_numbers")
+    # these are chosen by who sees all records; that parties who only add up refuse is tested with each of them
+    if not (trust is SecAgg and getattr(statistic, "method", None) in ("five_numbers", "selected"))
 ]
 
 

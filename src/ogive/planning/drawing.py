@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from ogive.planning.rows import Plan
 
 # Okabe and Ito's palette, and marks, so that lines are told apart without color too
-_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A")
+_COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A", "#882255")
 _MOST_TICKS = 9
-_MARKS = ("o", "s", "^", "D", "v", "P", "X")
+_MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 
 def loss_of(privacy: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -233,7 +234,7 @@ class Planner:
     def for_all_data(self, way: Statistic[Any], done: Rehearsal) -> dict[str, float]:
         """Errors that do not depend on the data."""
         last = done.queries[-1]
-        if isinstance(way, Ecdf | Quantiles):
+        if isinstance(way, Ecdf) or (isinstance(way, Quantiles) and way.method != "bisection"):
             return self._of_curve(way, done)
         if isinstance(done.estimate, BoundsEstimate):
             return bounds_errors(done.estimate, self.records)
@@ -249,8 +250,6 @@ class Planner:
         """Errors of a curve, or of the curve that quantiles are read off, with its energy distance."""
         last = done.queries[-1]
         if isinstance(way, Quantiles):
-            if way.method == "bisection":
-                return {}
             way = way.ecdf()
         if isinstance(last, CurveQuery) and len(done.queries) == 1:
             errors = curve_errors(last, self.unit.adjacency, self.records)
@@ -269,6 +268,8 @@ class Planner:
     def _simulate(self, way: Statistic[Any], terms: Terms, runs: int) -> dict[str, float]:
         """Whole releases of imagined records, against the exact answer for them."""
         self.simulated = runs
+        if isinstance(way, Quantiles):
+            terms = dataclasses.replace(terms, simulations=0)
         known: dict[Aggregate, Int64] = {}
 
         def sums(aggregate: Aggregate) -> Int64:

@@ -33,7 +33,7 @@ class Terms:
         unit: Whose data the guarantee hides: adjacency, and how many records a person may have.
         refusal: Says why the trust model cannot answer a query, or None if it can.
         simulations: How many releases are simulated for intervals at ordinary levels; None for as many as they
-            deserve. Plans, which do not show intervals, take few.
+            deserve. Plans, which do not show intervals, take few, and 0 for quantiles without any.
         count: Counts the records; called only where their number is public.
         private: Whether answers carry noise; where they do not, nothing is gained by measuring less.
     """

@@ -208,9 +208,10 @@ class Quantiles:
             return (yield from self._bisect(terms))
         curve = yield from self.ecdf().questions(terms)
         probabilities = np.array(self.probabilities)
-        low, high = curve_bins.quantile_interval(
-            probabilities, curve.band(self.confidence_level, simulations=self._simulations(curve, terms))
-        )
+        low = high = curve.quantile(probabilities)
+        if terms.simulations != 0:
+            band = curve.band(self.confidence_level, simulations=self._simulations(curve, terms))
+            low, high = curve_bins.quantile_interval(probabilities, band)
         number = curve.grid.number
         return QuantileEstimates(
             column=self.column,
