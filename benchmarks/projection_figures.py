@@ -31,7 +31,7 @@ DRAWN: dict[str, tuple[str, str, str]] = {
 def _light(axes: Any) -> None:
     axes.grid(color=GRID, linewidth=0.7)
     axes.spines[["top", "right"]].set_visible(False)
-    axes.tick_params(labelsize=8)
+    axes.tick_params(labelsize=9)
 
 
 def _relative(results: Results, cell: tuple[str, int, int, float], method: str) -> float:
@@ -41,22 +41,22 @@ def _relative(results: Results, cell: tuple[str, int, int, float], method: str) 
 
 def distances(results: Results) -> Figure:
     """Energy distance against n, one panel a distribution and epsilon."""
-    figure = Figure(figsize=(13, 5.6), layout="constrained")
-    panels = figure.subplots(len(EPSILONS), len(LAWS), sharex=True, sharey=True, squeeze=False)
-    for row, epsilon in enumerate(EPSILONS):
-        for axes, name in zip(panels[row], LAWS, strict=True):
-            for method, (color, marker, line) in DRAWN.items():
-                values = [_relative(results, (name, 1, records, epsilon), method) for records in RECORDS]
-                axes.plot(RECORDS, values, line, color=color, marker=marker, markersize=5, linewidth=1.5, label=method)
-            axes.axhline(1, color=INK, linewidth=0.8)
-            axes.set_title(f"{name}, epsilon = {epsilon:g}", loc="left", fontsize=10, color=INK)
-            axes.set_xscale("log")
-            axes.set_xticks(RECORDS, [f"$10^{{{len(str(records)) - 1}}}$" for records in RECORDS])
-            _logarithmic(axes)
-            _light(axes)
-        panels[row][0].set_ylabel("energy distance to the truth,\ntimes the sampling error", fontsize=9)
+    figure = Figure(figsize=(8.4, 10.2), layout="constrained")
+    panels = figure.subplots(4, 3, sharex=True, sharey=True)
+    places = [(epsilon, name) for epsilon in EPSILONS for name in LAWS]
+    for axes, (epsilon, name) in zip(panels.flat, places, strict=True):
+        for method, (color, marker, line) in DRAWN.items():
+            values = [_relative(results, (name, 1, records, epsilon), method) for records in RECORDS]
+            axes.plot(RECORDS, values, line, color=color, marker=marker, markersize=5, linewidth=1.5, label=method)
+        axes.axhline(1, color=INK, linewidth=0.8)
+        axes.set_title(f"{name}, epsilon = {epsilon:g}", loc="left", fontsize=10.5, color=INK)
+        axes.set_xscale("log")
+        axes.set_xticks(RECORDS, [f"$10^{{{len(str(records)) - 1}}}$" for records in RECORDS])
+        _logarithmic(axes)
+        _light(axes)
     for axes in panels[-1]:
-        axes.set_xlabel("records", fontsize=9)
+        axes.set_xlabel("records", fontsize=10)
+    figure.supylabel("energy distance to the truth, times the sampling error", fontsize=10.5)
     _legend(figure, panels[0][0])
     return figure
 
@@ -64,7 +64,7 @@ def distances(results: Results) -> Figure:
 def against_best(results: Results) -> Figure:
     """Each method's energy distance over the best single method's, a dot a cell."""
     names = ["auto", "selected", *SINGLE]
-    figure = Figure(figsize=(9.5, 4.8), layout="constrained")
+    figure = Figure(figsize=(8.4, 5.2), layout="constrained")
     axes = figure.add_subplot()
     cells = results.cells()
     looks = {0.1: ("#D55E00", -0.17, "epsilon = 0.1"), 1.0: ("#0072B2", 0.17, "epsilon = 1")}
@@ -94,22 +94,23 @@ def against_best(results: Results) -> Figure:
 
 def degrees(results: Results) -> Figure:
     """Energy distance against K."""
-    figure = Figure(figsize=(13, 3.4), layout="constrained")
+    figure = Figure(figsize=(8.4, 5.8), layout="constrained")
     colors = {1_000: "#E69F00", 10_000: "#009E73", 1_000_000: "#0072B2"}
-    panels = figure.subplots(1, len(LAWS), sharey=True)
-    for axes, name in zip(panels, LAWS, strict=True):
+    panels = figure.subplots(2, 3, sharex=True, sharey=True)
+    for axes, name in zip(panels.flat, LAWS, strict=True):
         for records in RECORDS:
             for epsilon, line in zip(EPSILONS, ("--", "-"), strict=True):
                 values = [_relative(results, (name, 1, records, epsilon), f"K={degree}") for degree in DEGREES]
                 label = f"n = $10^{len(str(records)) - 1}$, epsilon = {epsilon:g}"
                 axes.plot(DEGREES, values, line, color=colors[records], marker="o", markersize=3.5, label=label)
         axes.axhline(1, color=INK, linewidth=0.8)
-        axes.set_xlabel("K", fontsize=9)
-        axes.set_title(name, loc="left", fontsize=10, color=INK)
+        axes.set_title(name, loc="left", fontsize=10.5, color=INK)
         _logarithmic(axes)
         _light(axes)
-    panels[0].set_ylabel("energy distance to the truth,\ntimes the sampling error", fontsize=9)
-    _legend(figure, panels[0])
+    for axes in panels[-1]:
+        axes.set_xlabel("K", fontsize=10)
+    figure.supylabel("energy distance to the truth, times the sampling error", fontsize=10.5)
+    _legend(figure, panels[0][0])
     return figure
 
 
@@ -121,7 +122,7 @@ def _logarithmic(axes: Any) -> None:
 
 def _legend(figure: Figure, axes: Any) -> None:
     handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), frameon=False, fontsize=9)
+    figure.legend(handles, labels, loc="outside upper center", ncols=(len(labels) + 1) // 2, frameon=False, fontsize=10)
 
 
 def main() -> None:
