@@ -13,7 +13,7 @@ from helpers import selection
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.noise import DerivedNodes, DiscreteLaplace, Geometric
-from ogive.privacy import Adjacency, PrivacyUnit, PureDP
+from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
 from ogive.queries import (
     Answer,
     Binning,
@@ -25,7 +25,7 @@ from ogive.queries import (
     QuantileScore,
     SparseVectorQuery,
 )
-from ogive.strategies import design_tree
+from ogive.strategies import design_projection, design_tree
 
 BINNING = Binning("x", Grid.linear(0, 3, bins=3))
 GROUPS = GroupBinning(BINNING, "g", ("a", "b"))
@@ -137,6 +137,16 @@ def test_curves_of_groups_are_those_of_classes_and_of_parts(adjacency):
     nodes = DerivedNodes(bytes(32), b"")
     assert np.array_equal(curves.answer(sums, nodes).ravel(), parts.answer(sums, nodes))
     assert Answer(curves.answer(sums, None), curves.totals(sums, adjacency)).total in (15, None)
+
+
+def test_rows_of_a_person_in_several_groups_are_as_far_from_ideal_noise_as_all_of_them():
+    projection = design_projection(3, privacy=ApproxDP(1, "1e-6"), adjacency=Adjacency.ADD_OR_REMOVE, degree=2)
+    alone, person = PrivacyUnit(Adjacency.ADD_OR_REMOVE), PrivacyUnit(Adjacency.ADD_OR_REMOVE, "who", 5)
+    one = projection.loss(Adjacency.ADD_OR_REMOVE)
+    assert one.distance > 0
+    for query in (ClassCurvesQuery(GROUPS, projection), GroupedQuery(GROUPS, (CurveQuery(BINNING, projection),) * 2)):
+        assert query.price(alone) == one
+        assert query.price(person) == GaussianDP(one.mu_squared * 25, one.distance * 2)
 
 
 def test_refuses_parts_that_are_not_the_groups():

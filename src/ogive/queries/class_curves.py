@@ -19,26 +19,39 @@ import numpy as np
 from ogive.accounting import group_loss, larger_loss, total_loss
 from ogive.errors import ParameterError
 from ogive.noise.base import NodeNoise
-from ogive.privacy import Adjacency, Loss, PrivacyUnit
+from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import ClassBinning, GroupBinning
 from ogive.queries.base import Int64
 from ogive.strategies.base import Level, Strategy
 
 
-def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: bool) -> Loss:
+def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: bool, classes: int = 2) -> Loss:
     """Privacy loss of measuring the scores of all classes with one strategy, each with noise of its own.
 
     Args:
         strategy: What is measured of each class.
         unit: Whose data the guarantee hides.
         public_labels: Whether adjacent data sets have the same labels.
+        classes: How many classes there are.
     """
     loss = _loss(strategy, unit.adjacency)
     if unit.adjacency is Adjacency.REPLACE and not public_labels:
         joins = strategy.loss(Adjacency.ADD_OR_REMOVE)
         loss = larger_loss(loss, total_loss([joins, joins]))
-    return group_loss(loss, unit.max_rows_per_person)
+    return in_several(group_loss(loss, unit.max_rows_per_person), unit, classes)
+
+
+def in_several(loss: Loss, unit: PrivacyUnit, classes: int) -> Loss:
+    """A loss of so many rows in one class, as that of the same rows wherever they are.
+
+    Squared changes of several classes add up to at most that of all rows in one. But each class's noise has a distance
+    of its own from an ideal one.
+    """
+    if not isinstance(loss, GaussianDP):
+        return loss
+    touched = min(unit.max_rows_per_person, classes)
+    return GaussianDP(loss.mu_squared, loss.distance * touched)
 
 
 def _loss(strategy: Strategy, adjacency: Adjacency) -> Loss:
@@ -99,7 +112,8 @@ class ClassCurvesQuery:
         """
         if isinstance(self.classes, GroupBinning):
             base.check_missing(self.classes.values, unit.adjacency)
-        return class_curves_price(self.strategy, unit, public_labels=self.public_labels)
+        classes = self.classes.shape[0]
+        return class_curves_price(self.strategy, unit, public_labels=self.public_labels, classes=classes)
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of binned data, classes, strategy and adjacency; as secret as the data."""

@@ -22,6 +22,7 @@ from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import GroupBinning
 from ogive.queries.base import Int64, Query
+from ogive.queries.class_curves import in_several
 from ogive.strategies.base import Level
 
 
@@ -81,7 +82,7 @@ class GroupedQuery:
             ParameterError: a part cannot be asked under this adjacency.
         """
         base.check_missing(self.groups.values, unit.adjacency)
-        loss = _largest([replaced_price(part, unit) for part in self.asked])
+        loss = in_several(_largest([replaced_price(part, unit) for part in self.asked]), unit, len(self.asked))
         if unit.adjacency is not Adjacency.REPLACE or self.public_groups:
             return loss
         joins = [part.price(PrivacyUnit(Adjacency.ADD_OR_REMOVE, unit.person)) for part in self.asked]
