@@ -1,0 +1,112 @@
+"""The chapter of boxplots: numbers of the boxes, true ones beside them, words for those who do not see the chart."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive.errors import ParameterError
+from ogive.noise import KeyedSource
+from ogive.report import chart_svg, render_report
+from ogive.report.chart_box import MOST_ROWS
+from ogive.report.kinds import chapter_of
+
+RNG = np.random.default_rng(6)
+N = 4_000
+WARD = RNG.choice(["A", "<B>"], N)
+TABLE = {"stay": RNG.gamma(2, 3, N) + 2 * (WARD == "A"), "ward": WARD}
+BY = {"by": "ward", "groups": ("A", "<B>"), "curve": "tree_ls"}
+
+
+def released(trust=ogive.Central, table=TABLE, privacy="2", **arguments):
+    grant = None if trust is ogive.Clear else ogive.PureDP(privacy)
+    statistic = ogive.Boxplot("stay", (0, 40), bins=128, **arguments)
+    return ogive.release(statistic, trust=trust(table), privacy=grant, source=KeyedSource(bytes(32)))
+
+
+@pytest.fixture(scope="module")
+def boxes():
+    return released(**BY)
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return released(ogive.Clear, **BY)
+
+
+def test_the_page_shows_every_number_and_the_true_ones_where_they_are_given(boxes, truth):
+    page = render_report([boxes], title="x", truths=[truth])
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+    assert "Boxplot of stay by ward" in text
+    assert "The middle stay is lowest where ward is &lt;B&gt;" in text
+    for found in (boxes, truth):
+        for box in found.boxes:
+            assert f"{box.median:.6g}" in text
+    assert "<caption>Boxes</caption>" in page
+    assert "<caption>True boxes</caption>" in page
+    assert "<B>" not in page
+    assert "true-box" not in render_report([boxes], title="x").split("</style>")[1]
+
+
+def test_the_chart_has_words_a_box_for_each_group_and_its_outliers(boxes, truth):
+    chart = chapter_of(boxes, truth).pictures[0].chart
+    for box in boxes.boxes:
+        assert f"{box.group}: quartiles {box.q1:.6g}" in chart.summary
+    drawn = ET.fromstring(chart_svg(boxes))
+    name = "{http://www.w3.org/2000/svg}"
+    assert sum(e.get("class") == "box" for e in drawn.iter(f"{name}rect")) == 2
+    assert drawn.find(f"{name}desc").text == chapter_of(boxes).pictures[0].chart.summary
+    for size in chart.sizes:
+        for box in boxes.boxes:
+            places = [chart.x(size, number) for number in box.numbers]
+            assert places == sorted(places)
+            assert 0 < places[0] < places[-1] < size.width
+
+
+def test_one_box_of_five_numbers_is_put_into_words():
+    found = released(method="five_numbers")
+    chapter = chapter_of(found)
+    box = found.boxes[0]
+    assert chapter.headline == (
+        f"Half of the records have stay from {box.q1:.6g} to {box.q3:.6g}; the middle one has {box.median:.6g}."
+    )
+    assert "five numbers, found one by one" in dict(chapter.details).values()
+    assert "not shown" in "".join(str(each) for each in chapter.tables)
+
+
+def test_a_page_that_noise_has_emptied_warns():
+    few = {"stay": np.array([3.0]), "ward": np.array(["A"])}
+    statistic = ogive.Boxplot("stay", (0, 40), bins=64, curve="tree_ls")
+    for key in range(40):
+        found = ogive.release(
+            statistic,
+            trust=ogive.Central(few),
+            privacy=ogive.PureDP("0.01"),
+            adjacency=ogive.Adjacency.ADD_OR_REMOVE,
+            source=KeyedSource(key.to_bytes(32, "big")),
+        )
+        if not found.boxes[0].defined:
+            break
+    chapter = chapter_of(found)
+    assert chapter.warning is not None
+    assert "too noisy" in "".join(str(each) for each in chapter.tables)
+    assert "says nothing: too noisy" in chart_svg(found)
+
+
+def test_many_groups_are_all_in_the_table_and_some_in_the_chart():
+    groups = tuple(range(40))
+    table = {"stay": TABLE["stay"], "ward": np.arange(N) % 40}
+    found = released(ogive.Clear, table, by="ward", groups=groups)
+    chapter = chapter_of(found)
+    assert len(chapter.pictures[0].chart.names) == MOST_ROWS
+    assert "16 more groups" in chapter.pictures[0].note
+    assert str(chapter.tables[0]).count('scope="row"') == 40
+
+
+def test_refuses_a_truth_that_is_private_or_of_other_boxes(boxes):
+    with pytest.raises(ParameterError, match="must be exact boxes"):
+        chapter_of(boxes, boxes)
+    with pytest.raises(ParameterError, match="do not compare"):
+        chapter_of(boxes, released(ogive.Clear))
