@@ -38,6 +38,7 @@ SMOOTHINGS = {
     "least_squares": "least squares: the closest valid curve to all measurements",
     "least_absolute": "least absolute deviations: the valid curve of smallest total deviation",
     "isotonic": "isotonic: the closest never-falling curve",
+    "rank_matching": "counts and thresholds, each put in order, matched by rank",
     "none": "none",
 }
 

@@ -111,11 +111,11 @@ def test_the_public_number_of_records_is_named_only_where_it_is_public():
 
 
 def test_every_strategy_and_smoothing_has_words():
-    from ogive.smoothing import SMOOTHINGS
-    from ogive.statistics.methods import METHODS
+    from ogive.smoothing import RANK_MATCHING, SMOOTHINGS
+    from ogive.statistics.named import METHODS
 
     assert set(METHODS) <= set(words.METHODS)
-    assert set(SMOOTHINGS) <= set(words.SMOOTHINGS)
+    assert {*SMOOTHINGS, RANK_MATCHING} <= set(words.SMOOTHINGS)
 
 
 def shown_chance(privacy):

@@ -63,6 +63,13 @@ def test_a_replaced_record_moves_a_distance_by_no_more_than_a_step_does():
         assert distances.max() <= np.sqrt(2) * (1 + 2 / np.sqrt(size))
 
 
+@pytest.mark.parametrize("groups", [2, 4, 8])
+def test_within_straight_lines_a_replaced_record_moves_a_distance_by_two_groups_at_most(groups):
+    columns = residuals(GroupedHistogram(64, groups, DiscreteLaplace(2)), total_known=True)
+    distances = np.linalg.norm(columns[:, np.newaxis] - columns, axis=2)
+    assert 0.3 * np.sqrt(4 / groups) <= distances.max() <= np.sqrt(4 / groups)
+
+
 def test_the_distance_is_the_bias_in_records_and_zero_without_bias():
     scored = score(REPLACE)
     counts = np.zeros(24, dtype=np.int64)
