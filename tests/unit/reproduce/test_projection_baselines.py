@@ -144,6 +144,16 @@ def test_samples_follow_the_curve_they_are_drawn_from_and_flat_parts_are_left_ou
         assert (values <= place).mean() == pytest.approx(height, abs=0.02)
 
 
+def test_a_sample_at_the_height_of_a_flat_part_is_the_first_point_there():
+    class Fixed:
+        def random(self, size):
+            return np.array([0.5, 0.0, 1.0])[:size]
+
+    axis = np.linspace(0.0, 4.0, 5)
+    curve = np.array([0.0, 0.5, 0.5, 1.0, 1.0])
+    assert boxes.resample(curve, axis, 3, Fixed()).tolist() == [1.0, 0.0, 3.0]
+
+
 def test_a_box_has_the_whiskers_and_outliers_of_matplotlib():
     from matplotlib.cbook import boxplot_stats
 
