@@ -39,6 +39,7 @@ STATISTICS = (
     Roc("risk", "died", (0, 1), bins=128),
     HosmerLemeshow("risk", "died"),
     Bounds("age"),
+    ogive.Boxplot("age", (0, 110), bins=64, by="died", groups=(0, 1)),
 )
 
 
@@ -227,7 +228,7 @@ def test_a_screen_reader_finds_headings_charts_and_tables(shown, report, screen)
     roles = [node["role"]["value"] for node in nodes]
     named = [(node["role"]["value"], node.get("name", {}).get("value", "")) for node in nodes]
     charts = [name for role, name in named if role in ("image", "img")]
-    assert len(charts) == 1 + 1 + 3 + 1  # budget, curve, ROC and its two small ones, calibration
+    assert len(charts) == 1 + 1 + 3 + 1 + 1  # budget, curve, ROC and its two small ones, calibration, boxes
     assert all(charts)
     assert [name for role, name in named if role == "heading" and "hospital" in name] == ["A hospital"]
     assert ("heading", "What is not protected") in named

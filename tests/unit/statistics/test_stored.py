@@ -13,7 +13,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.releasing import release
-from ogive.statistics import Bounds, Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc
 from ogive.statistics.plain_json import parse
 from ogive.statistics.stored import READERS, read_estimate
 from ogive.trust import Central, Clear
@@ -34,6 +34,8 @@ STATISTICS = [
     HosmerLemeshow("p", "y", bins=8, groups=4, positive="ill", negative=("well", "fit")),
     HosmerLemeshow("p", "y", bins=8, groups=4, positive="ill", negative=None, form="difference"),
     Bounds("p", base=10, smallest=0.01, largest=10),
+    Boxplot("p", (0, 1), bins=8, by="y", groups=("ill", "well"), curve="tree_ls"),
+    Boxplot("day", ("2024-01-01", "2024-03-01"), grid="integers", method="five_numbers"),
 ]
 
 
@@ -111,7 +113,7 @@ def damaged(draw, examples=EXAMPLES):
             case "dict":
                 parent[key] = {str(key): parent[key]}
             case _:
-                if isinstance(parent[key], int | float):
+                if isinstance(parent[key], int | float) and abs(parent[key]) < 1e300:
                     parent[key] = draw(st.sampled_from([-1, 0.5, 2, 1e6, 1e300])) * parent[key]
     return data
 
