@@ -42,8 +42,6 @@ def test_every_recipe_is_plain_data_under_its_own_name():
 @pytest.mark.parametrize("privacy", [PureDP(1), ZeroConcentratedDP("0.05"), ApproxDP(1, "1e-6")], ids=str)
 @pytest.mark.parametrize("method", [*RECIPES.values(), HistogramQueries(groups=8), Projection(degree=4)], ids=str)
 def test_every_recipe_releases_a_valid_curve_within_its_grant(method, privacy, adjacency):
-    if method.name == "projection" and isinstance(privacy, PureDP):
-        pytest.skip("whether projections take Laplace noise is their own test's matter")
     values = {"x": np.random.default_rng(2).beta(2, 3, 5000)}
     statistic = Ecdf("x", (0, 1), bins=128, method=method, expected_records=5000)
     curve = release(
