@@ -24,6 +24,10 @@ from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import INCONCLUSIVE, Outcome, verdict
 
 ITEMS = {str(item.number): item for item in projection.ITEMS}
+METHODS = {
+    "no privacy", "PP", "HQ, naive", "AQ, naive", "PP, exact", "HQ, joint", "HQ, joint, step", "HQ, joint, cut",
+    "HQ, Laplace", "AQ, joint", "LEG K=6", "LEG-E", "LEG-E K=6", "LEG-E K=10", "LEG-E K=20",
+}  # fmt: skip
 PANELS = {"1": 6, "2": 3, "3": 6, "4": 2, "D1": 12, "D2": 12, "D3": 15, "D4": 15}
 
 
@@ -76,7 +80,7 @@ def test_figures_have_the_runs_of_the_paper_unless_others_are_asked_for():
 
 def test_both_accountings_are_measured_at_every_setting():
     numbers = central.errors({"data": "beta", "epsilon": 0.5}, 7, ())
-    assert set(numbers) == {f"{method}: {distance}" for method in central.MEASURED for distance in DISTANCES}
+    assert set(numbers) == {f"{method}: {distance}" for method in METHODS for distance in DISTANCES}
 
 
 def mean_energy(curves, shape):

@@ -6,7 +6,6 @@ Each takes the standard deviation of the noise, so one text serves every account
 from __future__ import annotations
 
 import bisect
-import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -94,8 +93,3 @@ def valid_curve(raw: Float64) -> Float64:
     curve = np.clip(isotonic_regression(raw).x, 0.0, 1.0)
     curve[-1] = 1.0
     return np.asarray(curve)
-
-
-def paper_sensitivity(degree: int) -> float:
-    """The paper's bound on how far one record moves the sums of its powers 1 to degree + 1, in the l2 norm."""
-    return math.sqrt((5 * degree + 8) / 2)

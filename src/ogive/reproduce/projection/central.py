@@ -63,18 +63,6 @@ SHAPED_6, SHAPED_10, SHAPED_20 = (f"{SHAPED} K={degree}" for degree in (6, 10, 2
 
 PAPER_MODE = (PP, HQ_NAIVE, AQ_NAIVE)
 LIBRARY_MODE = (PP_EXACT, HQ, AQ, SHAPED)
-MEASURED = (
-    *PAPER_MODE,
-    *LIBRARY_MODE,
-    HQ_LAPLACE,
-    NO_PRIVACY,
-    HQ_STEP,
-    HQ_CUT,
-    ISOTROPIC,
-    SHAPED_6,
-    SHAPED_10,
-    SHAPED_20,
-)
 
 CENTRAL_CODE = (*CODE, "reproduce/projection/central.py")
 
