@@ -74,7 +74,7 @@ def test_quantiles_take_a_method_with_options(run, table):
     [
         (("--degree", "6"), "--degree needs --method projection beside it, got auto"),
         (("--method", "histogram", "--rounds", "6"), "--rounds needs --method adaptive beside it, got histogram"),
-        (("--method", "adaptive", "--rounds", "0"), "rounds must be None or a whole number"),
+        (("--method", "adaptive", "--rounds", "0"), "rounds must be a whole number"),
         (("--method", "selected", "--share", "2"), "share must be strictly between 0 and 1"),
         (("--method", "magic"), "method must be auto or one of path"),
         (("--method", "projection", "--smooth", "shrinkage"), "isotonic"),

@@ -26,6 +26,7 @@ PYTHON_ALONE = (
     'delta belongs to kind="approx"',
     "see left_out",
     "parties must be a list",
+    "mu_squared must be above 0",
 )
 
 

@@ -59,7 +59,7 @@ class AdaptiveQuantiles:
     def __post_init__(self) -> None:
         rounds = self.rounds
         if rounds is not None and (isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1):
-            raise ParameterError(f"rounds must be None or a whole number of at least 1, got {rounds!r}")
+            raise ParameterError(f"rounds must be a whole number of at least 1 where given, got {rounds!r}")
         if self.accounting not in ACCOUNTINGS:
             raise ParameterError(f"accounting must be joint or naive, got {self.accounting!r}")
         if self.noise not in NOISES:

@@ -107,7 +107,7 @@ class Projection:
         if self.degree is not None and (
             isinstance(self.degree, bool) or not isinstance(self.degree, int) or self.degree < 1
         ):
-            raise ParameterError(f"degree must be None or a whole number of at least 1, got {self.degree!r}")
+            raise ParameterError(f"degree must be a whole number of at least 1 where given, got {self.degree!r}")
 
     def strategy(self, task: Task) -> Strategy:
         """What is measured."""

@@ -95,7 +95,7 @@ class Roc:
         if self.smooth not in ("auto", *SMOOTHINGS):
             raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {self.smooth!r}")
         if not isinstance(self.method, str) and approximates(self.method):
-            raise ParameterError("a ROC curve needs a method without bias; use path, tree_ls, hat_ls or sqrt")
+            raise ParameterError("a ROC curve needs a method without bias, such as path or sqrt")
         reason = None if isinstance(self.method, str) else unsmoothable(self.method, self.smooth)
         if reason is not None:
             raise ParameterError(reason)
