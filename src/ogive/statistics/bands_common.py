@@ -83,7 +83,7 @@ def common_ends(
     if measured is None:
         raise ParameterError(
             "this curve was stored without its measurements, which its bands need; "
-            'release it again, or take the band of what it approximates'
+            "release it again, or take the band of what it approximates"
         )
     known = common_measurements(strategy, measured, simulations=simulations, progress=progress)
     counted = prefixes(known.features)
