@@ -149,19 +149,20 @@ def test_rows_of_a_person_in_several_groups_are_as_far_from_ideal_noise_as_all_o
         assert query.price(person) == GaussianDP(one.mu_squared * 25, one.distance * 2)
 
 
-def test_a_strategy_for_added_records_pays_for_one_removed_and_one_added():
+def test_a_strategy_for_added_records_pays_for_one_replaced_or_for_one_removed_and_one_added():
     projection = design_projection(3, privacy=ApproxDP(1, "1e-6"), adjacency=Adjacency.ADD_OR_REMOVE, degree=2)
-    one = projection.loss(Adjacency.ADD_OR_REMOVE)
-    with pytest.raises(ParameterError):
-        projection.loss(Adjacency.REPLACE)
+    one, other = (projection.loss(adjacency) for adjacency in (Adjacency.ADD_OR_REMOVE, Adjacency.REPLACE))
+    assert one.mu_squared < other.mu_squared < 2 * one.mu_squared
     unit = PrivacyUnit(Adjacency.REPLACE)
     for query in (ClassCurvesQuery(GROUPS, projection), GroupedQuery(GROUPS, (CurveQuery(BINNING, projection),) * 2)):
-        assert query.price(unit) == GaussianDP(one.mu_squared * 4, one.distance * 2)
-    # with noise on each measurement's own scale no replaced record moves the measurements by more than two added ones
+        assert query.price(unit) == GaussianDP(one.mu_squared * 2, one.distance * 2)
+    # within a group no replaced record moves the measurements by more than it is charged for
     moved = projection.features.astype(float)
     added = np.linalg.norm(moved, axis=0).max()
     replaced = max(np.linalg.norm(moved[:, i] - moved[:, j]) for i in range(3) for j in range(3))
-    assert replaced <= 2 * added
+    sigma = float(projection.law.sigma)
+    assert added**2 / sigma**2 <= float(one.mu_squared) * (1 + 1e-12)
+    assert replaced**2 / sigma**2 <= float(other.mu_squared) * (1 + 1e-12)
 
 
 def test_refuses_parts_that_are_not_the_groups():

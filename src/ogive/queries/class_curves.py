@@ -35,7 +35,7 @@ def class_curves_price(strategy: Strategy, unit: PrivacyUnit, *, public_labels: 
         public_labels: Whether adjacent data sets have the same labels.
         classes: How many classes there are.
     """
-    loss = _loss(strategy, unit.adjacency)
+    loss = strategy.loss(unit.adjacency)
     if unit.adjacency is Adjacency.REPLACE and not public_labels:
         joins = strategy.loss(Adjacency.ADD_OR_REMOVE)
         loss = larger_loss(loss, total_loss([joins, joins]))
@@ -52,16 +52,6 @@ def in_several(loss: Loss, unit: PrivacyUnit, classes: int) -> Loss:
         return loss
     touched = min(unit.max_rows_per_person, classes)
     return GaussianDP(loss.mu_squared, loss.distance * touched)
-
-
-def _loss(strategy: Strategy, adjacency: Adjacency) -> Loss:
-    """A strategy's loss; of one that is made for added records alone, that of a removed and an added one."""
-    try:
-        return strategy.loss(adjacency)
-    except ParameterError:
-        if adjacency is not Adjacency.REPLACE:
-            raise
-        return group_loss(strategy.loss(Adjacency.ADD_OR_REMOVE), 2)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ogive.accounting import group_loss, larger_loss, total_loss
+from ogive.accounting import larger_loss, total_loss
 from ogive.errors import ParameterError
 from ogive.noise.base import Law, NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
@@ -82,7 +82,7 @@ class GroupedQuery:
             ParameterError: a part cannot be asked under this adjacency.
         """
         base.check_missing(self.groups.values, unit.adjacency)
-        loss = in_several(_largest([replaced_price(part, unit) for part in self.asked]), unit, len(self.asked))
+        loss = in_several(_largest([part.price(unit) for part in self.asked]), unit, len(self.asked))
         if unit.adjacency is not Adjacency.REPLACE or self.public_groups:
             return loss
         joins = [part.price(PrivacyUnit(Adjacency.ADD_OR_REMOVE, unit.person)) for part in self.asked]
@@ -122,16 +122,6 @@ class GroupedQuery:
             found.append(part.answer(counts, None if nodes is None else _LaterNodes(nodes, first)))
             first += len(part.levels)
         return np.concatenate(found)
-
-
-def replaced_price(part: Query, unit: PrivacyUnit) -> Loss:
-    """A query's price; of one made for added records alone, that of a removed and an added one."""
-    try:
-        return part.price(unit)
-    except ParameterError:
-        if unit.adjacency is not Adjacency.REPLACE:
-            raise
-        return group_loss(part.price(PrivacyUnit(Adjacency.ADD_OR_REMOVE, unit.person)), 2)
 
 
 def _largest(losses: list[Loss]) -> Loss:

@@ -117,17 +117,20 @@ class OrthogonalProjection:
     def loss(self, adjacency: Adjacency) -> Loss:
         """Loss of the integers, from their largest change.
 
+        One that was designed for added and removed records hides a replaced one too, at a loss of its own.
+
         Raises:
-            ParameterError: the projection was designed for the other adjacency.
+            ParameterError: the projection was designed for replaced records and does not hide how many there are.
 
         Privacy:
             See `docs/proofs/projection.md`.
         """
-        if adjacency is not self.adjacency:
+        replaced = check_adjacency(adjacency) is Adjacency.REPLACE
+        if self.adjacency is Adjacency.REPLACE and not replaced:
             raise ParameterError(
                 f"this projection is designed for {self.adjacency.value}, not for {check_adjacency(adjacency).value}"
             )
-        change = largest_change(self._form, self.size, self.bits)
+        change = largest_change(self._form, self.size, self.bits, replaced=replaced)
         if isinstance(self.law, DiscreteLaplace):
             return PureDP(change / self.law.scale)
         assert isinstance(self.law, DiscreteGaussian)

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ogive.strategies.projection_form import Form
+from ogive.strategies.projection_sensitivity import certified
 from ogive.strategies.projection_shapes import whitening
 
 Int64 = NDArray[np.int64]
@@ -37,46 +38,62 @@ def integer_features(form: Form, size: int, bits: int) -> Int64:
     return found
 
 
-def certified_change(form: Form, bits: int) -> Fraction:
+def certified_change(form: Form, bits: int, *, replaced: bool | None = None) -> Fraction:
     """Bound the norm of what one record changes in the integers: L2, or L1 if `form.absolute`.
 
-    Whitened features move by at most 1; rounding moves each integer by at most 1/2 + 2^-10 a record.
+    Whitened features move by at most 1 under the adjacency that they were made for; rounding moves each integer by at
+    most 1/2 + 2^-10 a record.
+
+    Args:
+        form: What is measured.
+        bits: Fractional bits.
+        replaced: Whether a record is replaced, or added or removed; by default what the form was made for.
     """
+    replaced = not form.counted if replaced is None else replaced
     integers = Fraction(form.rows) if form.absolute else Fraction(math.isqrt(form.rows * 10**12) + 1, 10**6)
-    rounding = Fraction("0.501") if form.counted else Fraction("1.002")
-    bound: Fraction = 2**bits + rounding * integers
+    rounding = Fraction("1.002") if replaced else Fraction("0.501")
+    reach = Fraction(1) if replaced is not form.counted else _reach(form)
+    bound: Fraction = 2**bits * reach + rounding * integers
     return bound
 
 
+@lru_cache(maxsize=64)
+def _reach(form: Form) -> Fraction:
+    """Bound how far a replaced record moves features that were whitened for added and removed ones."""
+    bound = certified(form, whitening(form), replaced=True)
+    return Fraction(bound if form.absolute else math.sqrt(bound)) * Fraction(1 + 1e-12)
+
+
 @lru_cache(maxsize=256)
-def largest_change(form: Form, size: int, bits: int) -> Fraction:
+def largest_change(form: Form, size: int, bits: int, *, replaced: bool | None = None) -> Fraction:
     """The largest squared L2 norm, or L1 norm, of what one record changes in the integers.
 
     Exactly, by comparing all pairs of bins, where there are few enough; else, and for the paper's constants, which
     are meant to be larger than they need be, what is certified.
     """
-    bound = certified_change(form, bits)
+    replaced = not form.counted if replaced is None else replaced
+    bound = certified_change(form, bits, replaced=replaced)
     if not form.absolute:
         bound = bound * bound
     if form.constants == "paper" or not 1 < size <= EXHAUSTIVE:
         return bound
     records = np.ascontiguousarray(integer_features(form, size, bits).T)
-    exact = Fraction(int(_largest(records, form.absolute, form.counted)))
+    exact = Fraction(int(_largest(records, form.absolute, replaced)))
     assert exact <= bound
     return exact
 
 
 @njit(cache=True)
-def _largest(records: Int64, absolute: bool, counted: bool) -> Any:
+def _largest(records: Int64, absolute: bool, replaced: bool) -> Any:
     """Largest norm of a row, or of a difference of two; sums stay below 2^62 for 30 bits."""
     largest = 0
     for first in range(len(records)):
-        last = first + 1 if counted else len(records)
+        last = len(records) if replaced else first + 1
         for second in range(first, last):
             norm = 0
             for column in range(records.shape[1]):
                 change = records[first, column]
-                if not counted:
+                if replaced:
                     change -= records[second, column]
                 norm += abs(change) if absolute else change * change
             largest = max(largest, norm)

@@ -26,21 +26,22 @@ _ROOM = 1e-9
 _ROWS = 512
 
 
-def certified(form: Form, whitening: Float64) -> float:
+def certified(form: Form, whitening: Float64, *, replaced: bool) -> float:
     """Bound what one record changes in the whitened features: squared L2 norm, or L1 norm if `form.absolute`.
 
     Args:
         form: What is measured.
         whitening: Shape (M, M), applied to `form.record`.
+        replaced: Whether a record is replaced by another, or added or removed.
     """
     points, steps, order = grid(form)
     rows = whitening @ form.record(points)
-    largest = (largest_absolute if form.absolute else largest_squared)(rows, differences=not form.counted)
+    largest = (largest_absolute if form.absolute else largest_squared)(rows, differences=replaced)
     if form.basis == "cosine":
-        bound = _with_curvature(form, whitening, points, largest, math.pi / steps)
+        bound = _with_curvature(form, whitening, points, largest, math.pi / steps, replaced=replaced)
     else:
         degree = order if form.absolute else 2 * order
-        bound = largest * math.cos(degree * math.pi / (2 * steps)) ** -(1 if form.counted else 2)
+        bound = largest * math.cos(degree * math.pi / (2 * steps)) ** -(2 if replaced else 1)
     return bound * (1 + _ROOM)
 
 
@@ -83,13 +84,15 @@ def largest_absolute(rows: Float64, *, differences: bool) -> float:
     return float(max(gaps))
 
 
-def _with_curvature(form: Form, whitening: Float64, points: Float64, largest: float, step: float) -> float:
+def _with_curvature(
+    form: Form, whitening: Float64, points: Float64, largest: float, step: float, *, replaced: bool
+) -> float:
     """Bound the largest value from that on a grid of equal steps, for cosine features.
 
     An inner maximum has slope 0, so the nearest point of the grid misses at most step^2 / 8 times the largest second
     derivative, once per variable.
     """
-    missed = step**2 / 8 * (1 if form.counted else 2)
+    missed = step**2 / 8 * (2 if replaced else 1)
     degree, counted = form.degree, int(form.counted)
     weights = np.abs(whitening[:, counted:])
     if form.absolute:

@@ -41,7 +41,7 @@ def whitening(form: Form) -> Float64:
         matrix = np.eye(form.rows) * ((1 - _ROOM) / math.sqrt(isotropic_squared(form)))
     else:
         matrix = unpacked(form, _table()[key(form)])
-        if certified(form, matrix) > 1:
+        if certified(form, matrix, replaced=not form.counted) > 1:
             raise DataError(
                 f"the table {TABLE.name} is damaged: its noise would not hide a record; install ogive again"
             )
@@ -74,11 +74,11 @@ def computed(form: Form, *, gap: float = 1e-3) -> Float64:
         matrix = np.diag(least_spread(changes(form), gap=gap))
     else:
         matrix = np.linalg.inv(np.linalg.cholesky(least_trace(changes(form), gap=gap)))
-    bound = certified(form, matrix)
+    bound = certified(form, matrix, replaced=not form.counted)
     matrix = matrix / (bound if form.absolute else math.sqrt(bound))
     while True:
         found = np.rint(matrix / UNIT) * UNIT
-        if certified(form, found) <= 1 - _ROOM:
+        if certified(form, found, replaced=not form.counted) <= 1 - _ROOM:
             return np.asarray(found)
         matrix = matrix * (1 - 1e-6)
 

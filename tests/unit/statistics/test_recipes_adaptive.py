@@ -128,7 +128,7 @@ def test_quantiles_and_clear_take_it():
 
 
 def test_refusals_name_what_would_be_right():
-    with pytest.raises(ParameterError, match="rounds must be None"):
+    with pytest.raises(ParameterError, match="rounds must be a whole number"):
         AdaptiveQuantiles(rounds=0)
     with pytest.raises(ParameterError, match="accounting must be"):
         AdaptiveQuantiles(accounting="no")

@@ -90,14 +90,27 @@ def test_an_uncertified_shape_hides_less_than_it_says():
     matrix = np.linalg.inv(np.linalg.cholesky(least_trace(changes(form))))
     over = largest_squared(matrix @ form.record(cosine_points(2711)), differences=True)
     assert 1.0005 < over < 1.003
-    assert certified(form, matrix) >= over
+    assert certified(form, matrix, replaced=not form.counted) >= over
 
 
 def test_a_shape_for_replacing_does_not_hide_an_added_record():
     replace, add = (Form("legendre", 6, "shaped", "exact", adjacency) for adjacency in (REPLACE, ADD))
     matrix = np.eye(8)
     matrix[1:, 1:] = whitening(replace)
-    assert certified(add, matrix) > 1.5
+    assert certified(add, matrix, replaced=False) > 1.5
+
+
+@pytest.mark.parametrize("form", [form for form in forms([5, 6]) if form.counted], ids=name)
+@pytest.mark.parametrize("size", [40, 2000])
+def test_shapes_for_added_records_hide_replaced_ones_at_a_loss_of_their_own(form, size):
+    """Two added records' worth would be 4 times the square; the count, which stays, makes it less."""
+    bits = 20
+    features = integer_features(form, size, bits).astype(float)
+    measure = largest_absolute if form.absolute else largest_squared
+    true, added = (measure(features, differences=replaced) for replaced in (True, False))
+    bound = float(largest_change(form, size, bits, replaced=True))
+    assert true * (1 - 1e-12) <= bound <= true * 1.01
+    assert bound < (1.95 if form.absolute else 3.9) * added
 
 
 @pytest.mark.parametrize("form", forms([5]), ids=name)
@@ -105,7 +118,7 @@ def test_certificates_cover_the_largest_change_and_hardly_more(form):
     draw = np.random.default_rng(5)
     lower = np.tril(draw.normal(size=(form.rows, form.rows)))
     matrix = np.diag(np.abs(np.diag(lower)) + 0.1) if form.absolute else lower
-    bound = certified(form, matrix)
+    bound = certified(form, matrix, replaced=not form.counted)
     points = np.concatenate((cosine_points(1500), np.linspace(-1, 1, 1501)))
     rows = matrix @ form.record(points)
     largest = (largest_absolute if form.absolute else largest_squared)(rows, differences=not form.counted)
@@ -135,7 +148,7 @@ def test_certificates_count_on_the_degree_that_norms_have(form):
     rows = matrix @ form.record(points)
     largest = (largest_absolute if form.absolute else largest_squared)(rows, differences=not form.counted)
     factor = math.cos(degree * math.pi / (2 * steps)) ** (-1 if form.counted else -2)
-    assert certified(form, matrix) == pytest.approx(largest * factor, rel=2e-9)
+    assert certified(form, matrix, replaced=not form.counted) == pytest.approx(largest * factor, rel=2e-9)
     piece = points[: steps + 1]
     if form.basis == "splines":
         piece = (piece + 1) * (form.degree - 2) - 1
@@ -155,7 +168,7 @@ def test_certificates_of_coarse_grids_are_still_bounds(monkeypatch):
         everywhere = matrix @ form.record(np.linspace(-1, 1, 2001))
         measure = largest_absolute if form.absolute else largest_squared
         seen, true = (measure(rows, differences=not form.counted) for rows in (here, everywhere))
-        assert certified(form, matrix) >= true
+        assert certified(form, matrix, replaced=not form.counted) >= true
         inflated.append(seen < true * (1 - 1e-6))
     # the control: without the certificate's factor the coarse grid would have missed the largest change
     assert sum(inflated) >= 5
