@@ -52,6 +52,17 @@ def test_every_page_is_in_the_table_of_contents():
         assert page.stem == "index" or re.search(rf"^{page.stem}$", index, re.MULTILINE), page.name
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_tables_are_whole(page):
+    lines = ["", *page.read_text().splitlines(), ""]
+    tables = [i for i, line in enumerate(lines) if line.startswith("|") and not lines[i - 1].startswith("|")]
+    for first in tables:
+        assert lines[first - 1] == "", f"a table needs an empty line above {lines[first]!r}"
+        assert re.fullmatch(r"\|( *:?-+:? *\|)+", lines[first + 1]), (
+            f"rows cut off from their heading: {lines[first]!r}"
+        )
+
+
 def test_every_public_name_is_mentioned():
     text = "\n".join(page.read_text() for page in PAGES)
     missing = [name for name in ogive.__all__ if not re.search(rf"\b{name}\b", text)]

@@ -19,6 +19,7 @@ from ogive.statistics.recipes import Task
 from ogive.statistics.smoothed import curve_from
 from ogive.strategies import Strategy, design_histogram, design_projection
 from ogive.strategies.histogram import ACCOUNTINGS, DEFAULT_GROUPS, check_groups
+from ogive.strategies.projection_form import check_degree
 
 NOISES = ("auto", "gaussian", "laplace")
 BASES = ("legendre", "sine", "cosine", "splines")
@@ -88,7 +89,8 @@ class Projection:
 
     Fields:
         basis: "legendre", "sine", "cosine" or "splines".
-        degree: Degree K; None takes one that suits the guarantee and the number of records.
+        degree: Degree K, from 0 (3 for splines) to 30 (15 for moments); None takes one that suits the guarantee
+            and the number of records.
         noise: "shaped" to what a record changes, "isotropic", or "moments" for the paper's noise on raw moments.
         constants: "exact", or "paper" for the paper's sensitivity of the moments.
     """
@@ -104,10 +106,8 @@ class Projection:
         for name, allowed in (("basis", BASES), ("noise", SHAPES), ("constants", CONSTANTS)):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
-        if self.degree is not None and (
-            isinstance(self.degree, bool) or not isinstance(self.degree, int) or self.degree < 1
-        ):
-            raise ParameterError(f"degree must be a whole number of at least 1 where given, got {self.degree!r}")
+        if self.degree is not None:
+            check_degree(self.degree, self.basis, self.noise)
 
     def strategy(self, task: Task) -> Strategy:
         """What is measured."""

@@ -44,27 +44,14 @@ class Form:
     absolute: bool = False
 
     def __post_init__(self) -> None:
-        least = self.system.least
+        basis_named(self.basis)
         _among(self.noise, NOISES, "noise")
         _among(self.constants, CONSTANTS, "constants")
         if not isinstance(self.adjacency, Adjacency):
             raise ParameterError(
                 f"adjacency must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {self.adjacency!r}"
             )
-        largest = MAX_DEGREE
-        if self.noise == "moments":
-            largest = LARGEST_DEGREE
-            if self.basis != "legendre":
-                raise ParameterError(f"moments give Legendre coefficients only, not basis {self.basis!r}")
-        whole = isinstance(self.degree, int) and not isinstance(self.degree, bool)
-        if not whole or not least <= self.degree <= largest:
-            reason = ""
-            if whole and LARGEST_DEGREE < self.degree <= MAX_DEGREE:
-                reason = ": beyond, coefficients computed from moments lose their digits; use noise='shaped'"
-            raise ParameterError(
-                f"degree must be a whole number from {least} to {largest} for {self.basis} with {self.noise} noise, "
-                f"got {self.degree!r}{reason}"
-            )
+        check_degree(self.degree, self.basis, self.noise)
         if self.absolute and self.basis == "splines":
             raise ParameterError(
                 "splines are for Gaussian noise: one record moves many of them, which costs Laplace noise dearly; "
@@ -110,6 +97,27 @@ class Form:
         functions = self.system.values(t, self.degree).T
         chord = (1 + t) / 2 if self.system.pinned else np.zeros(len(t))
         return chord + functions @ fixed, functions @ matrix
+
+
+def check_degree(degree: Any, basis: str, noise: str) -> None:
+    """Refuse a degree that a basis, or this kind of noise on it, does not have.
+
+    Raises:
+        ParameterError: it is no whole number in the range of both, or the noise is not for that basis.
+    """
+    least = basis_named(basis).least
+    largest = LARGEST_DEGREE if noise == "moments" else MAX_DEGREE
+    if noise == "moments" and basis != "legendre":
+        raise ParameterError(f"moments give Legendre coefficients only, not basis {basis!r}")
+    whole = isinstance(degree, int) and not isinstance(degree, bool)
+    if whole and least <= degree <= largest:
+        return
+    lost = whole and largest < degree <= MAX_DEGREE
+    reason = ": beyond, coefficients computed from moments lose their digits; use noise='shaped'" if lost else ""
+    raise ParameterError(
+        f"degree must be a whole number from {least} to {largest} for {basis} with {noise} noise, "
+        f"got {degree!r}{reason}"
+    )
 
 
 def _among(value: Any, names: tuple[str, ...], what: str) -> None:
