@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+import unicodedata
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,8 @@ _EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
 
 RELEASE_ID = re.compile(r"[0-9a-f]{1,128}")
 
+_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, halves of characters, breaks of lines and paragraphs
+_TURNS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # write what follows the other way round
 _LONGEST_TYPE = 40
 _LONGEST_NAME = 400
 
@@ -127,6 +130,8 @@ class Provenance:
         for name in (*_TEXTS, "adjacency"):
             if not isinstance(data[name], str):
                 raise ParameterError(f"the provenance field {name!r} must be text, got {type(data[name]).__name__}")
+            if not is_one_line(data[name]):
+                raise ParameterError(f"the provenance field {name!r} must be one line without control characters")
         total = data["total"]
         if total is not None and (isinstance(total, bool) or not isinstance(total, int) or not 0 <= total < 1 << 62):
             raise ParameterError("the provenance field 'total' must be a whole number of records or null")
@@ -150,14 +155,23 @@ class Provenance:
         )
 
 
+def is_one_line(text: str) -> bool:
+    """Whether a text can stand in a line of others without breaking it or turning it round."""
+    return not any(unicodedata.category(letter) in _UNSEEN or letter in _TURNS for letter in text)
+
+
 def check_batch_name(name: object) -> str | None:
     """Return a batch's public name as it is.
 
     Raises:
-        ParameterError: it is neither None nor a text of 1 to 400 characters.
+        ParameterError: it is neither None nor a text of 1 to 400 characters, all of them on one line.
     """
-    if name is None or (isinstance(name, str) and name.strip() and len(name) <= _LONGEST_NAME):
-        return name
+    if name is None:
+        return None
+    if isinstance(name, str) and name.strip() and len(name) <= _LONGEST_NAME:
+        if is_one_line(name):
+            return name
+        raise ParameterError(f"a batch's name must be one line without control characters, got {name[:40]!a}")
     raise ParameterError(f"a batch's name must be a text of 1 to {_LONGEST_NAME} characters, got {str(name)[:40]!r}")
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ogive.errors import DataError, ParameterError
 from ogive.grids import MAX_BINS, Grid
 from ogive.statistics.batches import MOST_BATCHES, read_batches
+from ogive.statistics.merged_check import check_merged
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, is_number, is_whole
 from ogive.strategies import strategy_from_dict
 
@@ -53,18 +54,23 @@ def fields(data: Any) -> dict[str, Any]:
     """
     known = Fields.of(data, SCHEMA, "a curve", _NEEDED)
     raw = known.numbers("raw")
+    grid = read_grid(data["grid"], len(raw))
+    strategy = None if data["strategy"] is None else read_strategy(data["strategy"], len(raw))
+    total, provenance = known.total(), known.provenance()
+    merged = read_batches(data["batches"]) if "batches" in data else ()
+    check_merged(strategy, total, provenance, merged)
     return {
         "column": known.text("column"),
-        "grid": read_grid(data["grid"], len(raw)),
+        "grid": grid,
         "adjacency": known.adjacency(),
-        "total": known.total(),
+        "total": total,
         "smoothing": known.text("smoothing"),
-        "strategy": None if data["strategy"] is None else read_strategy(data["strategy"], len(raw)),
+        "strategy": strategy,
         "raw": raw,
         "cumulative": known.numbers("cumulative"),
-        "provenance": known.provenance(),
+        "provenance": provenance,
         "measured": None if data.get("measured") is None else read_measured(data["measured"], len(raw)),
-        "merged": read_batches(data["batches"]) if "batches" in data else (),
+        "merged": merged,
     }
 
 

@@ -38,7 +38,7 @@ def merged_provenance(
         price = dearest(prices) if len({type(each) for each in prices}) == 1 else privacy
     said = dict.fromkeys(source.assumption.removesuffix(DISJOINT) for source in sources)
     return Provenance(
-        release_id=_name(batches, weights),
+        release_id=merged_name(batches, weights),
         statistic=_joined(source.statistic for source in sources),
         method=_joined(source.method for source in sources),
         privacy=privacy,
@@ -84,8 +84,8 @@ def _epsilon(charge: Charge, delta: Fraction) -> Fraction:
             return epsilon_of(charge, delta)
 
 
-def _name(batches: Sequence[Batch], weights: tuple[Fraction, ...] | None) -> str:
-    """The same for the same batches in any order and grouping."""
+def merged_name(batches: Sequence[Batch], weights: tuple[Fraction, ...] | None) -> str:
+    """Name of a merged release: the same for the same batches in any order and grouping; of a mixture, in theirs."""
     if weights is None:
         public: list[list[str]] = sorted([batch.release_id] for batch in batches)
     else:

@@ -6,7 +6,7 @@ smoothed, noise included, and the sum is smoothed: smoothing first would bias it
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,13 @@ from ogive.smoothing.summed import smooth_sum
 from ogive.statistics.batches import MOST_BATCHES, Batch
 from ogive.statistics.merged_provenance import merged_provenance
 from ogive.strategies.base import Strategy, approximates
+from ogive.strategies.opened import OpenedThresholds
 from ogive.strategies.summed import SummedApproximations, SummedStrategies, unlike
 
 if TYPE_CHECKING:
     from ogive.statistics.curve import Curve
 
+_OPTIONS = ("basis", "degree", "noise", "constants", "groups")
 _NEAR_ONE = Fraction(1, 10**9)
 
 
@@ -129,12 +131,16 @@ def _unlike(one: Strategy, other: Strategy) -> str | None:
     ours, theirs = _first_part(one), _first_part(other)
     if approximates(ours) is not approximates(theirs):
         return f"methods {ours.name} and {theirs.name}, of which one only approximates; release all by one method"
-    if approximates(ours) and (ours.name != theirs.name or unlike(ours, theirs)):
+    if not approximates(ours) or (ours.name == theirs.name and not unlike(ours, theirs)):
+        return None
+    if isinstance(ours, OpenedThresholds) or isinstance(theirs, OpenedThresholds):
         return (
-            f"sites with different bases or degrees ({_form(ours)}; {_form(theirs)}); "
-            "release all by one method with all its options, such as the degree, said"
+            "method adaptive looks at thresholds of its own in every release; release all by another, such as histogram"
         )
-    return None
+    return (
+        f"sites with different bases, degrees or forms of noise ({_form(ours)}; {_form(theirs)}); "
+        "release all by one method with all its options, such as the degree, said"
+    )
 
 
 def _first_part(strategy: Strategy) -> Strategy:
@@ -142,7 +148,7 @@ def _first_part(strategy: Strategy) -> Strategy:
 
 
 def _form(strategy: Any) -> str:
-    said = [f"{name} {getattr(strategy, name)}" for name in ("basis", "degree", "groups") if hasattr(strategy, name)]
+    said = [f"{name} {getattr(strategy, name)}" for name in _OPTIONS if hasattr(strategy, name)]
     return " ".join([strategy.name, *said])
 
 
@@ -161,9 +167,14 @@ def _check_batches(batches: Sequence[Batch]) -> None:
 
 def _shares(weights: Sequence[Rational], curves: Sequence[Curve]) -> tuple[Fraction, ...]:
     """Weights as exact numbers that add up to 1."""
-    if isinstance(weights, str) or len(weights) != len(curves):
-        raise ParameterError(f"weights must be one number for each of the {len(curves)} curves, got {weights!r}")
-    exactly = [exact(weight, "a weight") for weight in weights]
+    try:
+        given = () if isinstance(weights, str | bytes | Set | Mapping) else tuple(weights)
+    except TypeError:
+        given = ()
+    if len(given) != len(curves):
+        got = f"{len(given)} of them" if given else type(weights).__name__
+        raise ParameterError(f"weights must be one number for each of the {len(curves)} curves, got {got}")
+    exactly = [exact(weight, "a weight") for weight in given]
     if min(exactly) < 0:
         raise ParameterError(f"weights must be at least 0, got {float(min(exactly)):g}")
     whole = sum(exactly, Fraction(0))

@@ -295,7 +295,13 @@ def test_the_band_of_a_mixture_counts_its_smallest_sample():
         ((0.3, 0.3), "weights must add up to 1, got 0.6"),
         ((1.5, -0.5), r"weights must be at least 0, got -0\.5"),
         ((1,), "one number for each of the 2 curves"),
-        ("11", "one number for each of the 2 curves"),
+        ((0.2, 0.3, 0.5), "one number for each of the 2 curves, got 3 of them"),
+        ("11", "one number for each of the 2 curves, got str"),
+        (1, "one number for each of the 2 curves, got int"),
+        (0.5, "got float"),
+        (np.array(0.5), "got ndarray"),
+        ({"north": 0.5, "south": 0.5}, "got dict"),
+        ({0.25, 0.75}, "got set"),
         ((0.5, "x"), "a weight must be a number"),
         ((0.5, float("nan")), "a weight must be finite"),
     ],
@@ -382,15 +388,32 @@ def test_curves_that_do_not_fit_together_are_refused_in_one_line(name):
 def test_approximations_of_different_bases_are_refused():
     histogram = design_histogram(BINS, privacy=TINY, adjacency=REPLACE, groups=8)
     other = released(1000, 3, method=histogram, privacy=TINY)
-    with pytest.raises(
-        ParameterError, match=r"different bases or degrees \(projection basis legendre degree 8; .* 9\)"
-    ):
+    words = r"different bases, degrees or forms of noise \(projection basis legendre degree 8 .*; .* degree 9 .*\)"
+    with pytest.raises(ParameterError, match=words):
         ogive.merge(projected(1000, 1), projected(1000, 2, degree=9))
-    with pytest.raises(ParameterError, match=r"different bases or degrees .*histogram groups 8"):
+    with pytest.raises(ParameterError, match=r"different bases, degrees .*histogram groups 8"):
         ogive.merge(projected(1000, 1), other)
     stripped = dataclasses.replace(projected(1000, 2), measured=None)
     with pytest.raises(ParameterError, match="curve 2 was kept without its measurements"):
         ogive.merge(projected(1000, 1), stripped)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"noise": "isotropic"}, "degree 8 noise shaped constants exact; .* degree 8 noise isotropic constants exact"),
+        ({"noise": "moments", "constants": "paper"}, "; .* degree 8 noise moments constants paper"),
+    ],
+)
+def test_projections_with_other_forms_of_noise_are_refused_with_what_differs(options, words):
+    other = design_projection(BINS, privacy=TINY, adjacency=REPLACE, degree=8, records=1000, **options)
+    with pytest.raises(ParameterError, match=words):
+        ogive.merge(projected(1000, 1), released(1000, 2, method=other, privacy=TINY))
+
+
+def test_adaptive_curves_are_refused_with_a_method_that_adds_up():
+    with pytest.raises(ParameterError, match=r"adaptive looks at thresholds of its own .* by another"):
+        ogive.merge(released(1000, 1, method="adaptive"), released(1000, 2, method="adaptive"))
 
 
 def test_too_few_or_no_curves_are_refused():

@@ -1,0 +1,93 @@
+"""Whether a merged curve agrees with its own list of who was counted, so that nobody is counted twice unnoticed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ogive.accounting import covers
+from ogive.errors import DataError
+from ogive.privacy import ApproxDP, Privacy
+from ogive.provenance import Provenance
+from ogive.statistics.batches import Batch
+from ogive.statistics.merged_provenance import DISJOINT, merged_name
+from ogive.strategies.base import Strategy
+from ogive.strategies.summed import SummedApproximations, SummedStrategies
+
+
+def check_merged(
+    strategy: Strategy | None, total: int | None, source: Provenance | None, batches: Sequence[Batch]
+) -> None:
+    """Refuse a curve whose batches are not those that its strategy, totals and provenance speak of.
+
+    The name of a merged release is computed from its batches' names, so a batch that was struck from the list, or
+    put on it, shows. This finds damage and careless edits; no file can prove that its numbers are true.
+
+    Args:
+        strategy: What was measured; None where the curve is exact.
+        total: Number of records where that is public.
+        source: Where the curve comes from; None if it was never released.
+        batches: Who was counted in a merged curve; empty for a single release.
+
+    Raises:
+        DataError: they contradict each other.
+    """
+    reason = _contradiction(strategy, total, source, batches)
+    if reason is not None:
+        raise DataError(f"this curve contradicts itself: {reason}")
+
+
+def _contradiction(
+    strategy: Strategy | None, total: int | None, source: Provenance | None, batches: Sequence[Batch]
+) -> str | None:
+    if not batches:
+        merged = _count(strategy) > 1 or (source is not None and source.assumption.endswith(DISJOINT))
+        if merged:
+            return "it was merged, but lacks the list of its batches"
+        two = source is not None and total is not None and source.total not in (None, total)
+        return "its provenance has another number of records" if two else None
+    if source is None:
+        return "it lists batches, but no release"
+    if strategy is not None and _count(strategy) != len(batches):
+        return f"it lists {len(batches)} batches, and its strategy is that of {_count(strategy)}"
+    if source.release_id != merged_name(batches, getattr(strategy, "weights", None)):
+        return "the name of its release does not belong to its batches"
+    names = [batch.name for batch in batches if batch.name is not None]
+    if len(set(names)) < len(names):
+        return "two of its batches have one name"
+    return _wrong_totals(total, source, batches) or _wrong_guarantee(source, batches)
+
+
+def _wrong_totals(total: int | None, source: Provenance, batches: Sequence[Batch]) -> str | None:
+    totals = [batch.total for batch in batches if batch.total is not None]
+    if len(totals) != (0 if total is None else len(batches)):
+        return "the number of records is public in some places only"
+    if total is not None and sum(totals) != total:
+        return f"the records of its batches add up to {sum(totals)}, not to {total}"
+    if source.total != total:
+        return "its provenance has another number of records"
+    if any(batch.total is not None and batch.records != batch.total for batch in batches):
+        return "a batch has two numbers of records"
+    return None
+
+
+def _wrong_guarantee(source: Provenance, batches: Sequence[Batch]) -> str | None:
+    for batch in batches:
+        if (batch.privacy is None) is source.private:
+            return "it is partly private and partly exact"
+        if source.privacy is not None and batch.privacy is not None and not _within(source.privacy, batch.privacy):
+            return f"a batch has {batch.privacy}, which is more than the {source.privacy} of all"
+    return None
+
+
+def _within(granted: Privacy, part: Privacy) -> bool:
+    if isinstance(part, ApproxDP):
+        return isinstance(granted, ApproxDP) and part.epsilon <= granted.epsilon and part.delta <= granted.delta
+    return covers(granted, part)
+
+
+def _count(strategy: Any) -> int:
+    """How many batches a strategy was made for."""
+    if isinstance(strategy, SummedStrategies | SummedApproximations):
+        return sum(map(_count, strategy.parts))
+    return 1
