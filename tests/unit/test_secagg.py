@@ -183,9 +183,26 @@ def test_parties_that_make_no_sense_are_refused(given, options, message):
         SecAgg(given, **options)
 
 
-def test_a_party_without_the_column_is_named_by_its_columns():
-    with pytest.raises(DataError, match="column"):
+@pytest.mark.parametrize(
+    ("honest", "words"),
+    [(None, "all of the 3 parties add their"), (2, "at least 2 of the 3 parties add"), (1, "at least 1 of the 3 part")],
+)
+def test_a_release_says_how_many_honest_parties_its_guarantee_takes(honest, words):
+    curve = ogive.release(WISH, trust=SecAgg(parties(), honest=honest), privacy=PureDP(1))
+    assert words in curve.provenance.assumption
+    assert words in str(ogive.Curve.from_json(curve.to_json()))
+
+
+def test_what_is_wrong_at_a_party_is_said_with_its_place():
+    with pytest.raises(DataError, match=r"^party 4: the data has no column 'x'"):
         ogive.release(WISH, trust=SecAgg([*parties(), {"z": [1.0]}]), privacy=PureDP(1))
+    with pytest.raises(DataError, match=r"^party 2: .* has no rows"):
+        SecAgg([parties()[0], {"x": []}])
+    with pytest.raises(DataError, match=r"^party 2: .* no column 'who'"):
+        SecAgg([{"x": [1.0], "who": ["a"]}, {"x": [1.0]}], person="who").count()
+    gap = {"x": [1.0, float("nan")]}
+    with pytest.raises(DataError, match=r"^party 3: "):
+        ogive.release(WISH, trust=SecAgg([*parties()[:2], gap]), privacy=PureDP(1))
 
 
 def test_sessions_and_plans_of_one_table_say_which_models_they_take():

@@ -42,8 +42,10 @@ class TrustModel(Protocol):
     private: ClassVar[bool]
     """Whether answers carry noise; only `clear` has none."""
 
-    assumption: ClassVar[str]
-    """Whom one has to trust with what, in words, printed on every release."""
+    @property
+    def assumption(self) -> str:
+        """Whom one has to trust with what, in words, printed on every release."""
+        ...
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """Whose data a release under this adjacency hides: a record, or a person with all their records.

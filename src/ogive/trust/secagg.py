@@ -21,7 +21,8 @@ Source:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -29,7 +30,7 @@ import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import DerivedNodes, KeyedSource
 from ogive.noise.base import RandomSource
 from ogive.noise.shares import MOST_PARTIES, ShareNodes, share_of
@@ -40,6 +41,23 @@ from ogive.records import Records
 from ogive.trust.base import Opening
 
 _WORDS = 2  # of 32 bits in a number
+
+
+def _assumption(honest_parties_add: str) -> str:
+    return (
+        "Whoever sees only the sum of all parties' masked vectors learns only what is published, and so do colluding "
+        f"parties, as long as {honest_parties_add} their share of the noise and tell nobody. "
+        "Each person's records lie with one party. The parties were simulated in one process, which saw everything."
+    )
+
+
+@contextmanager
+def _naming(number: int) -> Iterator[None]:
+    """Say at which party, counted from 1, something is wrong."""
+    try:
+        yield
+    except (DataError, ParameterError) as problem:
+        raise type(problem)(f"party {number + 1}: {problem}") from None
 
 
 class SecAgg:
@@ -66,11 +84,7 @@ class SecAgg:
 
     name: ClassVar[str] = "secagg"
     private: ClassVar[bool] = True
-    assumption: ClassVar[str] = (
-        "Whoever sees only the sum of all parties' masked vectors learns only what is published, and so do colluding "
-        "parties, as long as the stated number of honest parties add their share of the noise and tell nobody. "
-        "Each person's records lie with one party. The parties were simulated in one process, which saw everything."
-    )
+    assumption: str = _assumption("the stated number of honest parties add")  # of the type itself, as is `honest`
     honest: int = 1  # of the type itself, for plans that know of no parties
 
     def __init__(
@@ -89,8 +103,15 @@ class SecAgg:
         chosen = len(parties) if honest is None else honest
         if isinstance(chosen, bool) or not isinstance(chosen, int) or not 1 <= chosen <= len(parties):
             raise ParameterError(f"honest must be a number of parties from 1 to {len(parties)}, got {honest!r}")
-        self.parties = tuple(Records.of(data).bounded(person, max_rows_per_person) for data in parties)
+        read = []
+        for number, data in enumerate(parties):
+            with _naming(number):
+                read.append(Records.of(data).bounded(person, max_rows_per_person))
+        self.parties = tuple(read)
         self.honest = chosen
+        whole = "all" if chosen == len(parties) else f"at least {chosen}"
+        verb = "adds" if chosen == 1 else "add"
+        self.assumption = _assumption(f"{whole} of the {len(parties)} parties {verb}")
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """One record of one party, or one person where a person column was named."""
@@ -98,7 +119,11 @@ class SecAgg:
 
     def count(self) -> int:
         """Records of all parties, after bounding."""
-        return sum(records.count() for records in self.parties)
+        total = 0
+        for number, records in enumerate(self.parties):
+            with _naming(number):
+                total += records.count()
+        return total
 
     def refusal(self, query: Query) -> str | None:
         """Answers that do not add up, and noise that cannot be drawn in shares."""
@@ -184,5 +209,9 @@ class _SecAggOpening:
     def _aggregates(self, aggregate: Aggregate) -> tuple[Int64, ...]:
         # summed once: what a file holds may change while a release is open, the release may not
         if aggregate not in self._sums:
-            self._sums[aggregate] = tuple(records.aggregate(aggregate) for records in self._parties)
+            sums = []
+            for number, records in enumerate(self._parties):
+                with _naming(number):
+                    sums.append(records.aggregate(aggregate))
+            self._sums[aggregate] = tuple(sums)
         return self._sums[aggregate]
