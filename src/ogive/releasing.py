@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, cast
 
 from ogive.accounting import at_least, covers, filled, gaussian_rho, total_loss
-from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
+from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import (
@@ -92,7 +92,14 @@ def release(
     if stored is not None:
         return cast(EstimateT, _named(read_estimate(stored), named))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
-    procedure = statistic.questions(Terms(privacy, unit, trust.refusal, count=trust.count, private=trust.private))
+
+    def look(query: Query) -> None:
+        if books.paying:
+            opening.context(query)
+
+    procedure = statistic.questions(
+        Terms(privacy, unit, trust.refusal, count=trust.count, look=look, private=trust.private)
+    )
     opened: dict[Hashable, Loss] = {}
     methods: dict[str, None] = {}
     estimate: EstimateT
@@ -188,6 +195,11 @@ class _Books:
         """Names the release; the same when it is resumed."""
         return self._release_id if self._reservation is None else self._reservation.release_id
 
+    @property
+    def paying(self) -> bool:
+        """Whether there is an account."""
+        return self._account is not None
+
     def stored(self) -> dict[str, Any] | None:
         """The answer that was recorded for this very question, as plain data."""
         return None if self._account is None else self._account.find(self._question)
@@ -205,7 +217,7 @@ class _Books:
         """
         if self._account is None:
             return opening
-        context = self._context(opening, query)
+        context = opening.context(query)  # reads the records: what is wrong with them is found before the spend
         charge = self._charge(loss, query)
         self._charged = charge
         if self._reservation is None:
@@ -224,18 +236,6 @@ class _Books:
         self._reservation.bind(self._bound, context)
         self._bound += 1
         return opening
-
-    def _context(self, opening: Opening, query: Query) -> bytes:
-        """Read the records: what is wrong with them is found before the spend, or undoes it in a later round.
-
-        What cannot be read does not depend on noise, so nothing is learned from a spend that is undone.
-        """
-        try:
-            return opening.context(query)
-        except DataError:
-            if self._reservation is not None:
-                self._reservation.cancel()
-            raise
 
     def publish(self, estimate: Estimate) -> Estimate:
         """Record the answer; where another process was first, take its answer, which has the same noise."""

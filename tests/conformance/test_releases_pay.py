@@ -1,11 +1,18 @@
 """Releases pay their account: before noise, once, and not at all where nothing could be released."""
 
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
 
 from ogive.errors import BudgetError, DataError
+from ogive.grids import Grid
 from ogive.ledger import Ledger
-from ogive.privacy import Adjacency, PrivacyUnit, PureDP
+from ogive.noise import DiscreteLaplace
+from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP
+from ogive.queries import Binning
+from ogive.queries.threshold import ThresholdQuery
 from ogive.releasing import release
 from ogive.statistics import Ecdf, HosmerLemeshow, Roc
 from ogive.trust import Central, Clear
@@ -49,6 +56,43 @@ def test_unusable_labels_cost_nothing_though_they_are_read_in_a_later_round(acco
     assert account.history == ()
     release(statistic, trust=Central(table()), privacy=ONE, ledger=account)
     assert account.remaining == PureDP(2)
+
+
+@dataclass(frozen=True)
+class Twice:
+    """Counts in one column, then in another; keeps what it was told."""
+
+    heard: ClassVar[list[int]] = []
+    name: ClassVar[str] = "twice"
+    columns: tuple[str, str] = ("p", "y")
+
+    def alternatives(self):
+        return {}
+
+    def questions(self, terms):
+        first, second = (Binning(column, Grid.linear(0, 1, bins=16)) for column in self.columns)
+        answer = yield ThresholdQuery(first, 4, DiscreteLaplace(2), 0)
+        self.heard.append(int(answer.values[0]))
+        yield ThresholdQuery(second, 4, DiscreteLaplace(2), 0)
+
+
+def test_what_was_answered_stays_spent_though_a_later_round_cannot_read_the_records():
+    limit = ApproxDP(10, "1e-3")
+    unusable = Central(table(np.where(SCORES > 0.5, np.nan, 1.0)))
+    with Ledger.open() as ledger:
+        account = ledger.account("people", unit=PrivacyUnit(Adjacency.REPLACE), limit=limit)
+        Twice.heard.clear()
+        for attempt in range(4):
+            with pytest.raises(DataError, match="missing"):
+                release(Twice(), trust=unusable, privacy=PureDP(2), ledger=account)
+            if not attempt:
+                release(CASES[0], trust=Central(table()), privacy=ONE, ledger=account)
+                left = account.remaining
+        # one noise, however often it is asked, and one price; no other spend becomes the first
+        assert len(Twice.heard) == 4
+        assert len(set(Twice.heard)) == 1
+        assert [entry.statistic for entry in account.history] == ["twice", "ecdf"]
+        assert account.remaining == left
 
 
 def test_what_does_not_fit_is_refused_and_leaves_no_trace(account):

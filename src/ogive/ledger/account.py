@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -202,15 +201,9 @@ class Account:
         self, question: dict[str, Any], *, statistic: str, charge: Charge, first: Charge, secret: bytes
     ) -> Reservation:
         made: list[bool] = []
-        before = self._spot, self._wanted
 
         def begin(connection: Connection) -> Spot:
             return self._settle(connection, made=made)
-
-        def forget() -> None:
-            with self._settling:
-                self._spot, self._wanted = before
-                self.begun = False
 
         settling = {} if self._wanted is None else {"begin": begin}
         booked = self._books.reserve(
@@ -221,7 +214,7 @@ class Account:
             self.begun = self.begun or any(made)
         if not booked.resumed:
             self._charged.add(booked.release_id)
-        return Reservation(self._books, self._spot, booked, self._charged, forget=forget if any(made) else None)
+        return Reservation(self._books, self._spot, booked, self._charged)
 
     def _settle(
         self, connection: Connection, *, keep: bool = True, limit: bool = True, made: list[bool] | None = None
@@ -250,15 +243,11 @@ class Account:
 
 
 class Reservation:
-    """A spend in progress. Comes from `Account.reserve`."""
+    """A spend in progress, which nothing takes back. Comes from `Account.reserve`."""
 
-    def __init__(
-        self, books: Books, spot: Spot, booked: Booked, charged: set[str], *, forget: Callable[[], None] | None
-    ) -> None:
+    def __init__(self, books: Books, spot: Spot, booked: Booked, charged: set[str]) -> None:
         self._books = books
         self._charged = charged
-        # where this spend began the account: what makes it new again
-        self._forget = forget
         self._spot = spot
         self._number = booked.number
         self.release_id = booked.release_id
@@ -285,16 +274,6 @@ class Reservation:
         """
         if self._books.raise_charge(self._spot, self._number, check_charge(charge)):
             self._charged.add(self.release_id)
-
-    def cancel(self) -> None:
-        """Take the spend back, where the records turned out to be unusable before anything was published.
-
-        Nothing of the release can be published afterwards, by any process: `record` fails. An account that
-        began with this spend, and has no other, is gone with it.
-        """
-        if self._books.cancel(self._spot, self._number, with_account=self._forget is not None):
-            assert self._forget is not None
-            self._forget()
 
     def record(self, estimate: dict[str, Any]) -> dict[str, Any]:
         """Keep the estimate and wipe the secret.

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, insert, select, update
+from sqlalchemy import Connection, Row, Select, insert, select, update
 
 from ogive.accounting import at_least, mismatch
 from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError
@@ -213,27 +213,6 @@ class Books:
         with contextlib.suppress(LedgerError):
             self.database.forget()  # the estimate is safe; what cannot be forgotten now is at the next record
         return estimate
-
-    def cancel(self, spot: Spot, number: int, *, with_account: bool) -> bool:
-        """Take back a spend of which nothing was published; one that was recorded stays.
-
-        Args:
-            spot: Where it belongs.
-            number: Of the spend.
-            with_account: Whether the account goes too, if it has no other spend.
-
-        Returns:
-            Whether the account is gone.
-        """
-        with self.database.write() as connection:
-            self.data_set(connection, spot.number, lock=True)
-            connection.execute(delete(SPENDS).where(SPENDS.c.id == number, SPENDS.c.state == RESERVED))
-            others = select(SPENDS.c.id).where(SPENDS.c.data_set == spot.number).limit(1)
-            gone = with_account and connection.execute(others).first() is None
-            if gone:
-                connection.execute(delete(DATA_SETS).where(DATA_SETS.c.id == spot.number))
-        self.database.forget()
-        return gone
 
     # --- settings
 

@@ -7,7 +7,7 @@ from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, MetaData, Strin
 VERSION = 1
 """Raised whenever an older library could misread the tables."""
 
-# Numbers are never used twice, since another process may still hold that of a spend or an account that was taken back.
+# Nothing is ever deleted: a spend whose noise may have been seen is spent, and the first one divides a limit's delta.
 
 TABLES = MetaData()
 

@@ -24,6 +24,10 @@ def _unknown() -> int | None:
     return None
 
 
+def _nothing(query: Query) -> None:
+    """Where nobody pays nothing is lost by finding a fault late."""
+
+
 @dataclass(frozen=True)
 class Terms:
     """What is public before any answer: how much may be spent, and what can be asked.
@@ -35,6 +39,8 @@ class Terms:
         simulations: How many releases are simulated for intervals at ordinary levels; None for as many as they
             deserve. Plans, which do not show intervals, take few, and 0 for quantiles without any.
         count: Counts the records; called only where their number is public.
+        look: Reads what a query will need, and says nothing of it but whether it can be read. Asked before the first
+            query of what later ones need besides, since a spend is never taken back.
         private: Whether answers carry noise; where they do not, nothing is gained by measuring less.
     """
 
@@ -43,6 +49,7 @@ class Terms:
     refusal: Callable[[Query], str | None]
     simulations: int | None = None
     count: Callable[[], int | None] = _unknown
+    look: Callable[[Query], None] = _nothing
     private: bool = True
 
     @property

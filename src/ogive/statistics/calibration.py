@@ -149,9 +149,11 @@ class HosmerLemeshow:
         binning = Binning(self.probability, self._grid(), self.missing, "refuse")
         check_scales(terms.privacy, f"{self.groups} groups", lambda privacy: self._try(terms, privacy))
         strategy, ask = self._design(terms)
-        refusal = terms.refusal(ask(Grid.linear(0, 1, bins=self.groups)))
+        later = ask(Grid.linear(0, 1, bins=self.groups))
+        refusal = terms.refusal(later)
         if refusal is not None:
             raise UnsupportedError(refusal)
+        terms.look(later)
         answer = yield CurveQuery(binning, strategy)
         curve = curve_from(answer, binning, strategy, terms, "auto")
         raw = answer.values if self.constants == "paper" else None

@@ -296,35 +296,6 @@ def test_a_limit_that_another_changed_shows_before_it_is_refused(ledger, unit):
         reserve(second, PureDP(1), what="b")
 
 
-def test_an_account_that_began_with_a_spend_goes_with_it(ledger, unit):
-    account = ledger.account("p", unit=unit, limit=PureDP(3), lazy=True)
-    reserve(account, PureDP(1)).cancel()
-    assert account.is_new
-    assert not account.begun
-    assert ledger.accounts() == ()
-    ledger.account("p", unit=unit, limit=PureDP(4), lazy=True)
-    reserve(account, PureDP(1))
-    assert account.remaining == PureDP(2)
-
-
-def test_an_account_with_another_spend_stays(ledger, unit):
-    account = ledger.account("p", unit=unit, limit=PureDP(3), lazy=True)
-    first = reserve(account, PureDP(1))
-    reserve(account, PureDP(1), what="b")
-    first.cancel()
-    assert account.remaining == PureDP(2)
-
-
-def test_numbers_of_what_was_taken_back_are_not_used_again(ledger, unit):
-    account = ledger.account("p", unit=unit, limit=PureDP(3))
-    stale, same = reserve(account, PureDP(1)), reserve(account, PureDP(1))
-    stale.cancel()
-    reserve(account, PureDP(1), what="b")
-    with pytest.raises(LedgerError, match="lost an entry"):
-        same.record({"value": 1})
-    assert account.answers() == ()
-
-
 def test_threads_share_the_first_spend(ledger, unit):
     for round_ in range(5):
         account = ledger.account(f"p{round_}", unit=unit, limit=PureDP(3), lazy=True)
