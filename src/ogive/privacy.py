@@ -23,6 +23,7 @@ _SMALLEST, _LARGEST = Fraction(1, 10**300), Fraction(10**300)
 _LONG_EXPONENT = re.compile(r"[eE][+-]?0*[1-9]\d{3}")
 _LONGEST_TEXT = 10_000
 _LONGEST_SHOWN = 24
+_LONGEST_QUOTED = 80
 
 MAX_ROWS_PER_PERSON = 1_000_000
 
@@ -131,7 +132,7 @@ def exact(value: Rational, name: str) -> Fraction:
         # numpy scalars arrive here; `item` gives the Python number they hold
         item = getattr(value, "item", None)
         if isinstance(value, bool) or item is None or getattr(value, "size", 1) != 1:
-            raise ParameterError(f"{name} must be a number, got {value!r}")
+            raise ParameterError(f"{name} must be a number, got {repr(value)[:_LONGEST_QUOTED]}")
         return exact(item(), name)
     if isinstance(value, float):
         if not math.isfinite(value):
@@ -142,7 +143,7 @@ def exact(value: Rational, name: str) -> Fraction:
     try:
         number = Fraction(value)
     except (ValueError, ZeroDivisionError):
-        raise ParameterError(f"{name} must be a number, got {value!r}") from None
+        raise ParameterError(f"{name} must be a number, got {repr(value)[:_LONGEST_QUOTED]}") from None
     if number != 0 and not _SMALLEST <= abs(number) <= _LARGEST:
         raise ParameterError(f"{name} must be 0 or between 1e-300 and 1e300 in size, got {str(value)[:40]}")
     return number

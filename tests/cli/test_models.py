@@ -68,7 +68,7 @@ def test_one_label_written_in_many_ways_gives_one_auc(run, table, classes):
     assert (status, err) == (0, "")
     from ogive import RocEstimate
 
-    assert abs(RocEstimate.from_dict(json.loads(out)).auc - TRUE_AUC) < 0.02
+    assert abs(RocEstimate.from_dict(json.loads(out)).auc - TRUE_AUC) < 0.04  # seven standard deviations
     exact = json.loads(run("roc", table, *SCORE, *classes, "--trust", "clear", "--json")[1])
     assert abs(RocEstimate.from_dict(exact).auc - TRUE_AUC) < 0.001
 

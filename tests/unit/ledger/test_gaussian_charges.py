@@ -175,7 +175,7 @@ def test_a_release_that_selects_how_to_measure_fits_an_account_of_its_size(ledge
         ledger=account,
     )
     (entry,) = account.history
-    assert curve.provenance.method.startswith("noisy_max+")
+    assert curve.provenance.method.startswith("selected+")
     assert type(entry.charge) is type(curve.provenance.price)
     assert account.spent.epsilon <= grant.epsilon
 

@@ -268,7 +268,7 @@ def test_refuses_wrong_shapes_and_wrong_privacy():
         design_tree(8, privacy=ApproxDP(1, "1e-6"), adjacency=REPLACE)
     with pytest.raises(ParameterError, match="adjacency must be"):
         design_tree(8, privacy=PureDP(1), adjacency="replace")
-    with pytest.raises(ParameterError, match="name must be one of hat_ls, path, sqrt, tree_ls"):
+    with pytest.raises(ParameterError, match="name must be one of adaptive, hat_ls, histogram, path"):
         strategy_from_dict({"name": "wavelet"})
     with pytest.raises(ParameterError, match="lacks the field 'blocks'"):
         strategy_from_dict({"name": "tree_ls", "size": 3})
