@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from helpers import selection
 
+from ogive.accounting import as_concentrated
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.noise import DerivedNodes, DiscreteLaplace, Geometric
-from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP
+from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import (
     Answer,
     Binning,
@@ -107,6 +108,39 @@ def test_unequal_groups_pay_for_the_two_dearest():
     parts = tuple(vector(scale)[0] for scale in (1, 2, 4))
     assert GroupedQuery(groups, parts).price(PrivacyUnit(Adjacency.REPLACE)) == PureDP(3)
     assert GroupedQuery(groups, parts).price(PrivacyUnit(Adjacency.ADD_OR_REMOVE)) == PureDP(2)
+
+
+def test_groups_that_are_asked_in_different_ways_pay_in_zcdp_for_the_two_dearest():
+    groups = GroupBinning(BINNING, "g", ("a", "b", "c"))
+    gaussian, pure = (
+        CurveQuery(BINNING, design_projection(3, privacy=privacy, adjacency=Adjacency.ADD_OR_REMOVE, degree=2))
+        for privacy in (ApproxDP(1, "1e-6"), PureDP(1))
+    )
+    kinds = [Adjacency.ADD_OR_REMOVE, Adjacency.REPLACE]
+    (pure_joins, pure_stays), (joins, stays) = (
+        [as_concentrated(each.strategy.loss(kind)).rho for kind in kinds] for each in (pure, gaussian)
+    )
+    for parts in itertools.permutations((pure, gaussian, gaussian)):
+        price = GroupedQuery(groups, parts).price(PrivacyUnit(Adjacency.REPLACE))
+        assert price == ZeroConcentratedDP(max(pure_stays, stays, pure_joins + joins))
+        assert GroupedQuery(groups, parts, public_groups=True).price(PrivacyUnit(Adjacency.REPLACE)).rho < price.rho
+        alone = GroupedQuery(groups, parts).price(PrivacyUnit(Adjacency.ADD_OR_REMOVE))
+        assert alone == ZeroConcentratedDP(max(pure_joins, joins))
+
+
+def test_groups_with_noise_of_different_sizes_and_distances_pay_for_the_most_of_each():
+    wide, fine = (
+        CurveQuery(
+            BINNING,
+            design_projection(3, privacy=ApproxDP(1, "1e-6"), adjacency=Adjacency.ADD_OR_REMOVE, degree=2, bits=bits),
+        )
+        for bits in (12, 26)
+    )
+    losses = [part.strategy.loss(Adjacency.ADD_OR_REMOVE) for part in (wide, fine)]
+    assert len({loss.distance for loss in losses}) == 2
+    price = GroupedQuery(GROUPS, (wide, fine)).price(PrivacyUnit(Adjacency.REPLACE))
+    assert price.distance >= sum(loss.distance for loss in losses)
+    assert price.mu_squared >= sum(loss.mu_squared for loss in losses)
 
 
 def test_answers_of_groups_have_noise_of_their_own_and_come_in_order():

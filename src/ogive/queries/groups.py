@@ -6,7 +6,8 @@ So with R and A the losses of a group's question under REPLACE and ADD_OR_REMOVE
 
     loss = max over groups of R, and over two groups of A + A',
 
-where the second part falls away where everybody may know who is in which group, and else the largest A.
+where the second part falls away where everybody may know who is in which group, and else the largest A. Losses of
+different types, of groups that are asked in different ways, are compared in zCDP, which every loss implies.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ogive.accounting import larger_loss, total_loss
+from ogive.accounting import as_concentrated, larger_loss
 from ogive.errors import ParameterError
 from ogive.noise.base import Law, NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
@@ -82,13 +83,14 @@ class GroupedQuery:
             ParameterError: a part cannot be asked under this adjacency.
         """
         base.check_missing(self.groups.values, unit.adjacency)
-        loss = in_several(_largest([part.price(unit) for part in self.asked]), unit, len(self.asked))
-        if unit.adjacency is not Adjacency.REPLACE or self.public_groups:
-            return loss
-        joins = [part.price(PrivacyUnit(Adjacency.ADD_OR_REMOVE, unit.person)) for part in self.asked]
-        first = _largest(joins)
-        joins.remove(first)
-        return larger_loss(loss, total_loss([first, _largest(joins)]) if joins else first)
+        stays = [part.price(unit) for part in self.asked]
+        joins: list[Loss] = []
+        if unit.adjacency is Adjacency.REPLACE and not self.public_groups:
+            joins = [part.price(PrivacyUnit(Adjacency.ADD_OR_REMOVE, unit.person)) for part in self.asked]
+        if len({type(loss) for loss in (*stays, *joins)}) > 1:
+            stays, joins = list(map(as_concentrated, stays)), list(map(as_concentrated, joins))
+        loss = in_several(_dearest(stays, 1), unit, len(self.asked))
+        return larger_loss(loss, _dearest(joins, 2)) if joins else loss
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of binned data, groups, every part and adjacency; as secret as the data."""
@@ -124,11 +126,11 @@ class GroupedQuery:
         return np.concatenate(found)
 
 
-def _largest(losses: list[Loss]) -> Loss:
-    found = losses[0]
-    for loss in losses[1:]:
-        found = larger_loss(found, loss)
-    return found
+def _dearest(losses: list[Loss], count: int) -> Loss:
+    """What any so many of these losses, all of one type, add up to at most."""
+    kind = type(losses[0])
+    most = (sum(sorted(column)[-count:]) for column in zip(*(vars(loss).values() for loss in losses), strict=True))
+    return kind(*most)
 
 
 @dataclass(frozen=True)
