@@ -44,9 +44,11 @@ def new_axes(ax: Any = None) -> Any:
     """Axes to draw into: the given ones, or those of a new figure.
 
     Raises:
-        ParameterError: matplotlib is not installed.
+        ParameterError: matplotlib is not installed, or something else than axes was given.
     """
     if ax is not None:
+        if not callable(getattr(ax, "plot", None)) or not hasattr(ax, "transAxes"):
+            raise ParameterError(f"ax must be matplotlib axes to draw into, got {type(ax).__name__}")
         return ax
     _matplotlib()
     from matplotlib.figure import Figure

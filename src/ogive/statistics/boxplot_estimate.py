@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -59,6 +60,14 @@ class Boxplots:
             return "not private: exact values"
         return f"{self.provenance.privacy}; trust model {self.provenance.trust}"
 
+    def __iter__(self) -> Iterator[Box]:
+        """The boxes, in the order of the groups."""
+        return iter(self.boxes)
+
+    def __len__(self) -> int:
+        """How many boxes there are."""
+        return len(self.boxes)
+
     def __getitem__(self, group: Any) -> Box:
         """The box of a group.
 
@@ -84,8 +93,10 @@ class Boxplots:
             both were made by one method: those of "five_numbers" are the ends of the records.
 
         Raises:
-            ParameterError: the other boxes are of another grid or other groups.
+            ParameterError: these are no boxes, or boxes of another grid or other groups.
         """
+        if not isinstance(truth, Boxplots):
+            raise ParameterError(f"boxes compare with other boxes, such as exact ones, got {type(truth).__name__}")
         groups = [[box.group for box in boxes.boxes] for boxes in (self, truth)]
         if self.grid != truth.grid or groups[0] != groups[1]:
             raise ParameterError("boxes of different grids or groups do not compare")

@@ -380,7 +380,7 @@ class Curve:
             order: Highest power, from 1 to 15; a projection of degree K has K + 1 of its own.
 
         Raises:
-            ParameterError: the order is out of range.
+            ParameterError: the order is out of range, or noise left no records.
 
         Privacy:
             Post-processing.
@@ -435,8 +435,9 @@ class Curve:
             ax: Axes to draw into; new ones by default.
 
         Raises:
-            ParameterError: there are not that many bins.
+            ParameterError: there are not that many bins, or noise left no records.
         """
+        curve_shape.check_defined(self)
         edges, shares = curve_shape.groups(self.grid, self.probabilities, bins)
         return plots.plot_shares(self, edges, shares, ax)
 
@@ -453,7 +454,7 @@ class Curve:
             name: What the other is called.
 
         Raises:
-            ParameterError: the other is on another axis.
+            ParameterError: the other is on another axis, or noise left one of the two no records.
         """
         ours, others = curve_shape.quantile_pairs(self, other, points)
         return plots.plot_quantiles(self, ours, others, name or "compared", ax)

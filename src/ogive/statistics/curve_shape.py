@@ -22,6 +22,7 @@ Float64 = NDArray[np.float64]
 
 DEFAULT_GROUPS = 30
 MOST_ORDER = 15
+_DAY = 86_400e6  # in microseconds
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,7 @@ class CurveMoments:
         mean: In units of the axis; for dates in days, for times in microseconds, since 1970-01-01.
         variance: In squares of these units, at least 0.
         middle, half: The value at u = 0, and what u = 1 is above it.
+        unit: "number", "date" or "datetime".
 
     With `noise_sd` they come from the noisy coefficients themselves and are unbiased, but for the width of a bin: the
     square of a noisy mean is too large by the variance of its noise, which is taken off in `variance`.
@@ -46,6 +48,7 @@ class CurveMoments:
     variance: float
     middle: float
     half: float
+    unit: str = "number"
 
     @property
     def mean_sd(self) -> float | None:
@@ -64,9 +67,21 @@ class CurveMoments:
         return float(sum(terms))
 
     def __str__(self) -> str:
-        """One line: mean and standard deviation."""
-        noise = "" if self.mean_sd is None else f" (noise {self.mean_sd:.2g})"
-        return f"mean {self.mean:.6g}{noise}, standard deviation {math.sqrt(self.variance):.6g}"
+        """One line: mean and standard deviation; of dates and times a date, and days."""
+        scale, days = {"number": (1.0, ""), "date": (1.0, " days")}.get(self.unit, (_DAY, " days"))
+        mean = f"{self.mean:.6g}" if self.unit == "number" else Grid("linear", 0.0, 1.0, 1, self.unit).label(self.mean)
+        noise = "" if self.mean_sd is None else f" (noise {self.mean_sd / scale:.2g}{days})"
+        return f"mean {mean}{noise}, standard deviation {math.sqrt(self.variance) / scale:.6g}{days}"
+
+
+def check_defined(curve: Curve) -> None:
+    """Refuse to read a shape off a curve that has none.
+
+    Raises:
+        ParameterError: noise left no records.
+    """
+    if not curve.defined:
+        raise ParameterError("this curve is not defined, since noise leaves no records, and says nothing of them")
 
 
 def check_order(order: Any, most: int = MOST_ORDER) -> int:
@@ -81,7 +96,12 @@ def check_order(order: Any, most: int = MOST_ORDER) -> int:
 
 
 def moments(curve: Curve, order: int) -> CurveMoments:
-    """Moments up to an order, from noisy coefficients where there are some, else from the curve."""
+    """Moments up to an order, from noisy coefficients where there are some, else from the curve.
+
+    Raises:
+        ParameterError: the order is out of range, or noise left no records.
+    """
+    check_defined(curve)
     order = max(check_order(order), 2)
     grid = curve.grid
     step = 0.5 if grid.kind == "integers" else 0.0
@@ -96,7 +116,7 @@ def moments(curve: Curve, order: int) -> CurveMoments:
         scaled, noise = found
         excess = float(noise[0]) ** 2
     variance = half**2 * max(0.0, float(scaled[1] - scaled[0] ** 2) + excess)
-    return CurveMoments(scaled, noise, middle + half * float(scaled[0]), variance, middle, half)
+    return CurveMoments(scaled, noise, middle + half * float(scaled[0]), variance, middle, half, grid.unit)
 
 
 def _from_coefficients(curve: Curve, order: int) -> tuple[Float64, Float64] | None:

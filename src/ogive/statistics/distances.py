@@ -72,8 +72,8 @@ def distances(a: Any, b: Any, *, bounds: tuple[Any, Any] | None = None, between:
             else "lines".
 
     Raises:
-        ParameterError: the two are on different axes, bounds are missing or differ, a value is missing, or a
-            function is no distribution function.
+        ParameterError: the two are on different axes, bounds are missing or differ, a value is missing, a function is
+            no distribution function, or noise left a curve no records.
 
     Privacy:
         Post-processing where both are released or public. With a sample of private records the result is not private.

@@ -14,6 +14,7 @@ from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.statistics.curve import Curve
 from ogive.statistics.curve_axis import jumps, to_numbers
+from ogive.statistics.curve_shape import check_defined
 
 Float64 = NDArray[np.float64]
 
@@ -170,7 +171,11 @@ def of_curve(curve: Curve, between: str | None) -> Piecewise:
     """What a curve says, with its mass on thresholds ("steps") or even within bins ("lines").
 
     By default what its grid means: on integers and dates there is nothing between two values.
+
+    Raises:
+        ParameterError: noise left no records, so that there is nothing to compare.
     """
+    check_defined(curve)
     grid = curve.grid
     if between is None:
         between = "steps" if grid.kind == "integers" or grid.unit == "date" else "lines"
@@ -236,13 +241,21 @@ def of_known(function: Callable[[Any], Any], axis: Axis) -> Piecewise:
     return Piecewise(knots, left, right)
 
 
+def _ask_singly(function: Callable[[Any], Any], places: Float64) -> Float64:
+    """For functions that take one number."""
+    try:
+        return np.array([float(function(place)) for place in places.tolist()])
+    except (TypeError, ValueError):
+        raise ParameterError("a distribution function must take one number and return one") from None
+
+
 def _ask(function: Callable[[Any], Any], places: Float64) -> Float64:
     try:
         values = np.asarray(function(places), dtype=np.float64)
         if values.shape != places.shape:
             raise TypeError
     except (TypeError, ValueError):
-        values = np.array([float(function(place)) for place in places.tolist()])
+        values = _ask_singly(function, places)
     if not np.all((values >= -ACCURACY) & (values <= 1 + ACCURACY)):
         raise ParameterError("a distribution function must lie between 0 and 1 within the bounds")
     return np.clip(values, 0.0, 1.0)

@@ -42,10 +42,7 @@ def _contradiction(
 ) -> str | None:
     if not batches:
         merged = _count(strategy) > 1 or (source is not None and source.assumption.endswith(DISJOINT))
-        if merged:
-            return "it was merged, but lacks the list of its batches"
-        two = source is not None and total is not None and source.total not in (None, total)
-        return "its provenance has another number of records" if two else None
+        return "it was merged, but lacks the list of its batches" if merged else None
     if source is None:
         return "it lists batches, but no release"
     if strategy is not None and _count(strategy) != len(batches):

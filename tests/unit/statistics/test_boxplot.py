@@ -371,3 +371,21 @@ def test_dropping_missing_values_needs_a_private_number_of_records():
             with pytest.raises(ParameterError, match="missing='drop' would publish"):
                 released(statistic, table=table)
             released(statistic, table=table, adjacency=Adjacency.ADD_OR_REMOVE)
+
+
+def test_boxes_are_counted_and_gone_through_in_their_order():
+    boxes = released(ogive.Boxplot("x", (-4, 4), **BY))
+    assert len(boxes) == 3
+    assert [box.group for box in boxes] == ["a", "b", "c"]
+    assert list(boxes) == list(boxes.boxes)
+
+
+def test_boxes_compare_with_boxes_only_and_are_drawn_into_axes():
+    boxes = released(ogive.Boxplot("x", (-4, 4), **BY))
+    for other in (boxes.curves[0], 3, None):
+        with pytest.raises(ParameterError, match="boxes compare with other boxes, such as exact ones, got"):
+            boxes.errors(other)
+    with pytest.raises(ParameterError, match="boxes compare with other boxes"):
+        boxes.plot(truth=boxes.curves[0])
+    with pytest.raises(ParameterError, match="ax must be matplotlib axes"):
+        boxes.plot(3)

@@ -12,6 +12,7 @@ from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP
 from ogive.statistics.curve import Curve
 from ogive.statistics.curve_shape import groups, quantile_pairs
+from ogive.statistics.distances import distances
 from ogive.strategies import design_projection
 from tests.helpers.curves import exact_curve, noisy_curve
 
@@ -133,3 +134,35 @@ def test_pictures_say_what_they_show():
     stretched = exact_curve([11.0, 12.0], Grid.geometric(10, 20, bins=8))
     assert stretched.plot_qq(stretched).get_yscale() == "log"
     assert stretched.plot_histogram().get_xscale() == "log"
+
+
+def test_a_curve_without_records_has_no_shape():
+    curve = exact_curve(VALUES, GRID)
+    empty = dataclasses.replace(curve, cumulative=np.zeros(64), raw=np.zeros(64), total=0)
+    for read in (
+        empty.moments,
+        empty.plot_histogram,
+        lambda: empty.plot_qq(curve),
+        lambda: curve.plot_qq(empty),
+        lambda: distances(curve, empty),
+    ):
+        with pytest.raises(ParameterError, match="not defined, since noise leaves no records"):
+            read()
+
+
+@pytest.mark.parametrize("ax", [3, "axes", object()], ids=str)
+def test_pictures_are_drawn_into_axes_only(ax):
+    curve = exact_curve(VALUES, GRID)
+    for draw in (curve.plot, curve.plot_histogram, lambda ax: curve.plot_qq(curve, ax)):
+        with pytest.raises(ParameterError, match="ax must be matplotlib axes to draw into, got"):
+            draw(ax=ax)
+
+
+def test_moments_of_dates_are_told_as_dates_and_days():
+    days = exact_curve([18262, 18264], Grid.integers("2020-01-01", "2020-01-31"))
+    assert str(days.moments()) == "mean 2020-01-02, standard deviation 1 days"
+    grid = Grid.linear("2020-01-01T00:00:00", "2020-01-05T00:00:00", bins=4)
+    times = exact_curve(grid.thresholds[[0, 2]], grid)
+    assert str(times.moments()) == "mean 2020-01-02 12:00:00, standard deviation 1 days"
+    assert "noise" in str(projected(1).moments())
+    assert "days" not in str(projected(1).moments())

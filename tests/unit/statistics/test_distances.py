@@ -1,6 +1,5 @@
 """Distances between distribution functions: exact values, scipy as oracle, and the laws of a metric."""
 
-import dataclasses
 import datetime
 import math
 import warnings
@@ -181,6 +180,9 @@ CURVE = exact_curve([0.5], UNIT)
         (CURVE, lambda x: 1 - x, {}, "decrease"),
         (CURVE, lambda x: 2 * x, {}, "between 0 and 1"),
         (CURVE, lambda x: x * float("nan"), {}, "between 0 and 1"),
+        (CURVE, lambda x: None, {}, "must take one number and return one"),
+        (CURVE, lambda x: "x", {}, "must take one number and return one"),
+        (CURVE, lambda x, y: 0.5, {}, "must take one number and return one"),
         ([0.5], [0.5], {"bounds": 3}, "two ends"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -192,8 +194,3 @@ def test_refuses_what_does_not_compare(a, b, options, words):
 
 def test_a_function_of_one_number_will_do():
     assert distances(lambda x: 0.0 if x < 0.25 else 1.0, [0.25], bounds=(0, 1)).emd == pytest.approx(0, abs=1e-9)
-
-
-def test_an_undefined_curve_has_its_mass_at_the_upper_bound():
-    empty = dataclasses.replace(CURVE, cumulative=np.zeros(16), raw=np.zeros(16), total=0)
-    assert distances(empty, [1.0], between="steps").emd == 0
