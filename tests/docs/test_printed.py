@@ -1,0 +1,37 @@
+"""What the manual shows as printed by plans is what they print."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ogive import cli
+
+DOCS = Path(__file__).parents[2] / "docs"
+AGES = ["plan", "ecdf", "--bounds", "0", "120"]
+PLANS = {
+    "a plan": ("planning", "plan for", [*AGES, "--column", "age", "--records", "45211", "--epsilon", "1"]),
+    "an error": ("planning", "ks=0.01 needs", [*AGES, "--records", "45211", "--error", "ks=0.01"]),
+    "the command line": (
+        "command_line",
+        "plan for",
+        [*AGES, "--column", "age", "--records", "20000", "--grid", "integers", "--epsilon", "0.5"],
+    ),
+}
+
+
+def printed(page, start):
+    """The block of a page that starts so."""
+    found = re.findall(rf"^```text\n({re.escape(start)}.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert len(found) == 1
+    return found[0].split()
+
+
+@pytest.mark.parametrize("case", PLANS)
+def test_plans_of_the_manual_are_what_they_print(case, capsys):
+    page, start, words = PLANS[case]
+    wanted = printed((DOCS / f"{page}.md").read_text(), start)
+    assert cli.main(words) == 0
+    shown = capsys.readouterr().out.split()
+    assert len(wanted) > 80
+    assert shown[: len(wanted)] == wanted
