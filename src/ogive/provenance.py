@@ -19,6 +19,7 @@ CLEAR = "clear"
 _EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
 
 RELEASE_ID = re.compile(r"[0-9a-f]{1,128}")
+_ACCOUNT = re.compile(r"[0-9a-f]{1,64}(/[0-9a-f]{1,64})?")
 
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, halves of characters, breaks of lines and paragraphs
 _TURNS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # write what follows the other way round
@@ -50,10 +51,13 @@ class Provenance:
         max_rows_per_person: How many records of a person were kept.
         version: Version of the library that made the release.
         batch: Public name of the batch of records that this is, for example of a month or a hospital; else None.
+        account: Tells releases that one account of a ledger paid for from others, and after a slash those for its
+            declared parts; hexadecimal, and random to who lacks the ledger's key. None without a ledger.
 
     Raises:
         ParameterError: the release id is not hexadecimal, or a private release lacks its price,
-            or one without privacy claims any, or the unit contradicts itself, or the batch's name is no short text.
+            or one without privacy claims any, or the unit contradicts itself, or the batch's name is no short text,
+            or the account is not hexadecimal.
     """
 
     release_id: str
@@ -69,9 +73,11 @@ class Provenance:
     max_rows_per_person: int = 1
     version: str = field(default_factory=_library_version)
     batch: str | None = None
+    account: str | None = None
 
     def __post_init__(self) -> None:
         check_batch_name(self.batch)
+        check_account(self.account)
         if not RELEASE_ID.fullmatch(self.release_id):
             got = self.release_id[:40]
             raise ParameterError(f"release_id must be 1 to 128 lower-case hexadecimal digits, got {got!r}")
@@ -113,7 +119,8 @@ class Provenance:
             "max_rows_per_person": self.max_rows_per_person,
             "version": self.version,
         }
-        return data if self.batch is None else {**data, "batch": self.batch}
+        named = {"batch": self.batch, "account": self.account}
+        return data | {name: value for name, value in named.items() if value is not None}
 
     @staticmethod
     def from_dict(data: Any) -> Provenance:
@@ -152,6 +159,7 @@ class Provenance:
             person=unit.person,
             max_rows_per_person=unit.max_rows_per_person,
             batch=check_batch_name(data.get("batch")),
+            account=check_account(data.get("account")),
         )
 
 
@@ -173,6 +181,17 @@ def check_batch_name(name: object) -> str | None:
             return name
         raise ParameterError(f"a batch's name must be one line without control characters, got {name[:40]!a}")
     raise ParameterError(f"a batch's name must be a text of 1 to {_LONGEST_NAME} characters, got {str(name)[:40]!r}")
+
+
+def check_account(mark: object) -> str | None:
+    """Return what tells one account's releases from others as it is.
+
+    Raises:
+        ParameterError: it is neither None nor hexadecimal.
+    """
+    if mark is None or (isinstance(mark, str) and _ACCOUNT.fullmatch(mark)):
+        return mark
+    raise ParameterError("an account must be named in lower-case hexadecimal digits, or by null")
 
 
 def _granted(data: Any) -> Privacy | None:

@@ -90,7 +90,7 @@ def release(
     books = _Books(ledger if trust.private else None, statistic, privacy, unit, trust)
     stored = books.stored()
     if stored is not None:
-        return cast(EstimateT, _named(read_estimate(stored), named))
+        return cast(EstimateT, _named(read_estimate(stored), named, books.mark))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
 
     def look(query: Query) -> None:
@@ -135,22 +135,23 @@ def release(
         person=unit.person,
         max_rows_per_person=unit.max_rows_per_person,
         batch=named,
+        account=books.mark,
     )
     return cast(EstimateT, books.publish(estimate.with_provenance(provenance)))
 
 
-def _named(estimate: Estimate, batch: str | None) -> Estimate:
-    """A stored answer under the name that is asked for now.
+def _named(estimate: Estimate, batch: str | None, account: str | None) -> Estimate:
+    """A stored answer under the name that is asked for now, and with the account that paid.
 
     Raises:
         ParameterError: it was released under another one.
     """
     source = estimate.provenance
-    if source is None or batch is None or batch == source.batch:
+    if source is None:
         return estimate
-    if source.batch is not None:
+    if batch is not None and source.batch not in (None, batch):
         raise ParameterError(f"these records were released as batch {source.batch!r}, not {batch!r}")
-    return estimate.with_provenance(dataclasses.replace(source, batch=batch))
+    return estimate.with_provenance(dataclasses.replace(source, batch=batch or source.batch, account=account))
 
 
 def _batch_name(batch: str | None, account: Account | None) -> str | None:
@@ -194,6 +195,11 @@ class _Books:
     def release_id(self) -> str:
         """Names the release; the same when it is resumed."""
         return self._release_id if self._reservation is None else self._reservation.release_id
+
+    @property
+    def mark(self) -> str | None:
+        """Tells what the account paid for from other releases; None without one."""
+        return None if self._account is None else self._account.mark
 
     @property
     def paying(self) -> bool:

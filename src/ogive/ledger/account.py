@@ -16,6 +16,8 @@ from ogive.ledger.keys import context_mark
 from ogive.ledger.opening import Wanted, check_unit, claim, find_row, make_row, refuse_second
 from ogive.privacy import Charge, Privacy, PrivacyUnit, check_charge, check_privacy
 
+_MARK = 16  # digits
+
 
 class Account:
     """The spends on one data set, or on one declared part of it, kept within a limit.
@@ -40,6 +42,15 @@ class Account:
     def part_name(self) -> str | None:
         """Name of the part that this account pays for; None for the whole data set."""
         return self._spot.part or None
+
+    @property
+    def mark(self) -> str:
+        """Tells releases that this account paid for from others; of a part, after a slash, from those of other parts.
+
+        Random to whoever lacks the ledger's key, so it may be published.
+        """
+        names = [self.name] if self.part_name is None else [self.name, self.part_name]
+        return "/".join(self._books.keys.fingerprint(b"ogive account\n" + name.encode())[:_MARK] for name in names)
 
     @property
     def limit(self) -> Privacy | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ogive.errors import DataError
 from ogive.privacy import Privacy, privacy_from_dict
-from ogive.provenance import RELEASE_ID, check_batch_name
+from ogive.provenance import RELEASE_ID, check_account, check_batch_name
 from ogive.statistics.plain_json import is_number, is_whole
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Batch:
         total: Number of its records where that is public, else None.
         records: Number of its records, or its estimate.
         privacy: The guarantee of its release; None without one.
+        account: Of the ledger's account that paid for it; see `Provenance`.
     """
 
     release_id: str
@@ -35,6 +37,7 @@ class Batch:
     total: int | None
     records: float
     privacy: Privacy | None
+    account: str | None = None
 
     @property
     def words(self) -> str:
@@ -44,13 +47,14 @@ class Batch:
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         privacy = None if self.privacy is None else self.privacy.to_dict()
-        return {
+        data = {
             "release_id": self.release_id,
             "name": self.name,
             "total": self.total,
             "records": self.records,
             "privacy": privacy,
         }
+        return data if self.account is None else {**data, "account": self.account}
 
     @staticmethod
     def from_dict(data: Any) -> Batch:
@@ -59,7 +63,7 @@ class Batch:
         Raises:
             ParameterError, DataError: a field is missing or of the wrong kind.
         """
-        if not isinstance(data, dict) or data.keys() != _FIELDS:
+        if not isinstance(data, dict) or data.keys() - {"account"} != _FIELDS:
             raise DataError(f"a batch must have {', '.join(sorted(_FIELDS))}, and nothing else")
         total, records, privacy = data["total"], data["records"], data["privacy"]
         if not isinstance(data["release_id"], str) or not RELEASE_ID.fullmatch(data["release_id"]):
@@ -74,6 +78,7 @@ class Batch:
             total,
             float(records),
             None if privacy is None else _read_privacy(privacy),
+            check_account(data.get("account")),
         )
 
 
@@ -82,7 +87,23 @@ def batches_of(curve: Curve) -> tuple[Batch, ...]:
     if curve.merged or curve.provenance is None:
         return curve.merged
     source = curve.provenance
-    return (Batch(source.release_id, source.batch, curve.total, curve.records, source.privacy),)
+    return (Batch(source.release_id, source.batch, curve.total, curve.records, source.privacy, source.account),)
+
+
+def find_overlap(batches: Sequence[Batch]) -> tuple[Batch, Batch] | None:
+    """Two batches that one account paid for, and not as two of its parts: the same people may be in both."""
+    exactly: dict[str, Batch] = {}
+    any_part: dict[str, Batch] = {}
+    for batch in batches:
+        if batch.account is None:
+            continue
+        whole, _, part = batch.account.partition("/")
+        earlier = exactly.get(batch.account) or (exactly if part else any_part).get(whole)
+        if earlier is not None:
+            return earlier, batch
+        exactly[batch.account] = batch
+        any_part.setdefault(whole, batch)
+    return None
 
 
 def list_batches(batches: tuple[Batch, ...]) -> str:

@@ -9,7 +9,7 @@ from ogive.accounting import covers
 from ogive.errors import DataError
 from ogive.privacy import ApproxDP, Privacy
 from ogive.provenance import Provenance
-from ogive.statistics.batches import Batch
+from ogive.statistics.batches import Batch, find_overlap
 from ogive.statistics.merged_provenance import DISJOINT, merged_name
 from ogive.strategies.base import Strategy
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
@@ -52,6 +52,8 @@ def _contradiction(
     names = [batch.name for batch in batches if batch.name is not None]
     if len(set(names)) < len(names):
         return "two of its batches have one name"
+    if find_overlap(batches) is not None:
+        return "one account paid for two of its batches, and not as two parts"
     return _wrong_totals(total, source, batches) or _wrong_guarantee(source, batches)
 
 

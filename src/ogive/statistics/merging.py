@@ -16,7 +16,7 @@ from ogive.errors import ParameterError
 from ogive.privacy import Rational, exact
 from ogive.provenance import CLEAR
 from ogive.smoothing.summed import smooth_sum
-from ogive.statistics.batches import MOST_BATCHES, Batch
+from ogive.statistics.batches import MOST_BATCHES, Batch, find_overlap
 from ogive.statistics.merged_provenance import merged_provenance
 from ogive.strategies.base import Strategy, approximates
 from ogive.strategies.opened import OpenedThresholds
@@ -163,6 +163,13 @@ def _check_batches(batches: Sequence[Batch]) -> None:
                 raise ParameterError(
                     f"a batch named {batch.name!r} was counted before; the same people would count twice"
                 )
+    overlap = find_overlap(batches)
+    if overlap is not None:
+        one, other = overlap
+        raise ParameterError(
+            f"one account paid for {one.words!r} and {other.words!r}, and not as two of its declared parts; "
+            "the same people would count twice"
+        )
 
 
 def _shares(weights: Sequence[Rational], curves: Sequence[Curve]) -> tuple[Fraction, ...]:

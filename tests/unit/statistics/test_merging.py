@@ -174,6 +174,7 @@ def test_a_single_curve_is_stored_as_before_and_a_named_one_with_its_name():
         (lambda data: data["batches"][0].update(release_id="Z"), "hexadecimal"),
         (lambda data: data["batches"][0].update(total=-1), "number of records or null"),
         (lambda data: data["batches"][0].update(records=-2.0), "at least 0"),
+        (lambda data: data["batches"][0].update(account="ward"), "hexadecimal digits, or by null"),
         (lambda data: data["batches"][0].update(name=7), "batch's name must be a text"),
         (lambda data: data["batches"][0].update(privacy={"type": "PureDP", "epsilon": "1e99"}), "a guarantee or null"),
         (lambda data: data["batches"][0].update(privacy="PureDP"), "a guarantee or null"),
@@ -448,6 +449,39 @@ def test_three_months_under_one_budget_and_nobody_is_read_again():
         again = ward.part("march", {"value": months["march"]}).ecdf("value", **wish)
         with pytest.raises(ParameterError, match="'march' was counted before"):
             year.update(again)
+
+
+def test_releases_of_one_account_are_refused_but_for_its_parts():
+    wish = {"bounds": BOUNDS, "bins": BINS, "method": "hat_ls"}
+    data = {"value": sample(500, 1)}
+    with ogive.Session(data, limit=PureDP(3), name="ward") as ward, ogive.Session(data, limit=PureDP(3)) as town:
+        first, second = (ward.ecdf("value", privacy=PureDP(size), **wish) for size in (1, "1/2"))
+        named = ward.release(ogive.Ecdf("value", **wish), privacy=PureDP("1/4"), batch="again")
+        parts = [
+            ward.part(name, {"value": sample(300, seed)}).ecdf("value", privacy=PureDP("1/4"), **wish)
+            for seed, name in enumerate(("jan", "feb"), 2)
+        ]
+        elsewhere = town.ecdf("value", privacy=PureDP(1), **wish)
+    words = "one account paid for .* and .*, and not as two of its declared parts"
+    for one, other in ((first, second), (first, named), (first, parts[0]), (parts[1], second)):
+        with pytest.raises(ParameterError, match=words):
+            ogive.merge(one, other)
+        with pytest.raises(ParameterError, match=words):
+            ogive.merge(elsewhere, one, Curve.from_json(other.to_json()))
+    both = ogive.merge(*parts)
+    assert ogive.merge(both, elsewhere).total == 1100
+    with pytest.raises(ParameterError, match=words):
+        both.update(first)
+    jsonschema.validate(both.to_dict(), SCHEMA)
+    assert Curve.from_json(both.to_json()) == both
+    accounts = [batch.account for batch in both.batches]
+    assert [account.count("/") for account in accounts] == [1, 1]
+    assert len({account.split("/")[0] for account in (*accounts, first.provenance.account)}) == 1
+    assert "ward" not in first.to_json()
+    stored = both.to_dict()
+    stored["batches"][1]["account"] = stored["batches"][0]["account"]
+    with pytest.raises(DataError, match="one account paid for two of its batches"):
+        Curve.from_dict(stored)
 
 
 def test_the_same_records_under_another_part_are_refused_when_the_part_is_opened():
