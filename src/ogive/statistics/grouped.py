@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Generator, Iterator
 from fractions import Fraction
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,10 @@ from ogive.accounting import (
 from ogive.errors import BudgetError, OgiveError
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, ClassCurvesQuery, CurveQuery, GroupBinning, GroupedQuery, Query
+from ogive.queries.candidates import ApproximationScore
+from ogive.queries.selection import NoisyMaxQuery
 from ogive.statistics.base import Terms
+from ogive.strategies.summed import largest_loss
 
 FoundT = TypeVar("FoundT")
 Procedure = Generator[Query, Answer, FoundT]
@@ -91,6 +94,7 @@ def _shared_terms(
 ) -> Terms:
     """The terms for each group on its own."""
     number = len(groups.groups)
+    terms = dataclasses.replace(terms, alike=True)
 
     def refusal(query: Query) -> str | None:
         return terms.refusal(_together(groups, [query] * number, public_groups))
@@ -119,14 +123,26 @@ def _shared_terms(
 def _rehearsed(
     groups: GroupBinning, ask: Callable[[Terms], Procedure[FoundT]], shared: Terms, unit: PrivacyUnit
 ) -> Loss:
-    """What all groups' procedures cost together; rehearsed on made-up records, since no price depends on any."""
+    """What all groups' procedures cost together at most, whatever they select; else no price depends on records."""
+    first = next(ask(shared))
+    ways = first.score.candidates if _selects(first) else 1
+    return largest_loss([_rehearsed_way(groups, ask(shared), unit, way) for way in range(ways)])
+
+
+def _selects(query: Query) -> TypeGuard[NoisyMaxQuery]:
+    return isinstance(query, NoisyMaxQuery) and isinstance(query.score, ApproximationScore)
+
+
+def _rehearsed_way(groups: GroupBinning, procedure: Procedure[FoundT], unit: PrivacyUnit, way: int) -> Loss:
+    """What it costs if every group selects that way; on made-up records."""
     counts = np.full(groups.values.shape, 16, dtype=np.int64)
-    procedure, losses = ask(shared), []
+    losses = []
     query = next(procedure)
     while True:
         losses.append(_together(groups, [query] * len(groups.groups), False).price(unit))
+        values = np.array([way]) if _selects(query) else query.answer(counts, None)
         try:
-            query = procedure.send(Answer(query.answer(counts, None), None))
+            query = procedure.send(Answer(values, None))
         except StopIteration:
             return total_loss(losses)
 

@@ -82,7 +82,12 @@ class PrivateSelection:
 
     def _divided(self, task: Task) -> tuple[_Stages, tuple[_Way, ...]]:
         stages = _stages(self.share, task.terms.privacy)
-        return stages, _ways(stages.rest, task.size, task.terms.adjacency, task.rows, guessed(task))
+        rest, public = stages.rest, (task.size, task.terms.adjacency, task.rows, guessed(task))
+        if task.terms.alike and len(rest) > 1:
+            # the type of noise that suits the unbiased way best, for all of them
+            pure = isinstance(_least_noise(None, rest, *public).loss(task.terms.adjacency), PureDP)
+            rest = tuple(grant for grant in rest if isinstance(grant, PureDP) is pure)
+        return stages, _ways(rest, *public)
 
 
 @dataclass(frozen=True)
