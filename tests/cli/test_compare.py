@@ -7,6 +7,7 @@ import pytest
 
 import ogive
 from ogive.cli import main
+from ogive.noise import KeyedSource
 
 VALUES = np.random.default_rng(3).random(1500)
 GRANT = ogive.PureDP(1.0)
@@ -39,9 +40,7 @@ def test_prints_the_three_distances_of_each_other(files, capsys):
     assert lines[0] == f"{files['a']} compared with"
     curves = [ogive.Curve.from_json(files[name]) for name in ("a", "b")]
     assert str(ogive.distances(*curves)) in lines[1]
-    exact = ogive.Ecdf("value", (0, 1), bins=32)
-    truth = ogive.release(exact, trust=ogive.Clear(files["records"]), privacy=GRANT)
-    assert str(ogive.distances(curves[0], truth)) in lines[2]
+    assert str(ogive.distances(curves[0], VALUES)) in lines[2]
     assert err == f"{files['records']} holds records: distances to it are not private\n"
 
 
@@ -70,6 +69,45 @@ def test_leaves_out_missing_values_where_asked(files, capsys):
     assert status == 0
     two = ogive.distances(ogive.Curve.from_json(files["a"]), [0.25, 0.75], between="steps")
     assert json.loads(out)["compared"][0]["ks"] == pytest.approx(two.ks, abs=0.05)
+
+
+GRIDS = {
+    "numbers": {"bounds": (-1, 3), "bins": 20},
+    "ratios": {"bounds": (0.01, 100), "bins": 20, "grid": "geometric"},
+    "whole": {"bounds": (0, 9), "grid": "integers"},
+    "listed": {"grid": ogive.Grid.explicit([0, 0.1, 1.5, 2], low=-1)},
+    "days": {"bounds": ("2024-01-01", "2024-12-31"), "bins": 7},
+    "times": {"bounds": ("2024-01-01T00:00:00", "2024-12-31T00:00:00"), "bins": 7},
+}
+
+
+@pytest.mark.parametrize("between", [None, "steps", "lines"])
+@pytest.mark.parametrize("name", GRIDS)
+def test_records_are_not_rounded_to_the_thresholds_of_the_curve(name, between, tmp_path, capsys):
+    """Values are heaped, so that a curve on 20 thresholds is far from a staircase on the same."""
+    rng = np.random.default_rng(1)
+    values = np.round(rng.gamma(2, 0.4, 800), 1) + 0.03  # not on thresholds, which floating point rounds
+    if name == "whole":
+        values = np.floor(values * 4)
+    if name in ("days", "times"):
+        values = np.datetime64("2024-03-01", "D") + rng.integers(0, 90, 800)
+        values = values if name == "days" else values.astype("datetime64[us]") + np.timedelta64(7, "h")
+    records, released = tmp_path / "records.csv", tmp_path / "curve.json"
+    records.write_text("value\n" + "".join(f"{value}\n" for value in values))
+    curve = ogive.ecdf(values, privacy=GRANT, method="tree_ls", source=KeyedSource.from_seed(1), **GRIDS[name])
+    curve.to_json(released)
+    status, out, _ = run(capsys, released, records, "--json", *([] if between is None else ["--between", between]))
+    assert status == 0
+    expected = ogive.distances(curve, values, between=between).to_dict()
+    found = json.loads(out)["compared"][0]
+    for distance in ("ks", "emd", "energy"):
+        assert found[distance] == pytest.approx(expected[distance], rel=1e-3)
+
+
+def test_advice_on_missing_values_is_of_this_command(files, capsys):
+    _, _, err = run(capsys, files["a"], files["holes"])
+    assert "drop" in err
+    assert "adjacency" not in err
 
 
 @pytest.mark.parametrize(

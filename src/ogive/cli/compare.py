@@ -12,10 +12,12 @@ from ogive.cli.output import check_outputs, check_picture, draw, publish
 from ogive.errors import DataError, OgiveError, ParameterError
 
 if TYPE_CHECKING:
+    from ogive.grids import Grid
     from ogive.statistics.curve import Curve
     from ogive.statistics.distances import Distances
 
 SCHEMA = "ogive.comparison/1"
+_THRESHOLDS = 1 << 20
 
 
 def compare(
@@ -54,7 +56,8 @@ def compare(
     found = []
     for path, other in zip(others, compared, strict=True):
         try:
-            found.append((path, distances(curve, other, between=between)))
+            gap = distances(curve, other, between=between) if _is_release(path) else _stray(curve, other, between)
+            found.append((path, gap))
         except ParameterError as problem:
             raise ParameterError(f"{path}: {problem}") from None
     for path in others:
@@ -80,15 +83,53 @@ def _read(path: Path) -> Curve:
 
 
 def _exact(path: Path, curve: Curve, column: str | None, missing: str) -> Curve:
-    """The exact curve of records, on the grid of a released one."""
+    """The exact curve of records, within the bounds of a released one and on many more thresholds."""
     from ogive.queries import Binning
     from ogive.records import Records
     from ogive.statistics.curve import Curve
 
-    name = curve.column if column is None else column
-    counts = Records.of(path).histogram(Binning(name, curve.grid, missing))
+    name, grid = curve.column if column is None else column, _refined(curve.grid)
+    try:
+        counts = Records.of(path).histogram(Binning(name, grid, missing))
+    except DataError as problem:
+        # distances have no adjacency, so missing values may always be left out
+        raise DataError(str(problem).replace("or, under ADD_OR_REMOVE, 'drop'", "or 'drop'")) from None
     exact = counts.cumsum().astype(float)
-    return Curve(curve.grid, exact, exact, None, curve.adjacency, int(exact[-1]), "none", name)
+    return Curve(grid, exact, exact, None, curve.adjacency, int(exact[-1]), "none", name)
+
+
+def _refined(grid: Grid) -> Grid:
+    """Thresholds so close that what lies between two of them does not matter; all of the grid's are among them."""
+    import numpy as np
+
+    from ogive.grids import Grid
+
+    low, high = grid.label(grid.low), grid.label(grid.high)
+    parts = max(1, _THRESHOLDS // grid.bins)
+    try:
+        match grid.kind:
+            case "linear" if grid.unit == "date":
+                return Grid.integers(low, high)
+            case "linear":
+                return Grid.linear(low, high, bins=grid.bins * parts)
+            case "geometric":
+                return Grid.geometric(low, high, bins=grid.bins * parts)
+            case "explicit" if grid.unit == "number" and grid.bins > 1:
+                places = np.arange((grid.bins - 1) * parts + 1) / parts
+                between = np.interp(places, np.arange(grid.bins), grid.thresholds)
+                return Grid.explicit(np.unique(between).tolist(), low=grid.low)
+    except ParameterError:
+        pass  # floating point or the calendar tells no more apart
+    return grid
+
+
+def _stray(curve: Curve, exact: Curve, between: str | None) -> Distances:
+    """How far a release is from records, whose curve is a staircase."""
+    from ogive.statistics.distances import compare
+    from ogive.statistics.distances_forms import axis_of, form
+
+    axis = axis_of(curve, exact, None)
+    return compare(form(curve, axis, between), form(exact, axis, "steps"), unit=axis.unit)
 
 
 def _json(first: Path, found: list[tuple[Path, Distances]]) -> str:
