@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError, ScaleError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, Privacy, PureDP
@@ -149,7 +149,8 @@ def _planned(
     """Rounds and noise.
 
     Raises:
-        ParameterError: the grid has a single bin, or Gaussian noise is wanted for a pure guarantee.
+        ParameterError: the grid has a single bin, or Gaussian noise is wanted for a pure guarantee, or more finely than
+            it can be drawn.
         ScaleError: more noise is needed than can be drawn.
     """
     if size < 2:
@@ -159,12 +160,12 @@ def _planned(
     if noise == "auto" and recipe.accounting == "naive" and not isinstance(privacy, PureDP):
         noise = "gaussian"
     plans: list[_Plan] = []
-    failed: ScaleError | None = None
+    failed: ParameterError | None = None
     for grant in allowed_grants(privacy, noise):
         try:
             rounds = min(recipe.rounds or usual_rounds(grant, rows, records), size - 1)
             law, bits = _noise(recipe.accounting, grant, rounds + extra, rows)
-        except ScaleError as error:
+        except ParameterError as error:
             failed = error
             continue
         assert isinstance(law, DiscreteLaplace | DiscreteGaussian)

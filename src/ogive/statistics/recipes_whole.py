@@ -162,17 +162,21 @@ def designs(privacy: Privacy, noise: str, design: Callable[[Privacy], Strategy],
 
     Raises:
         ParameterError: Gaussian noise is wanted for a pure guarantee.
+        ParameterError: none can be drawn so finely.
         ScaleError: all of them need more noise than can be drawn.
     """
     made: list[Strategy] = []
     failed: list[tuple[PureDP, ScaleError]] = []
+    problem: ParameterError | None = None
     for grant in allowed_grants(privacy, noise):
         try:
             made.append(design(grant))
         except ScaleError as error:
             failed.append((grant if isinstance(grant, PureDP) else pure_epsilon(grant), error))
+        except ParameterError as error:
+            problem = error
     if not made:
-        raise too_much_noise(privacy, what, failed)
+        raise too_much_noise(privacy, what, failed) if problem is None or failed else problem
     return made
 
 

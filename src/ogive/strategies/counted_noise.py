@@ -16,7 +16,7 @@ from ogive.accounting.gaussian import LEAST_SIGMA
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
-from ogive.privacy import MAX_ROWS_PER_PERSON, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
+from ogive.privacy import MAX_ROWS_PER_PERSON, ApproxDP, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
 
 BITS = 20
 MOST_BITS = 30
@@ -62,6 +62,7 @@ def counted_noise(privacy: Privacy, *, l1: int, l2_squared: int, integers: int, 
 
     Raises:
         ScaleError: more noise is needed than can be drawn.
+        ParameterError: Gaussian noise is needed more exactly than integers can have it.
     """
     if isinstance(privacy, PureDP):
         return DiscreteLaplace(round_up_scale(l1 * rows / privacy.epsilon)), 0
@@ -69,9 +70,19 @@ def counted_noise(privacy: Privacy, *, l1: int, l2_squared: int, integers: int, 
     if isinstance(privacy, ZeroConcentratedDP):
         variance = change / (2 * privacy.rho)
     else:
-        mu = gaussian_grant(privacy, integers=integers, per_unit=float(change) ** 0.5)
+        mu = _mu(privacy, integers, float(change) ** 0.5)
         variance = change / (Fraction(mu) ** 2 * (1 - Fraction(1, 1 << 48)))
     return DiscreteGaussian(max(round_up_root(variance), Fraction(LEAST_SIGMA))), BITS
+
+
+def _mu(privacy: ApproxDP, integers: int, per_unit: float) -> float:
+    try:
+        return gaussian_grant(privacy, integers=integers, per_unit=per_unit)
+    except ParameterError:
+        raise ParameterError(
+            f"{privacy} asks for finer Gaussian noise than integers can have; "
+            "use a larger delta or a smaller epsilon, or PureDP, which implies it"
+        ) from None
 
 
 def counted_loss(law: Law, bits: int, *, l1: int, l2_squared: int, integers: int) -> PureDP | GaussianDP:

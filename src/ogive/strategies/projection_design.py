@@ -70,9 +70,12 @@ def design_projection(
     form = Form(basis, degree, noise, constants, adjacency, isinstance(privacy, PureDP))
     chosen = max(_bits(guess, scale), _bits_of_noise(privacy, scale, form.rows)) if bits is None else check_bits(bits)
     if chosen > MAX_BITS:
+        way_out = {
+            ApproxDP: "a larger delta or a smaller epsilon, or PureDP, which implies it",
+            ZeroConcentratedDP: "a smaller rho, or PureDP",
+        }.get(type(privacy), "a smaller epsilon")
         raise ParameterError(
-            f"{privacy} asks for more fractional bits of integer noise than there are ({MAX_BITS}); "
-            "use a larger delta or a smaller epsilon, or PureDP or ZeroConcentratedDP"
+            f"{privacy} asks for more fractional bits of integer noise than there are ({MAX_BITS}); use {way_out}"
         )
     law = _law(privacy, largest_change(form, size, chosen), form.rows, rows)
     return OrthogonalProjection(size, basis, degree, noise, constants, adjacency, chosen, law)

@@ -323,6 +323,7 @@ def test_sums_of_very_many_records_are_exact_or_refused():
         ({"bits": 8, "privacy": ZeroConcentratedDP(1)}, "get noise of at least 1000, got 181"),
         ({"privacy": ApproxDP(1, "1e-30")}, "asks for more fractional bits of integer noise than there are"),
         ({"privacy": ApproxDP(60, "1e-6")}, "use a larger delta or a smaller epsilon, or PureDP"),
+        ({"privacy": ZeroConcentratedDP(10**12)}, "use a smaller rho, or PureDP"),
         ({"bits": 10, "privacy": ApproxDP(1, "1e-12")}, "use more fractional bits"),
     ],
     ids=str,

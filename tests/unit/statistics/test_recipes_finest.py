@@ -1,0 +1,24 @@
+"""Guarantees that Gaussian noise on integers cannot keep: Laplace noise, or words that name a way out."""
+
+import pytest
+
+import ogive
+from ogive.privacy import GaussianDP
+
+VALUES = [0.2, 0.5, 0.5, 0.9] * 200
+FINE = [ogive.ApproxDP("0.5", "1e-30"), ogive.ApproxDP("0.5", "1e-200"), ogive.ApproxDP(1000, "1e-6")]
+
+
+def released(recipe, privacy):
+    return ogive.ecdf(VALUES, bounds=(0, 1), bins=64, privacy=privacy, method=recipe)
+
+
+@pytest.mark.parametrize("privacy", FINE, ids=str)
+@pytest.mark.parametrize("recipe", [ogive.HistogramQueries, ogive.AdaptiveQuantiles])
+def test_counts_take_laplace_noise_where_gaussian_noise_would_have_to_be_too_fine(recipe, privacy):
+    price = released(recipe(), privacy).provenance.price
+    assert isinstance(price, ogive.PureDP)
+    assert 0.999 * privacy.epsilon <= price.epsilon <= privacy.epsilon
+    with pytest.raises(ogive.ParameterError, match=r"finer Gaussian noise than integers can have; use .* or PureDP"):
+        released(recipe(noise="gaussian"), privacy)
+    assert isinstance(released(recipe(noise="gaussian"), ogive.ApproxDP("0.5", "1e-6")).provenance.price, GaussianDP)
