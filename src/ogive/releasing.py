@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Any, cast
 
-from ogive.accounting import at_least, covers, filled, gaussian_rho, total_loss
+from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, total_loss
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
@@ -98,7 +98,7 @@ def release(
             opening.context(query)
 
     procedure = statistic.questions(
-        Terms(privacy, unit, trust.refusal, count=trust.count, look=look, private=trust.private)
+        Terms(privacy, unit, trust.refusal, count=trust.count, look=look, alike=books.paying, private=trust.private)
     )
     opened: dict[Hashable, Loss] = {}
     methods: dict[str, None] = {}
@@ -232,7 +232,6 @@ class _Books:
                 statistic=self._statistic.name,
                 charge=charge,
                 secret=opening.secret,
-                first=self._first(charge, query),
             )
             if self._reservation.secret != opening.secret:
                 opening = self._trust.resume(self._unit.adjacency, secret=self._reservation.secret)
@@ -251,30 +250,23 @@ class _Books:
         recorded = self._reservation.record(written)
         return estimate if recorded == written else read_estimate(recorded)
 
-    def _undecided(self, query: Query) -> bool:
-        """Whether a selection decides how the rest is measured, and so in what type of loss."""
-        return isinstance(self._privacy, ApproxDP) and not isinstance(query, LinearQuery)
-
-    def _first(self, charge: Charge, query: Query) -> Charge:
-        """What the release may come to, known before any answer."""
-        if not (self._undecided(query) and isinstance(charge, PureDP) and isinstance(self._privacy, ApproxDP)):
-            return charge
-        # pure charges need no delta, so all of it is best for zCDP
-        return gaussian_rho(self._privacy)
-
     def _charge(self, loss: Loss, query: Query) -> Charge:
         # what was granted is charged, so that budgets stay round numbers; where the mechanism's loss is of
         # another type it is the stronger statement and composes better
         if type(loss) is type(self._privacy):
             return self._privacy
-        if isinstance(self._privacy, ApproxDP) and isinstance(loss, PureDP):
-            return loss if self._undecided(query) else PureDP(self._privacy.epsilon)
-        if not isinstance(loss, GaussianDP):
-            return loss
         if not isinstance(self._privacy, ApproxDP):
-            return self._privacy
+            return self._privacy if isinstance(loss, GaussianDP) else loss
         # a first measurement is charged as all that may follow it, so that whoever asks in rounds has enough
         # for the last one, whatever others spend meanwhile
         if self._charged is not None and at_least(self._charged, loss):
             return self._charged
-        return filled(self._privacy, loss)
+        match loss:
+            case PureDP():
+                return PureDP(self._privacy.epsilon)
+            case GaussianDP():
+                return filled(self._privacy, loss)
+        if self._charged is None:
+            return loss if isinstance(query, LinearQuery) else gaussian_rho(self._privacy)
+        before = as_concentrated(self._charged) if isinstance(self._charged, PureDP) else loss
+        return max(before, loss, key=lambda each: each.rho)

@@ -41,8 +41,8 @@ class Terms:
         count: Counts the records; called only where their number is public.
         look: Reads what a query will need, and says nothing of it but whether it can be read. Asked before the first
             query of what later ones need besides, since a spend is never taken back.
-        alike: Whether all that is measured must cost one type of loss, whatever is selected: so it is where several
-            groups that may select differently are priced together.
+        alike: Whether all that is measured must cost one type of loss, whatever is selected: so it is where an
+            account is charged beforehand, and where several groups that may select differently are priced together.
         private: Whether answers carry noise; where they do not, nothing is gained by measuring less.
     """
 

@@ -3,11 +3,13 @@
 First the way with the largest noisy score is told (`NoisyMaxQuery` with an `ApproximationScore`), then the curve is
 measured that way with the rest. The two losses add up: pure ones in epsilon, others in zCDP. For an
 (epsilon, delta) guarantee the first is pure with a share of epsilon, and the second either pure with the rest, or
-Gaussian with the rest of the guarantee's rho.
+Gaussian with the rest of the guarantee's rho. Where an account pays, or several groups are asked, which of the two it
+is does not depend on the records, so that the whole can be charged before the selection.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Generator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -87,6 +89,7 @@ class PrivateSelection:
             # the type of noise that suits the unbiased way best, for all of them
             pure = isinstance(_least_noise(None, rest, *public).loss(task.terms.adjacency), PureDP)
             rest = tuple(grant for grant in rest if isinstance(grant, PureDP) is pure)
+            stages = dataclasses.replace(stages, rest=rest, concentrated=not pure)
         return stages, _ways(rest, *public)
 
 
