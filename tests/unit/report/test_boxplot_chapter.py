@@ -110,3 +110,20 @@ def test_refuses_a_truth_that_is_private_or_of_other_boxes(boxes):
         chapter_of(boxes, boxes)
     with pytest.raises(ParameterError, match="do not compare"):
         chapter_of(boxes, released(ogive.Clear))
+
+
+def test_the_page_says_that_nothing_hides_the_group_of_a_record_where_it_is_public(boxes):
+    public = released(**BY, public_groups=True)
+    told, hidden = (
+        re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", render_report([each], title="x"))) for each in (public, boxes)
+    )
+    for words in (
+        "Had any one record held entirely different values in the same group, everything",
+        "replaced by any other (the number of records is public), in the same group",
+        "Everybody may know which group each record is in",
+        "only values are hidden.",
+        "Groups public",
+    ):
+        assert words in told
+        assert words not in hidden
+    assert "Groups private" in hidden
