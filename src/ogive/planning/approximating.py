@@ -1,6 +1,6 @@
 """Errors of one noisy curve whose estimate has a bias: they depend on the data, so public shapes stand for them.
 
-The noise is simulated, the bias is that of six public reference shapes, and errors are medians over the shapes: a
+The noise is simulated, the bias is that of seven public reference shapes, and errors are medians over the shapes: a
 smooth distribution has less bias, one with few distinct values has more. The band is that of a normal distribution in
 the middle of the bounds.
 """

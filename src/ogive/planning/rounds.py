@@ -1,6 +1,6 @@
 """Errors of a curve that takes several rounds, each chosen after the answers before: whole rehearsals on public shapes.
 
-Neither the noise nor the bias of such a curve is that of one strategy, so releases are imagined on the six reference
+Neither the noise nor the bias of such a curve is that of one strategy, so releases are imagined on the seven reference
 shapes, and errors are medians over the shapes, as for strategies that approximate.
 """
 

@@ -113,8 +113,8 @@ def unbiased(method: str | Strategy, task: Task) -> Strategy:
 def better(task: Task) -> list[Recipe]:
     """Recipes that are predicted to serve better than the best unbiased strategy, best first.
 
-    Ways that are more than twice as far off as another one on any reference shape come last; of the others
-    the one with the smallest geometric mean over the shapes comes first.
+    Ways that are more than twice as far off as another one on any reference shape come last, the least far off
+    first; of the others the one with the smallest geometric mean over the shapes comes first.
 
     None where nothing is hidden, since exact answers need no approximation, and none where the number of
     records is private and no public guess of it was given. Private selection is left to who asks for it: it spends
@@ -135,8 +135,9 @@ def better(task: Task) -> list[Recipe]:
     least = np.min([energies for _, energies in found], axis=0)
     ranked: list[tuple[bool, float, Recipe | None]] = []
     for recipe, energies in found:
-        misled = bool(np.any(np.array(energies) > _MISLED * least))
-        ranked.append((misled, typical(energies) * (_WORTH if recipe is None else 1.0), recipe))
+        worst = float(np.max(np.array(energies) / least))
+        misled = worst > _MISLED
+        ranked.append((misled, worst if misled else typical(energies) * (_WORTH if recipe is None else 1.0), recipe))
     ranked.sort(key=lambda each: each[:2])
     ahead = itertools.takewhile(lambda each: each[2] is not None, ranked)
     return [recipe for _, _, recipe in ahead if recipe is not None]
