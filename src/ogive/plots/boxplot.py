@@ -111,7 +111,7 @@ def plot_boxes(boxes: DrawnBoxes, ax: Any = None, *, kind: str = "box", truth: D
     shift = 0.0 if truth is None else _WIDTH * 0.6
     drawn = [(boxes, places + shift, BLUE, "private" if boxes.private else "exact")]
     if truth is not None:
-        drawn.insert(0, (truth, places - shift, GRAY, "exact"))
+        drawn.insert(0, (truth, places - shift, GRAY, "compared" if truth.private else "exact"))
     for each, at, color, name in drawn:
         if kind == "violin":
             _violins(axes, each, at, color)

@@ -105,16 +105,19 @@ def factor(epsilon: Fraction) -> str:
     return f"{shown:.2f}" if value < 10 else plain_number(float(shown))
 
 
-def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything published here") -> str:
+def promise(
+    privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything published here", known: str | None = None
+) -> str:
     """What the guarantee promises to one person, as one sentence.
 
     Args:
         privacy: The guarantee.
         unit: Whose data it hides.
         what: What it is for.
+        known: What everybody may know of a record, so that nothing hides it; for example "in the same group".
     """
     epsilon, delta = implied(privacy)
-    said = f"{_change(unit)}, {what} "
+    said = f"{_change(unit)}{'' if known is None else f' {known}'}, {what} "
     if epsilon > BEYOND:
         said += f"could have been more or less likely by a factor beyond 10^{BEYOND_POWER}"
     elif epsilon > ALMOST:

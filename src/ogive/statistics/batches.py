@@ -10,6 +10,7 @@ from ogive.errors import DataError
 from ogive.privacy import Privacy, privacy_from_dict
 from ogive.provenance import RELEASE_ID, check_account, check_batch_name
 from ogive.statistics.plain_json import is_number, is_whole
+from ogive.strategies.summed import SummedStrategies
 
 if TYPE_CHECKING:
     from ogive.statistics.curve import Curve
@@ -111,6 +112,18 @@ def list_batches(batches: tuple[Batch, ...]) -> str:
     shown = [f"{batch.words} ({_size(batch)})" for batch in batches[:_SHOWN]]
     more = [f"and {len(batches) - _SHOWN} more"] if len(batches) > _SHOWN else []
     return ", ".join(shown + more)
+
+
+def list_shares(curve: Curve) -> str | None:
+    """What each curve counts for in a mixture, for people; None where all records count alike."""
+    strategy = curve.strategy
+    if not isinstance(strategy, SummedStrategies) or strategy.weights is None:
+        return None
+    shares = [f"{float(weight):.4g}" for weight in strategy.weights[:_SHOWN]]
+    if len(curve.batches) == len(strategy.weights):
+        shares = [f"{batch.words} {share}" for batch, share in zip(curve.batches, shares, strict=False)]
+    more = [f"and {len(strategy.weights) - _SHOWN} more"] if len(strategy.weights) > _SHOWN else []
+    return ", ".join(shares + more) + "; records do not count alike"
 
 
 def _size(batch: Batch) -> str:

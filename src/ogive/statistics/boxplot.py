@@ -12,7 +12,7 @@ import numpy as np
 
 from ogive.errors import ParameterError
 from ogive.grids import Bound, Grid
-from ogive.privacy import Rational, exact
+from ogive.privacy import Adjacency, Rational, exact
 from ogive.queries import Answer, Binning, GroupBinning, LabelValue, Query
 from ogive.queries.sparse_vector import MAX_BEYOND
 from ogive.statistics.base import Terms
@@ -141,6 +141,7 @@ class Boxplot:
         Privacy: all queries together at most `terms.privacy`; drawing is post-processing.
         """
         grouping = self.grouping()
+        self._check_beyond(terms)
         curves: list[Curve] = []
         boxes: list[Box]
         labels: tuple[LabelValue | None, ...] = (None,) if grouping is None else grouping.groups
@@ -165,7 +166,16 @@ class Boxplot:
             boxes=tuple(boxes),
             curves=tuple(curves),
             adjacency=terms.adjacency,
+            # where records come and go, their group does, too, and noise hides both
+            public_groups=grouping is not None and self.public_groups and terms.adjacency is Adjacency.REPLACE,
         )
+
+    def _check_beyond(self, terms: Terms) -> None:
+        """Refuse ends between which there would be nobody, where that is known."""
+        if self.method != "five_numbers" or not self.beyond or terms.records is None:
+            return
+        if 2 * self.beyond >= terms.records:
+            raise ParameterError(f"beyond must be less than half of the {terms.records} records, got {self.beyond}")
 
     def _five(self, terms: Terms) -> Generator[Query, Answer, Box]:
         shares = [exact(share, "a share") for share in self.shares]

@@ -35,6 +35,8 @@ class Boxplots:
         curves: The curve behind each box where the method released one, else empty.
         adjacency: Which data sets are adjacent.
         provenance: What was released, at what price and under whose trust; None until released.
+        public_groups: Whether the group of each record, and so the size of each group, is public: the guarantee
+            then hides values alone.
     """
 
     schema: ClassVar[str] = boxplot_json.SCHEMA
@@ -47,6 +49,7 @@ class Boxplots:
     curves: tuple[Curve, ...]
     adjacency: Adjacency
     provenance: Provenance | None = None
+    public_groups: bool = False
 
     @property
     def private(self) -> bool:
@@ -58,7 +61,8 @@ class Boxplots:
         """The guarantee in a clause, or "not private"."""
         if self.provenance is None or self.provenance.privacy is None:
             return "not private: exact values"
-        return f"{self.provenance.privacy}; trust model {self.provenance.trust}"
+        known = "; groups are public" if self.public_groups else ""
+        return f"{self.provenance.privacy}{known}; trust model {self.provenance.trust}"
 
     def __iter__(self) -> Iterator[Box]:
         """The boxes, in the order of the groups."""
@@ -81,7 +85,10 @@ class Boxplots:
         raise ParameterError(f"there is no box of {group!r}; there are {known}")
 
     def with_provenance(self, provenance: Provenance) -> Boxplots:
-        """The same boxes carrying where they come from."""
+        """The same boxes carrying where they come from, and what has to be known of it."""
+        said = boxplot_text.PUBLIC_GROUPS.capitalize() + "."
+        if self.public_groups and provenance.private and not provenance.assumption.endswith(said):
+            provenance = dataclasses.replace(provenance, assumption=f"{provenance.assumption} {said}")
         curves = tuple(curve.with_provenance(provenance) for curve in self.curves)
         return dataclasses.replace(self, provenance=provenance, curves=curves)
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
+from ogive.privacy import Adjacency
 from ogive.statistics import curve_json
 from ogive.statistics.boxplot_boxes import NUMBERS, SHOWN_OUTLIERS, Box, box_of
 from ogive.statistics.curve import Curve
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 SCHEMA = "ogive.boxplot/1"
 METHODS = ("resample", "five_numbers")
 
-_NEEDED = ("column", "by", "grid", "method", "adjacency", "boxes", "curves", "provenance")
+_NEEDED = ("column", "by", "grid", "method", "adjacency", "public_groups", "boxes", "curves", "provenance")
 _BOX = ("group", "values", "numbers", "below", "above", "outliers", "records", "flat")
 _MOST_BOXES = 1000
 
@@ -33,6 +34,7 @@ def to_dict(boxplots: Boxplots) -> dict[str, Any]:
         "grid": boxplots.grid.to_dict(),
         "method": boxplots.method,
         "adjacency": boxplots.adjacency.value,
+        "public_groups": boxplots.public_groups,
         "boxes": [_box_data(boxplots.grid, box) for box in boxplots.boxes],
         "curves": [curve.to_dict() for curve in boxplots.curves],
         "provenance": None if boxplots.provenance is None else boxplots.provenance.to_dict(),
@@ -82,6 +84,9 @@ def fields(data: Any) -> dict[str, Any]:
         )
     if not isinstance(held, list) or len(held) != (len(listed) if method == "resample" else 0):
         raise DataError("the field 'curves' must hold a curve for each box, or none where five numbers were found")
+    known_groups = data["public_groups"]
+    if not isinstance(known_groups, bool) or (known_groups and (by is None or adjacency is not Adjacency.REPLACE)):
+        raise DataError("the field 'public_groups' must be false, or true where there are groups and none is added")
     grid = curve_json.read_grid(data["grid"])
     boxes = tuple(_box(grid, box) for box in listed)
     if any((box.group is None) != (by is None) for box in boxes) or len({b.group for b in boxes}) < len(boxes):
@@ -100,6 +105,7 @@ def fields(data: Any) -> dict[str, Any]:
         "curves": curves,
         "adjacency": adjacency,
         "provenance": provenance,
+        "public_groups": known_groups,
     }
 
 

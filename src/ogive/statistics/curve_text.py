@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import narwhals
 
 from ogive.errors import ParameterError
-from ogive.statistics.batches import list_batches
+from ogive.statistics.batches import list_batches, list_shares
 
 if TYPE_CHECKING:
     from ogive.statistics.curve import Curve
@@ -32,6 +32,9 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     named = curve.provenance is not None and curve.provenance.batch is not None
     if curve.merged or named:
         rows.insert(2, ("batches" if curve.merged else "batch", list_batches(curve.batches)))
+    shares = list_shares(curve)
+    if shares is not None:
+        rows.insert(3, ("mixture", shares))
     if curve.provenance is not None:
         rows.append(("trust", curve.provenance.assumption))
     if not curve.defined:

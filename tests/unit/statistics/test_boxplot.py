@@ -389,3 +389,70 @@ def test_boxes_compare_with_boxes_only_and_are_drawn_into_axes():
         boxes.plot(truth=boxes.curves[0])
     with pytest.raises(ParameterError, match="ax must be matplotlib axes"):
         boxes.plot(3)
+
+
+@pytest.mark.parametrize("method", ["resample", "five_numbers"])
+def test_boxes_of_public_groups_say_that_the_group_is_not_hidden(method):
+    plain = ogive.Boxplot("x", (-6, 6), method=method, curve="tree_ls", **BY)
+    public = dataclasses.replace(plain, public_groups=True)
+    known = released(public, PureDP(1))
+    assert known.public_groups
+    assert known.to_dict()["public_groups"] is True
+    words = "the group of each record, and so the size of each group, is public; only values are hidden"
+    assert words in str(known)
+    assert "groups are public" in str(known).splitlines()[0]
+    assert "groups are public" in known.caption
+    assert known.provenance.assumption.endswith(words.capitalize() + ".")
+    assert all(curve.provenance == known.provenance for curve in known.curves)
+    assert ogive.Boxplots.from_json(known.to_json()) == known
+    assert known.with_provenance(known.provenance) == known
+    # where records come and go, noise hides their groups, too; and of exact boxes nothing is claimed
+    hidden = (
+        released(plain, PureDP(1)),
+        released(public, PureDP(1), adjacency=Adjacency.ADD_OR_REMOVE),
+        released(dataclasses.replace(public, by=None, groups=None), PureDP(1)),
+    )
+    for boxes in hidden:
+        assert not boxes.public_groups
+        assert "groups are public" not in str(boxes) + boxes.caption
+        assert words.capitalize() not in boxes.provenance.assumption
+    assert words not in str(released(public, trust=ogive.Clear))
+
+
+def test_sizes_of_groups_are_shown_as_the_estimates_they_are():
+    statistic = ogive.Boxplot("x", (-6, 6), curve="tree_ls", **BY)
+    hidden, public = (
+        str(released(dataclasses.replace(statistic, public_groups=known), PureDP(1))) for known in (False, True)
+    )
+    assert hidden.count("  about ") == 3
+    assert "about" not in public
+    assert "about" not in str(released(ogive.Boxplot("x", (-6, 6), curve="tree_ls"), PureDP(1)))
+
+
+def test_a_box_of_nobody_is_told_from_one_that_noise_took():
+    known = ogive.boxplot({"a": TABLE["x"], "b": []}, bounds=(-6, 6), privacy=PureDP(1), curve="tree_ls", source=SOURCE)
+    assert "the box of b says nothing: there are no records" in str(known)
+    empty = released(ogive.Boxplot("x", (-6, 6), by="g", groups=("a", "b", "c", "d")), trust=ogive.Clear)
+    assert "the box of d says nothing: there are no records" in str(empty)
+
+
+def test_a_box_of_noise_says_so():
+    loud = released(ogive.Boxplot("x", (-6, 6), curve="tree_ls"), PureDP("0.0001"))
+    assert "the box says little: noise moves its curve by" in str(loud)
+    for fine in (released(ogive.Boxplot("x", (-6, 6))), released(ogive.Boxplot("x", (-6, 6)), trust=ogive.Clear)):
+        assert "says little" not in str(fine)
+
+
+def test_ends_between_which_nobody_would_be_are_refused_before_anything_is_paid():
+    half = ogive.Boxplot("x", (-6, 6), method="five_numbers", beyond=N // 2)
+    with pytest.raises(ParameterError, match="beyond must be less than half of the 6000 records, got 3000"):
+        released(half, PureDP(1))
+    ends = released(dataclasses.replace(half, beyond=N // 2 - 1), PureDP(5)).boxes[0]
+    assert ends.high - ends.low < 3
+    assert "as many records as were allowed" in str(released(dataclasses.replace(half, beyond=5), PureDP(1)))
+
+
+def test_a_picture_calls_exact_only_what_is():
+    boxes, exact = (released(ogive.Boxplot("x", (-6, 6)), trust=trust) for trust in (ogive.Central, ogive.Clear))
+    names = [[text.get_text() for text in boxes.plot(truth=other).get_legend().texts] for other in (exact, boxes)]
+    assert names == [["exact", "private"], ["compared", "private"]]

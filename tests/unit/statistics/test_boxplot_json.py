@@ -34,6 +34,7 @@ TABLE = {
 QUESTIONS = {
     "one": ogive.Boxplot("x", (0, 120), bins=32),
     "groups": ogive.Boxplot("x", (0, 120), bins=32, by="g", groups=("a", "b")),
+    "public": ogive.Boxplot("x", (0, 120), bins=32, by="g", groups=("a", "b"), public_groups=True),
     "numbers": ogive.Boxplot("x", (0, 120), bins=32, by="n", groups=(0, 1), method="five_numbers"),
     "geometric": ogive.Boxplot("x", (0.1, 200), bins=16, grid="geometric", curve="tree_ls"),
     "days": ogive.Boxplot("day", ("2020-01-01", "2020-12-01"), grid="integers", method="five_numbers"),
@@ -126,3 +127,12 @@ def test_any_plain_data_gives_boxes_or_one_line(path, junk, data):
         read_estimate(changed(data, path, junk))
     except (DataError, ParameterError) as refused:
         assert "\n" not in str(refused)  # noqa: PT017 - most changes are refused, a few are none
+
+
+def test_boxes_say_truly_whether_their_groups_are_public():
+    for name, adjacency in (("one", ogive.Adjacency.REPLACE), ("public", ogive.Adjacency.ADD_OR_REMOVE)):
+        data = released(name, adjacency).to_dict()
+        assert data["public_groups"] is False
+        for value in (True, 1, None):
+            with pytest.raises(DataError, match="'public_groups' must be false, or true where there are groups"):
+                ogive.Boxplots.from_dict({**data, "public_groups": value})

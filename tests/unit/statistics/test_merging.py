@@ -278,6 +278,18 @@ def test_weights_make_a_mixture_of_shares():
     assert ogive.merge(north, south, weights=(1 / 3, 2 / 3)).strategy.weights[0] == pytest.approx(1 / 3)
 
 
+def test_a_mixture_says_that_it_is_one_and_how_much_each_curve_counts():
+    parts = [released(900 + seed, seed, batch=f"site {seed}") for seed in range(10)]
+    even = ogive.merge(*parts[:2], weights=(0.25, 0.75))
+    assert "mixture:    site 0 0.25, site 1 0.75; records do not count alike" in str(even)
+    assert "mixture" in even._repr_html_()
+    assert "mixture" not in str(ogive.merge(*parts[:2]))
+    halves = ogive.merge(ogive.merge(*parts[:5]), ogive.merge(*parts[5:]), weights=("1/3", "2/3"))
+    assert "mixture:    0.3333, 0.6667; records" in str(halves)
+    many = ogive.merge(*parts, weights=[Fraction(1, 10)] * 10)
+    assert "site 7 0.1, and 2 more; records" in str(many)
+
+
 def test_the_band_of_a_mixture_counts_its_smallest_sample():
     # hardly any noise: what is left is chance in who was sampled
     large, small = (released(size, seed, privacy=PureDP(50)) for seed, size in enumerate((100_000, 100)))

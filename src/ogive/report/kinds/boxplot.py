@@ -42,6 +42,7 @@ def boxplot_chapter(found: Boxplots, truth: Boxplots | None) -> Chapter:
         pictures=(_picture(found, shown),),
         tables=(_table("Boxes", found, _read(found)), None if shown is None else _table("True boxes", shown)),
         details=(
+            *(() if found.by is None else (("Groups", "public" if found.public_groups else "private"),)),
             ("Boxes", "read off one private curve" if found.curves else "five numbers, found one by one"),
             (
                 "Thresholds",
@@ -51,6 +52,7 @@ def boxplot_chapter(found: Boxplots, truth: Boxplots | None) -> Chapter:
         ),
         warning=_useless(found),
         exact=truth is not None,
+        known="in the same group" if found.private and found.public_groups else None,
     )
 
 
@@ -124,7 +126,8 @@ def _table(caption: str, found: Boxplots, about: str | None = None) -> Html:
     rows: list[TableRow] = []
     for box in found.boxes:
         if not box.defined:
-            rows.append((_name(box), ["too noisy", *[""] * (len(_HEAD) - 1)]))
+            known = not found.private or found.public_groups
+            rows.append((_name(box), ["no records" if known else "too noisy", *[""] * (len(_HEAD) - 1)]))
             continue
         known = box.below is not None and box.above is not None
         beyond = f"{plain_number(box.below or 0)} and {plain_number(box.above or 0)}" if known else "not shown"
@@ -162,7 +165,11 @@ def _released(found: Boxplots) -> tuple[Html, ...]:
         )
     else:
         what = f"Five numbers {who}: both ends and the three quartiles. Records beyond the ends are not shown."
-    return (say(what), fine(f"Public bounds: {ends}. Values outside count as the nearest bound."))
+    told = (say(what), fine(f"Public bounds: {ends}. Values outside count as the nearest bound."))
+    if not (found.private and found.public_groups):
+        return told
+    known = "Everybody may know which group each record is in, and so how many each has: no noise hides that."
+    return (*told, say(known))
 
 
 def _useless(found: Boxplots) -> str | None:

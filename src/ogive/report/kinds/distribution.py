@@ -12,7 +12,7 @@ from ogive.report.kinds.figures import Figures, QuantileRow, Reportable, figures
 from ogive.report.markup import Html
 from ogive.report.parts import Row, fine, say, strong, table
 from ogive.statistics.bands import Band
-from ogive.statistics.batches import list_batches
+from ogive.statistics.batches import list_batches, list_shares
 from ogive.statistics.curve import Curve
 
 THRESHOLD_ROWS = 10
@@ -56,7 +56,9 @@ def _batches(estimate: Reportable) -> tuple[tuple[str, str], ...]:
     """Who was counted, where that has a name or several releases were merged."""
     source = estimate.provenance
     if isinstance(estimate, Curve) and estimate.merged:
-        return (("Batches", list_batches(estimate.batches)),)
+        shares = list_shares(estimate)
+        mixture = () if shares is None else (("Mixture", shares),)
+        return (("Batches", list_batches(estimate.batches)), *mixture)
     return () if source is None or source.batch is None else (("Batch", source.batch),)
 
 
