@@ -162,7 +162,7 @@ def test_what_is_no_method_is_refused_in_one_line():
     with pytest.raises(ParameterError, match="basis must be one of"):
         Projection(basis="fourier")
     with pytest.raises(ParameterError, match="degree must be"):
-        Projection(degree=0)
+        Projection(degree=-1)
     with pytest.raises(ParameterError, match="noise must be auto"):
         HistogramQueries(noise="loud")
     tree = design_tree(32, privacy=PureDP(1), adjacency=REPLACE)
