@@ -23,6 +23,7 @@ Float64 = NDArray[np.float64]
 DEFAULT_GROUPS = 30
 MOST_ORDER = 15
 _DAY = 86_400e6  # in microseconds
+_LARGEST = 300  # digits before the point of what is still a number
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,10 +60,13 @@ class CurveMoments:
         """Mean of the values to a power, from 1 to the highest order there is.
 
         Raises:
-            ParameterError: the order is another.
+            ParameterError: the order is another, or the moment is too large for a number.
         """
         check_order(order, len(self.scaled))
         powers = np.concatenate(([1.0], self.scaled[:order]))
+        reach = abs(self.middle) + self.half
+        if reach and order * math.log10(reach) > _LARGEST:
+            raise ParameterError(f"moment {order} of values up to {reach:.3g} is no number any more; use larger units")
         terms = (math.comb(order, i) * self.middle ** (order - i) * self.half**i * powers[i] for i in range(order + 1))
         return float(sum(terms))
 
@@ -99,13 +103,15 @@ def moments(curve: Curve, order: int) -> CurveMoments:
     """Moments up to an order, from noisy coefficients where there are some, else from the curve.
 
     Raises:
-        ParameterError: the order is out of range, or noise left no records.
+        ParameterError: the order is out of range, noise left no records, or the bounds are too wide for a variance.
     """
     check_defined(curve)
     order = max(check_order(order), 2)
     grid = curve.grid
     step = 0.5 if grid.kind == "integers" else 0.0
-    middle, half = (grid.low + grid.high) / 2, (grid.high - grid.low) / 2 + step
+    middle, half = grid.low / 2 + grid.high / 2, grid.high / 2 - grid.low / 2 + step
+    if half and 2 * math.log10(half) > _LARGEST:
+        raise ParameterError(f"between bounds {2 * half:.3g} apart a variance is no number any more; use larger units")
     found = _from_coefficients(curve, order)
     if found is None:
         places = (((lower_ends(grid) + grid.thresholds) / 2) - middle) / (half or 1.0)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+import ogive
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP
@@ -166,3 +167,18 @@ def test_moments_of_dates_are_told_as_dates_and_days():
     assert str(times.moments()) == "mean 2020-01-02 12:00:00, standard deviation 1 days"
     assert "noise" in str(projected(1).moments())
     assert "days" not in str(projected(1).moments())
+
+
+@pytest.mark.parametrize("kind", ["projection", "hat_ls"])
+def test_moments_too_large_for_numbers_are_refused_in_one_line(kind):
+    def moments(high):
+        return ogive.ecdf(VALUES, bounds=(0, high), bins=64, privacy=ApproxDP(1, "1e-6"), method=kind).moments()
+
+    for high in (1e308, 1e170):
+        with pytest.raises(ParameterError, match="a variance is no number any more; use larger units"):
+            moments(high)
+    found = moments(1e140)
+    assert math.isfinite(found.variance)
+    assert math.isfinite(found.raw(2))
+    with pytest.raises(ParameterError, match=r"moment 3 of values up to 1e.140 is no number any more"):
+        dataclasses.replace(found, scaled=np.full(3, 0.5)).raw(3)
