@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,7 @@ from ogive.statistics.named import Method, as_method, predicted_energies
 from ogive.statistics.predicted import REFERENCES, typical
 from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.recipes import Task
+from ogive.strategies.base import approximates
 from ogive.trust import Central, TrustModel
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
@@ -207,7 +209,7 @@ class Planner:
         terms = self.terms(privacy)
         done = rehearse(_measured(way), terms, self.shape.sums, run=0)
         errors = self.errors(way, terms, done)
-        noise = _noise(done, errors, self.records)
+        noise = _noise(done, errors, self.records, known=self.unit.adjacency is Adjacency.REPLACE)
         return PlanRow(name, privacy, done.price, noise, errors, done.queries == self._taken(privacy))
 
     def _taken(self, privacy: Privacy) -> tuple[Query, ...]:
@@ -314,14 +316,26 @@ def _summed_up(name: str, values: Float64) -> float:
     return float(np.sqrt(np.mean(finite**2)) if name in ROOT_MEAN_SQUARED else np.mean(np.abs(finite)))
 
 
-def _noise(done: Rehearsal, errors: Mapping[str, float], records: int) -> str:
-    """Kind and size of the noise in words."""
+def _noise(done: Rehearsal, errors: Mapping[str, float], records: int, *, known: bool) -> str:
+    """Kind and size of the noise in words; without the bias that an error may count besides."""
     levels = [level for query in done.queries for level in query.levels]
     named: dict[type, str] = {DiscreteLaplace: "Laplace", Geometric: "one-sided"}
     kinds = {named.get(type(level.law), "Gaussian") for level in levels}
     nodes = sum(level.nodes for level in levels)
-    size = f", +/- {errors['rmse'] * records:.3g} records" if "rmse" in errors else ""
+    deviation = _deviation(done, errors, records, known=known)
+    size = "" if deviation is None else f", +/- {deviation:.3g} records"
     return f"{' and '.join(sorted(kinds))} on {nodes} sums{size}"
+
+
+def _deviation(done: Rehearsal, errors: Mapping[str, float], records: int, *, known: bool) -> float | None:
+    """Standard deviation of the noise of cumulative counts before smoothing, as a root mean square."""
+    last = done.queries[-1]
+    if isinstance(last, ThresholdQuery):
+        return math.sqrt(float(last.law.variance)) / float(2**last.bits)
+    selected = isinstance(done.queries[0], NoisyMaxQuery)
+    if isinstance(last, CurveQuery) and (selected or approximates(last.strategy)):
+        return math.sqrt(float(np.mean(last.strategy.variance(total_known=known))))
+    return errors["rmse"] * records if "rmse" in errors else None
 
 
 def _grants(privacy: Privacy | Sequence[Privacy]) -> tuple[Privacy, ...]:
