@@ -28,6 +28,7 @@ from ogive.queries import LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
 from ogive.statistics.stored import read_estimate
 from ogive.trust.base import Opening, TrustModel
+from ogive.trust.secagg import SecAgg
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
@@ -190,6 +191,9 @@ class _Books:
                 "unit": unit.to_dict(),
                 "trust": trust.name,
             }
+            if isinstance(trust, SecAgg):
+                # what was released counting on more honest parties is no answer to who counts on fewer
+                self._question["honest"] = [trust.honest, len(trust.parties)]
 
     @property
     def release_id(self) -> str:

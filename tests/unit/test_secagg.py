@@ -193,6 +193,30 @@ def test_a_release_says_how_many_honest_parties_its_guarantee_takes(honest, word
     assert words in str(ogive.Curve.from_json(curve.to_json()))
 
 
+def test_an_answer_that_counted_on_more_honest_parties_is_asked_anew_by_who_counts_on_fewer():
+    with ogive.Ledger.open() as ledger:
+        account = ledger.account("sites", unit=ogive.PrivacyUnit(Adjacency.REPLACE), limit=PureDP(2))
+        tables = parties()
+        first, second, again = (
+            ogive.release(WISH, trust=SecAgg(tables, honest=honest), privacy=PureDP(1), ledger=account)
+            for honest in (3, 1, 1)
+        )
+        assert account.remaining is None
+    assert "at least 1 of the 3 parties" in second.provenance.assumption
+    assert second == again
+    assert second != first
+
+
+def test_the_very_same_records_at_two_parties_are_refused_and_equal_ones_are_not(tmp_path):
+    one = {"x": [1.0]}
+    file = tmp_path / "site.csv"
+    file.write_text("x\n1\n")
+    for given in ([one, {"x": [2.0]}, one], [str(file), one, tmp_path / "." / "site.csv"]):
+        with pytest.raises(ParameterError, match="parties 1 and 3 have the very same records"):
+            SecAgg(given)
+    assert SecAgg([one, {"x": [1.0]}]).count() == 2
+
+
 def test_what_is_wrong_at_a_party_is_said_with_its_place():
     with pytest.raises(DataError, match=r"^party 4: the data has no column 'x'"):
         ogive.release(WISH, trust=SecAgg([*parties(), {"z": [1.0]}]), privacy=PureDP(1))

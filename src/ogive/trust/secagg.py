@@ -24,6 +24,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,6 +61,18 @@ def _naming(number: int) -> Iterator[None]:
         raise type(problem)(f"party {number + 1}: {problem}") from None
 
 
+def _refuse_twice(parties: Sequence[Any]) -> None:
+    """Two parties may have equal records, but not the very same object or file."""
+    known: dict[object, int] = {}
+    for number, data in enumerate(parties, 1):
+        same = Path(data).resolve() if isinstance(data, str | Path) else id(data)
+        if same in known:
+            raise ParameterError(
+                f"parties {known[same]} and {number} have the very same records, so everybody would count twice"
+            )
+        known[same] = number
+
+
 class SecAgg:
     """Several parties who add up masked vectors; only the sum is ever seen.
 
@@ -70,7 +83,7 @@ class SecAgg:
         max_rows_per_person: How many of a person's records are kept, chosen at random.
 
     Raises:
-        ParameterError: there are fewer than two parties, or honest is not between 1 and their number.
+        ParameterError: there are fewer than two parties, two are the same, or honest is not between 1 and their number.
         DataError: a party's records cannot be read.
 
     Example:
@@ -103,6 +116,7 @@ class SecAgg:
         chosen = len(parties) if honest is None else honest
         if isinstance(chosen, bool) or not isinstance(chosen, int) or not 1 <= chosen <= len(parties):
             raise ParameterError(f"honest must be a number of parties from 1 to {len(parties)}, got {honest!r}")
+        _refuse_twice(parties)
         read = []
         for number, data in enumerate(parties):
             with _naming(number):
