@@ -49,7 +49,7 @@ def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> dict[
     return {
         "rmse": math.sqrt(float(np.mean(strategy.variance(total_known=known)))) / records,
         "ks": float(np.mean(maxima.either)) / records,
-        "ks_95": upper_quantile(maxima.either, 1 - CONFIDENCE) / records,
+        "ks_95": abs(upper_quantile(maxima.either, 1 - CONFIDENCE)) / records,
         "band": _half_width(maxima, adjacency, records, whole=query.points is None),
     }
 

@@ -112,6 +112,9 @@ class Statistic(Protocol[EstimateT]):
         Queries with one measurement are priced once; the prices of all measurements must stay
         within `terms.privacy`, which `release` checks before every answer.
 
+        What Gaussian queries of an (epsilon, delta) guarantee cost is fixed before the first answer: no total of
+        prices that were chosen after looking at answers keeps delta. Answers may decide which pure queries follow.
+
         Raises:
             ParameterError: parameters do not fit each other or the terms.
             UnsupportedError: no method that fits can be asked of this trust model.

@@ -37,6 +37,7 @@ MOST_EXPECTED = 1 << 40
 # an unbiased curve that is nearly as good says more: its bands are narrower and no shape of data misleads it
 _WORTH = 0.9
 _MISLED = 2.0
+_NO_ERROR = 1e-300  # in the place of an error of nothing, as on a single bin
 
 
 def as_method(method: Any) -> Method:
@@ -135,7 +136,10 @@ def better(task: Task) -> list[Recipe]:
     least = np.min([energies for _, energies in found], axis=0)
     ranked: list[tuple[bool, float, Recipe | None]] = []
     for recipe, energies in found:
-        worst = float(np.max(np.array(energies) / least))
+        worst = max(
+            1.0 if energy == best else energy / max(best, _NO_ERROR)
+            for energy, best in zip(energies, least, strict=True)
+        )
         misled = worst > _MISLED
         ranked.append((misled, worst if misled else typical(energies) * (_WORTH if recipe is None else 1.0), recipe))
     ranked.sort(key=lambda each: each[:2])

@@ -82,7 +82,9 @@ def energies_of(curves: Float64) -> tuple[float, ...]:
 
 
 def typical(energies: Sequence[float]) -> float:
-    """Geometric mean over the shapes."""
+    """Geometric mean over the shapes; nothing where there is no error at all."""
+    if not any(energies):
+        return 0.0
     return math.exp(sum(math.log(max(energy, 1e-150)) for energy in energies) / len(energies))
 
 

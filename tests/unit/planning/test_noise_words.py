@@ -42,3 +42,13 @@ def test_noise_of_adaptive_quantiles_is_that_of_a_count():
     sums = int(re.search(r"on (\d+) sums", row.noise)[1])
     assert sums == len(curve.strategy.points)
     assert said(row) == pytest.approx(np.sqrt(curve.strategy.variance(total_known=True).max()), rel=0.01)
+
+
+def test_a_single_bin_has_no_error_and_says_so_in_plain_numbers():
+    statistic = ogive.Ecdf("x", (-4, 4), bins=1)
+    plan = ogive.plan(statistic, privacy=ogive.PureDP("0.5"), records=RECORDS)
+    assert {row.errors["energy"] for row in plan.rows} == {0.0}
+    assert " -0" not in str(plan)
+    assert "e-150" not in str(plan)
+    curve = ogive.ecdf(np.zeros(50), bounds=(-4, 4), bins=1, privacy=ogive.PureDP("0.5"))
+    assert curve(4.0) == 1
