@@ -175,7 +175,8 @@ class Planner:
         if not model.private:
             raise ParameterError(f"the trust model {model.name} has no noise, so there is nothing to plan")
         size = int(records)
-        shape: Shape = BinormalShape(size, positive_share, auc) if like is None else Repeated(like, size)
+        assumed = BinormalShape(size, positive_share, auc, labeled=hasattr(statistic, "positive"))
+        shape: Shape = assumed if like is None else Repeated(like, size)
         return Planner(statistic, size, unit, model.name, model.refusal, shape, like is not None, runs)
 
     @property

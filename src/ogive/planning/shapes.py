@@ -59,11 +59,13 @@ class BinormalShape:
         records: How many records are imagined.
         positive_share: Share of the positive class, strictly between 0 and 1.
         auc: Area under the ROC curve of the score, from 0.5 to 0.999.
+        labeled: Whether the classes are asked for; otherwise values alone are, and they lie evenly.
     """
 
     records: int
     positive_share: float = 0.3
     auc: float = 0.8
+    labeled: bool = True
 
     def __post_init__(self) -> None:
         if not 0 < self.positive_share < 1:
@@ -74,6 +76,8 @@ class BinormalShape:
     @property
     def words(self) -> str:
         """What is assumed."""
+        if not self.labeled:
+            return "an assumed model: values all over the bounds, equal groups; give like= for a shape of your own"
         return (
             f"an assumed model: binormal scores, {100 * self.positive_share:g} % positives, AUC {self.auc:g}; "
             "give like= for a shape of your own"

@@ -197,7 +197,7 @@ class Quantiles:
     def alternatives(self) -> dict[str, Quantiles]:
         """One for each way to a whole curve, one for bisection, and one for a recipe or strategy of one's own."""
         named = {name: dataclasses.replace(self, method=name) for name in (*METHODS, "bisection")}
-        return named | by_hand(self)
+        return named if self.method == "bisection" else named | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         """Release a curve and read it, or bisect.

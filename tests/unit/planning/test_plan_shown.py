@@ -114,3 +114,18 @@ def test_a_plan_can_be_read_by_people():
     assert "plan for roc of s: 1000 records" in text
     assert "an assumed model: binormal scores, 30 % positives, AUC 0.8" in text
     assert "hat_ls, split" in text
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        ogive.Boxplot("x", (20, 200), bins=32, by="g", groups=("a", "b"), method="five_numbers"),
+        Quantiles("x", (0.5,), bounds=(20, 200), bins=32, method="bisection"),
+    ],
+    ids=["boxplot", "quantiles"],
+)
+def test_a_plan_of_values_says_nothing_of_classes(statistic):
+    text = str(ogive.plan(statistic, privacy=PureDP(1), records=1000, runs=2))
+    assert "an assumed model: values all over the bounds, equal groups" in text
+    assert "AUC" not in text
+    assert "give like= for a shape" in text
