@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.accounting import gaussian_rho, pure_epsilon
-from ogive.errors import OgiveError, ParameterError, UnsupportedError
+from ogive.errors import OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.privacy import Adjacency, Privacy, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.queries import Answer, Query
 from ogive.queries.candidates import FRACTION_BITS, LARGEST_SIZE, ApproximationScore
@@ -185,9 +185,16 @@ def _selection(stages: _Stages, ways: tuple[_Way, ...], task: Task) -> NoisyMaxQ
     scored: list[Any] = [way.scored for way in ways]
     noise = tuple(round(records * noise_energy(each, records, total_known=known) * 2**FRACTION_BITS) for each in scored)
     score = ApproximationScore(task.size, tuple(scored), noise, known)
-    return design_noisy_max(
-        task.binning, score, privacy=stages.first, unit=task.terms.unit, concentrated=stages.concentrated
-    )
+    try:
+        return design_noisy_max(
+            task.binning, score, privacy=stages.first, unit=task.terms.unit, concentrated=stages.concentrated
+        )
+    except ScaleError as error:
+        raise ScaleError(
+            f"a selection for {stages.first} needs more noise than can be drawn; "
+            "give it a larger share, or allow a larger privacy loss",
+            error.excess,
+        ) from None
 
 
 @lru_cache(maxsize=64)

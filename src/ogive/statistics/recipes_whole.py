@@ -32,7 +32,7 @@ class HistogramQueries:
     """Noisy counts of a few groups of neighboring bins, and straight lines in between.
 
     Fields:
-        groups: Number of groups.
+        groups: Number of groups; one for each bin where there are fewer bins.
         accounting: "joint", or "naive" for the paper's ordering of methods: every count charged on its own.
         noise: "gaussian", "laplace", or "auto" for the one that is smaller where the guarantee allows both.
     """

@@ -166,3 +166,9 @@ def test_what_cannot_see_all_records_refuses_it_and_a_private_number_of_records_
 
 def test_shares_are_exact():
     assert PrivateSelection(0.1) == PrivateSelection("0.1") == PrivateSelection(Fraction(1, 10))
+
+
+def test_a_share_too_small_to_select_with_is_named():
+    statistic = Ecdf("x", (0, 1), bins=128, method=PrivateSelection("1e-9"))
+    with pytest.raises(ParameterError, match="give it a larger share"):
+        release(statistic, trust=Central({"x": np.linspace(0, 1, 500)}), privacy=PureDP(1))
