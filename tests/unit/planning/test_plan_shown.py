@@ -116,16 +116,17 @@ def test_a_plan_can_be_read_by_people():
     assert "hat_ls, split" in text
 
 
-@pytest.mark.parametrize(
-    "statistic",
-    [
-        ogive.Boxplot("x", (20, 200), bins=32, by="g", groups=("a", "b"), method="five_numbers"),
-        Quantiles("x", (0.5,), bounds=(20, 200), bins=32, method="bisection"),
-    ],
-    ids=["boxplot", "quantiles"],
-)
-def test_a_plan_of_values_says_nothing_of_classes(statistic):
-    text = str(ogive.plan(statistic, privacy=PureDP(1), records=1000, runs=2))
+@pytest.mark.parametrize("method", ["resample", "five_numbers"])
+def test_a_plan_of_boxes_says_nothing_of_classes(method):
+    boxes = ogive.Boxplot("x", (20, 200), bins=32, by="g", groups=("a", "b"), method=method)
+    text = str(ogive.plan(boxes, privacy=PureDP(1), records=1000, runs=2))
     assert "an assumed model: values all over the bounds, equal groups" in text
     assert "AUC" not in text
     assert "give like= for a shape" in text
+
+
+def test_bisected_quantiles_are_planned_beside_all_others():
+    bisected = Quantiles("x", (0.5,), bounds=(20, 200), bins=32, method="bisection")
+    plan = ogive.plan(bisected, privacy=PureDP(1), records=1000, runs=2)
+    assert {"bisection", "tree_ls"} <= {row.method for row in plan.rows}
+    assert not any("by hand" in row.method for row in plan.rows)
