@@ -103,3 +103,29 @@ def test_a_plan_compares_ways_to_draw_the_boxes_and_reads_no_records(run):
     status, out, _ = run("plan", "boxplot", *asked, "--method", "five_numbers")
     assert status == 0
     assert "Laplace and one-sided on" in out
+
+
+def test_draws_violins_where_asked(run, table, tmp_path):
+    asked = ("boxplot", table, *X, *ONE, *COLORS, "--curve", "tree_ls")
+    sizes = []
+    for extra in ((), ("--violins",)):
+        picture = tmp_path / f"boxes{len(extra)}.svg"
+        status, _, err = run(*asked, "--plot", picture, *extra)
+        assert status == 0, err
+        sizes.append(picture.read_text())
+    assert "PolyCollection" in sizes[1] or "FillBetween" in sizes[1]
+    assert "PolyCollection" not in sizes[0]
+    assert "FillBetween" not in sizes[0]
+
+
+@pytest.mark.parametrize(
+    ("extra", "words"),
+    [(("--violins",), "name a picture"), (("--violins", "--plot", "x.png", "--method", "five_numbers"), "whole curve")],
+)
+def test_violins_that_could_not_be_drawn_are_refused_before_anything_is_paid(run, table, tmp_path, extra, words):
+    books = ("--ledger", tmp_path / "b.db", "--limit-epsilon", "1")
+    status, out, err = run("boxplot", table, *X, *ONE, *books, *extra)
+    assert (status, out) == (2, "")
+    assert words in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "b.db").exists()

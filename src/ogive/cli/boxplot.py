@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ogive.cli.box_options import BoxOptions
 from ogive.cli.options import (
@@ -18,6 +18,7 @@ from ogive.cli.options import (
 )
 from ogive.cli.paying import release_and_publish
 from ogive.cli.wording import in_options
+from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
     from ogive.statistics.boxplot_estimate import Boxplots
@@ -35,6 +36,7 @@ def boxplot(
     budget: BudgetOptions = NO_BOOKS,
     output: OutputOptions = TABLE,
     plot: Plot = None,
+    violins: bool = False,
 ) -> None:
     """Release a boxplot of one column, all records in one box or a box for each group.
 
@@ -46,11 +48,29 @@ def boxplot(
         budget: Whose records, and the account that pays.
         output: Where the result goes.
         plot: A picture of the boxes.
+        violins: Let --plot draw violins: their width is the slope of the released curves.
     """
     from ogive.statistics import Boxplot
 
+    if violins and plot is None:
+        raise ParameterError("--violins says how --plot draws, so name a picture, for example --plot boxes.png")
+    if violins and boxes.method == "five_numbers":
+        raise ParameterError("--violins needs a whole curve, which --method resample releases")
     statistic = Boxplot(measure.column, **boxes.arguments(), **measure.arguments())
-    release_and_publish(statistic, data, granted=granted, budget=budget, output=output, plot=plot, table=_told)
+    release_and_publish(
+        statistic,
+        data,
+        granted=granted,
+        budget=budget,
+        output=output,
+        plot=plot,
+        table=_told,
+        picture=_violins if violins else None,
+    )
+
+
+def _violins(estimate: Boxplots, ax: Any) -> Any:
+    return estimate.plot(ax, kind="violin")
 
 
 def _told(estimate: Boxplots) -> str:

@@ -28,6 +28,7 @@ def release_and_publish(
     output: OutputOptions,
     plot: Path | None = None,
     table: Callable[[Any], str] = str,
+    picture: Callable[[Any, Any], Any] | None = None,
 ) -> None:
     """Release a statistic and write it where it was asked for.
 
@@ -41,6 +42,7 @@ def release_and_publish(
         output: Where the result goes.
         plot: Where a picture of it goes.
         table: The result as text.
+        picture: Draws the result into axes; by default its own `plot`.
 
     Raises:
         ParameterError, DataError, RefusalError: as `Session.release`; a file cannot be written.
@@ -65,7 +67,7 @@ def release_and_publish(
         print(note, file=sys.stderr)
         publish(estimate.to_json, lambda: table(estimate), output, kept_in=budget.ledger)
     if plot is not None:
-        draw(estimate.plot, plot)
+        draw(estimate.plot if picture is None else lambda ax: picture(estimate, ax), plot)
 
 
 def _release(
