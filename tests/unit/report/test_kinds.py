@@ -114,6 +114,10 @@ def test_a_low_score_that_speaks_for_the_positive_class_is_said_to():
     assert "so this does not show" not in text  # it is worse than a coin, and that is certain
     assert "negative records (public)" in text
     assert "at most 0." in text
+    assert "Had any one record held entirely different values with the same label, everything" in text
+    assert "same label" not in words_of(released(dataclasses.replace(statistic, public_labels=False)))
+    added = released(statistic, adjacency=ogive.Adjacency.ADD_OR_REMOVE)
+    assert "same label" not in words_of(added)
 
 
 def test_a_class_without_records_is_said_and_nothing_is_drawn():
