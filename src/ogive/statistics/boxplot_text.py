@@ -46,6 +46,8 @@ def notes(boxplots: Boxplots) -> list[str]:
             found.append(
                 f"{name} is flat: at least half of the records seem to have one value, or to differ by less than a bin"
             )
+    if any(curve.approximates for curve in boxplots.curves):
+        found.append("read off curves that approximate: boxes are too tall where bounds are far too wide")
     for box, curve in zip(boxplots.boxes, boxplots.curves, strict=False):
         if boxplots.private and box.defined and curve.rmse() >= LOUD:
             name = "the box" if box.group is None else f"the box of {box.group}"

@@ -456,3 +456,10 @@ def test_a_picture_calls_exact_only_what_is():
     boxes, exact = (released(ogive.Boxplot("x", (-6, 6)), trust=trust) for trust in (ogive.Central, ogive.Clear))
     names = [[text.get_text() for text in boxes.plot(truth=other).get_legend().texts] for other in (exact, boxes)]
     assert names == [["exact", "private"], ["compared", "private"]]
+
+
+def test_boxes_of_curves_that_approximate_say_so():
+    words = "read off curves that approximate"
+    assert words in str(released(ogive.Boxplot("x", (-6, 6), curve="projection", **BY)))
+    assert words not in str(released(ogive.Boxplot("x", (-6, 6), curve="tree_ls", **BY)))
+    assert words not in str(released(ogive.Boxplot("x", (-6, 6), method="five_numbers")))
