@@ -24,7 +24,7 @@ from ogive.noise.base import NodeNoise
 from ogive.noise.shares import widened
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import Aggregate, Binning
-from ogive.strategies.base import Level
+from ogive.strategies.base import Approximating, Level, Strategy, approximates
 
 Int64 = NDArray[np.int64]
 MeasuredT = TypeVar("MeasuredT")
@@ -139,6 +139,19 @@ def digest(kind: str, public: dict[str, Any], sums: Int64) -> bytes:
     found = hashlib.sha256(f"ogive {kind} measurement 1\n".encode() + len(text).to_bytes(8, "big") + text)
     found.update(sums.astype("<i8").tobytes())
     return found.digest()
+
+
+def described(strategy: Strategy) -> dict[str, Any]:
+    """Plain data that fixes what a strategy measures, to the last bit.
+
+    Features are computed from the fields; a version that computed them otherwise must not add the same noise, since
+    the difference of the two answers would be exact.
+    """
+    public = strategy.to_dict()
+    if approximates(strategy):
+        assert isinstance(strategy, Approximating)
+        public["features"] = hashlib.sha256(strategy.features.astype("<i8").tobytes()).hexdigest()
+    return public
 
 
 def noisy(query: LinearQuery, sums: Int64, nodes: NodeNoise | None) -> Int64:

@@ -109,7 +109,7 @@ class ClassCurvesQuery:
         """SHA-256 of binned data, classes, strategy and adjacency; as secret as the data."""
         public = {
             "classes": self.classes.to_dict(),
-            "strategy": self.strategy.to_dict(),
+            "strategy": base.described(self.strategy),
             "public_labels": self.public_labels,
             "adjacency": adjacency.value,
         }

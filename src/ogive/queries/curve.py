@@ -71,7 +71,7 @@ class CurveQuery:
         """SHA-256 of binned data, binning, strategy and adjacency; as secret as the data."""
         public = {
             "binning": self.binning.to_dict(),
-            "strategy": self.strategy.to_dict(),
+            "strategy": base.described(self.strategy),
             "adjacency": adjacency.value,
         }
         return base.digest("curve", public, sums)

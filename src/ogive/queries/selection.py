@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import as_concentrated, group_loss
-from ogive.errors import ParameterError
+from ogive.errors import DataError, ParameterError
 from ogive.noise import Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
@@ -104,8 +104,14 @@ class NoisyMaxQuery:
         return (self.binning.records(sums),) if adjacency is Adjacency.REPLACE else None
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """Number of the leading candidate, the lowest where several lead; shape (1,)."""
+        """Number of the leading candidate, the lowest where several lead; shape (1,).
+
+        Raises:
+            DataError: there are so many records that the scores would not fit.
+        """
         scores = self.score.scores(sums)
+        if int(np.abs(scores).max()) >= 1 << (61 - self.bits):
+            raise DataError(f"scores of so many records do not fit with {self.bits} fractional bits")
         if nodes is not None:
             scores = (scores << self.bits) + base.draw(nodes, self.levels)[0]
         return np.array([np.argmax(scores)], dtype=np.int64)

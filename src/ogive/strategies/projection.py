@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ogive.accounting import discrete_loss
 from ogive.accounting.gaussian import LEAST_SIGMA
-from ogive.errors import ParameterError
+from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, Loss, PureDP, check_adjacency
@@ -99,14 +99,15 @@ class OrthogonalProjection:
         """Sums of the features over the records, exactly, shape (M,).
 
         Raises:
-            ParameterError: so many records that the sums would not fit.
+            DataError: there are so many records that the sums would not fit.
         """
         values = histogram(counts, self.size)
         records, largest = float(np.abs(values).sum(dtype=np.float64)), int(np.abs(self.features).max())
         if records * largest > 2.0**62:
-            raise ParameterError(
-                f"with {self.bits} fractional bits a projection adds up at most {2**62 // largest:.3g} records, "
-                f"got {records:.3g}; use fewer bits"
+            # how many there are may be private
+            raise DataError(
+                f"with {self.bits} fractional bits a projection adds up at most {2**62 // largest:.3g} records; "
+                "use fewer bits"
             )
         return self.features @ values
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from ogive.errors import ParameterError, ScaleError
+from ogive.errors import DataError, ParameterError, ScaleError
 from ogive.grids import Grid
 from ogive.noise import DerivedNodes, DiscreteLaplace, Geometric
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
@@ -53,6 +53,17 @@ def test_a_noisy_maximum_leads_as_often_as_its_exact_probabilities_say(bits):
     found = answers(query, COUNTS)
     assert p_value(found, selection.noisy_max(scores, query.law.scale)) > goodness.LEVEL
     assert p_value(found, selection.noisy_max(scores, query.law.scale / 2)) < goodness.LEVEL
+
+
+def test_scores_that_would_wrap_are_refused():
+    score = QuantileScore("0.501", first=0, last=1)
+    grid = Binning("x", Grid.linear(0, 2, bins=2))
+    query = design_noisy_max(grid, score, privacy=PureDP(1), unit=UNIT, bits=20)
+    nodes = DerivedNodes(bytes(32), b"")
+    # just below the limit the right bin leads
+    assert query.answer(np.array([0, 4_000_000_000]), nodes)[0] == 1
+    with pytest.raises(DataError, match="fractional bits"):
+        query.answer(np.array([0, 17_557_071_901]), nodes)
 
 
 @pytest.mark.parametrize("side", ["low", "high"])

@@ -151,7 +151,7 @@ def test_a_curve_without_records_has_no_shape():
             read()
 
 
-@pytest.mark.parametrize("ax", [3, "axes", object()], ids=str)
+@pytest.mark.parametrize("ax", [3, "axes", object()], ids=["number", "text", "object"])
 def test_pictures_are_drawn_into_axes_only(ax):
     curve = exact_curve(VALUES, GRID)
     for draw in (curve.plot, curve.plot_histogram, lambda ax: curve.plot_qq(curve, ax)):
