@@ -98,7 +98,8 @@ def make_key(path: Path) -> Keys:
             write_atomically(draft, secrets.token_bytes(KEY_BYTES), mode=0o600, replace=False)
             sync_folder(draft.parent)
         except ParameterError as problem:
-            if not draft.exists():
+            # a faster maker's draft may have become the key file this moment
+            if not draft.exists() and not path.exists():
                 raise LedgerError(f"cannot make the ledger's key file: {problem}") from None
         except OSError as problem:
             raise LedgerError(f"cannot make the ledger's key file {path}: {problem.strerror}") from None

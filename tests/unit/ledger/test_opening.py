@@ -10,8 +10,8 @@ import pytest
 from helpers.postgres import server
 
 import ogive
-from ogive.errors import BudgetError, LedgerError
-from ogive.ledger.keys import draft_of, make_key
+from ogive.errors import BudgetError, LedgerError, ParameterError
+from ogive.ledger.keys import draft_of, make_key, read_key
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 
 SECRET = bytes(32)
@@ -319,3 +319,23 @@ def test_a_draft_that_is_settled_while_it_is_looked_at_is_read_where_it_went(tmp
 
     monkeypatch.setattr(type(path), "exists", settled_meanwhile)
     assert make_key(path).check == made.check
+
+
+def test_a_draft_that_is_made_and_settled_while_another_is_written_is_read_where_it_went(tmp_path, monkeypatch):
+    path = tmp_path / "ledger.key"
+
+    def beaten(draft, content, **options):
+        path.write_bytes(bytes(range(32)))
+        raise ParameterError(f"{draft} exists and is not replaced; name another file")
+
+    monkeypatch.setattr("ogive.ledger.keys.write_atomically", beaten)
+    assert make_key(path).check == read_key(path).check
+
+
+def test_a_key_that_can_be_neither_made_nor_found_is_refused(tmp_path, monkeypatch):
+    def full(draft, content, **options):
+        raise ParameterError(f"cannot write {draft}: no space left on device")
+
+    monkeypatch.setattr("ogive.ledger.keys.write_atomically", full)
+    with pytest.raises(LedgerError, match="cannot make the ledger's key file: .*no space left"):
+        make_key(tmp_path / "ledger.key")
