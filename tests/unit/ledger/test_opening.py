@@ -337,5 +337,5 @@ def test_a_key_that_can_be_neither_made_nor_found_is_refused(tmp_path, monkeypat
         raise ParameterError(f"cannot write {draft}: no space left on device")
 
     monkeypatch.setattr("ogive.ledger.keys.write_atomically", full)
-    with pytest.raises(LedgerError, match="cannot make the ledger's key file: .*no space left"):
+    with pytest.raises(LedgerError, match=r"cannot make the ledger's key file: .*no space left"):
         make_key(tmp_path / "ledger.key")
