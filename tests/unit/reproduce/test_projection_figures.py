@@ -98,7 +98,7 @@ def test_the_librarys_adaptive_quantiles_are_those_of_the_simulation_with_joint_
         generator = np.random.default_rng(seed)
         records = shape.records(generator, 10_000)
         source = KeyedSource.from_seed(seed)
-        curve = releases.library_curve(records, (0.0, 1.0), privacy, releases.OUR_QUANTILES, source)
+        curve = releases.released_curve(records, (0.0, 1.0), privacy, releases.OUR_QUANTILES, source)
         library.append(releases.values_of(curve))
         for found, sigma in ((simulated, joint), (wrong, naive)):
             noise = sigma * generator.standard_normal(ROUNDS)
@@ -188,7 +188,7 @@ def test_the_librarys_boxes_count_what_they_show():
     records = np.random.default_rng(8).standard_normal(10_000)
     privacy = releases.guarantee(1.0, delta_of(10_000))
     found = {
-        method: boxes.library_box(records, (-4.0, 4.0), privacy, method, KeyedSource.from_seed(9))
+        method: boxes.released_box(records, (-4.0, 4.0), privacy, method, KeyedSource.from_seed(9))
         for method in ("resample", "five_numbers")
     }
     curve, five = found["resample"], found["five_numbers"]

@@ -93,8 +93,8 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
         ORIGINAL: box_of(records),
         FIVE: five_numbers(records, epsilon, generator, monotone=False),
         FIVE_MONOTONE: five_numbers(records, epsilon, generator, monotone=True),
-        OURS: library_box(records, (shape.low, shape.high), privacy, "resample", source),
-        OUR_FIVE: library_box(records, (shape.low, shape.high), privacy, "five_numbers", source),
+        OURS: released_box(records, (shape.low, shape.high), privacy, "resample", source),
+        OUR_FIVE: released_box(records, (shape.low, shape.high), privacy, "five_numbers", source),
     }
     for name, strategy in designs.items():
         curve = released(strategy, counts, source)
@@ -133,7 +133,7 @@ def box_of(values: Float64) -> Box:
     )
 
 
-def library_box(
+def released_box(
     records: Float64, bounds: tuple[float, float], privacy: ApproxDP, method: str, source: KeyedSource
 ) -> Box:
     """The boxplot of one release of the library."""

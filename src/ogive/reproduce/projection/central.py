@@ -37,7 +37,7 @@ from ogive.reproduce.projection.releases import (
     exact,
     guarantee,
     histograms,
-    library_curve,
+    released_curve,
     projection,
     released,
     values_of,
@@ -141,7 +141,7 @@ def private_curves(
         AQ: OUR_QUANTILES,
     }
     library = {
-        name: library_curve(records, (shape.low, shape.high), privacy, recipe, source)
+        name: released_curve(records, (shape.low, shape.high), privacy, recipe, source)
         for name, recipe in recipes.items()
     }
     curves |= {name: values_of(curve) for name, curve in library.items()}

@@ -111,7 +111,7 @@ def _curve(strategy: Strategy, answer: Int64, total: int) -> Float64:
     return np.concatenate([[0.0], valid_curve(estimate)])
 
 
-def library_curve(records: Float64, bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource) -> Curve:
+def released_curve(records: Float64, bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource) -> Curve:
     """One release of all records by a method of the library, with everything else as it is by default."""
     statistic = Ecdf("value", bounds=bounds, bins=SIZE, method=method)
     return release(statistic, trust=Central({"value": records}), privacy=privacy, source=source)
