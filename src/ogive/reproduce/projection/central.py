@@ -37,9 +37,9 @@ from ogive.reproduce.projection.releases import (
     exact,
     guarantee,
     histograms,
-    released_curve,
     projection,
     released,
+    released_curve,
     values_of,
 )
 from ogive.reproduce.projection.shapes import SHAPES, Shape
