@@ -18,9 +18,10 @@ statistics trust
 plots smoothing
 records ledger
 queries
-strategies
+strategies kernels
+local
 noise accounting
-provenance files
+provenance files columns
 grids privacy
 errors
 """

@@ -16,7 +16,7 @@ from ogive.accounting import covers, total_loss
 from ogive.errors import BudgetError, UnsupportedError
 from ogive.planning.public_nodes import nodes_for
 from ogive.privacy import Loss
-from ogive.queries import Aggregate, Answer, Query
+from ogive.queries import Aggregate, Answer, CuratorQuery, Query
 from ogive.statistics.base import Estimate, Statistic, Terms
 
 Int64 = NDArray[np.int64]
@@ -71,6 +71,7 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
         if query.aggregate not in known:
             known[query.aggregate] = sums(query.aggregate)
         exact = known[query.aggregate]
+        assert isinstance(query, CuratorQuery)
         values = query.answer(exact, None if run is None else nodes_for(query, run))
         answer = Answer(values, query.totals(exact, terms.adjacency), noisy=run is not None)
         try:

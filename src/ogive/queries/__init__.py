@@ -4,22 +4,14 @@ Statistics speak this language upward, trust models answer it downward; neither 
 other. A query holds everything a party needs to rebuild it; nothing executable is sent.
 """
 
-from ogive.queries.aggregates import (
-    MISSING_POLICIES,
-    OUTSIDE_POLICIES,
-    Aggregate,
-    Binning,
-    ClassBinning,
-    GroupBinning,
-    GroupSums,
-    Label,
-    LabelValue,
-)
-from ogive.queries.base import Answer, Int64, LinearQuery, Query
+from ogive.columns import MISSING_POLICIES, OUTSIDE_POLICIES, Binning, Label, LabelValue
+from ogive.queries.aggregates import Aggregate, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
+from ogive.queries.base import Answer, CuratorQuery, Int64, LinearQuery, Query
 from ogive.queries.class_curves import ClassCurvesQuery, class_curves_price
 from ogive.queries.curve import CurveQuery
 from ogive.queries.group_sums import GroupSumsQuery
 from ogive.queries.groups import GroupedQuery
+from ogive.queries.reports import ReportsQuery
 from ogive.queries.scores import QuantileScore, Score
 from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
 from ogive.queries.sparse_vector import SparseVectorQuery, design_sparse_vector
@@ -30,8 +22,10 @@ __all__ = [
     "Aggregate",
     "Answer",
     "Binning",
+    "Cells",
     "ClassBinning",
     "ClassCurvesQuery",
+    "CuratorQuery",
     "CurveQuery",
     "GroupBinning",
     "GroupSums",
@@ -44,6 +38,8 @@ __all__ = [
     "NoisyMaxQuery",
     "QuantileScore",
     "Query",
+    "ReportsQuery",
+    "RowValues",
     "Score",
     "SparseVectorQuery",
     "class_curves_price",

@@ -12,107 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.columns import LONGEST_LABEL, MAX_GROUPS, Binning, Domain, Label, LabelValue, storable
 from ogive.errors import ParameterError
-from ogive.grids import Grid
 
 Int64 = NDArray[np.int64]
 
-MISSING_POLICIES = ("refuse", "low", "high", "drop")
-OUTSIDE_POLICIES = ("clip", "refuse")
 MAX_FRACTIONAL_BITS = 30
-MAX_GROUPS = 1000
-
-LabelValue = bool | int | float | str
-
-# what is released must be readable when it is stored
-_LARGEST_LABEL = 1 << 62
-_LONGEST_LABEL = 4000
-
-
-@dataclass(frozen=True)
-class Binning:
-    """How one record becomes the number of a bin.
-
-    Fields:
-        column: Name of a numeric or temporal column.
-        grid: Public thresholds.
-        missing: What a missing value means: "refuse" (an error), "low" or "high" (counted at that
-            bound), or "drop" (not counted; only where the number of records is private).
-        outside: What a value outside the grid's bounds means: "clip" (counted at the nearer bound) or
-            "refuse" (an error).
-    """
-
-    column: str
-    grid: Grid
-    missing: str = "refuse"
-    outside: str = "clip"
-
-    def __post_init__(self) -> None:
-        if self.missing not in MISSING_POLICIES:
-            raise ParameterError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {self.missing!r}")
-        if self.outside not in OUTSIDE_POLICIES:
-            raise ParameterError(f"outside must be one of {', '.join(OUTSIDE_POLICIES)}, got {self.outside!r}")
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """Records per bin: (N,)."""
-        return (self.grid.bins,)
-
-    def records(self, sums: Int64) -> int:
-        """How many records were counted."""
-        return int(sums.sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"column": self.column, "grid": self.grid.to_dict(), "missing": self.missing, "outside": self.outside}
-
-
-@dataclass(frozen=True)
-class Label:
-    """Which of two classes a record belongs to.
-
-    Fields:
-        column: Name of a column of numbers, truth values or text.
-        positive: Values of the positive class, public.
-        negative: Values of the negative class; None takes every other value, of which there may then be
-            only one in the records. A value of neither class, and a missing one, is an error.
-
-    Raises:
-        ParameterError: a class has no value, or a value is in both, is not finite, or is too large to be stored.
-    """
-
-    column: str
-    positive: tuple[LabelValue, ...] = (1,)
-    negative: tuple[LabelValue, ...] | None = (0,)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.column, str):
-            raise ParameterError(f"the label must be a column's name, got {self.column!r}")
-        for name in ("positive", "negative"):
-            values = getattr(self, name)
-            if values is None and name == "negative":
-                continue
-            if not isinstance(values, tuple) or not values or not all(isinstance(v, LabelValue) for v in values):
-                raise ParameterError(f"{name} must be the values of a class, for example ('yes',), got {values!r}")
-            if not all(map(_storable, values)):
-                raise ParameterError(
-                    f"{name} must hold texts of at most {_LONGEST_LABEL} characters or numbers below 2^62 in size"
-                )
-        both = set(self.positive) & set(self.negative or ())
-        if both:
-            value = sorted(str(value).lower() if isinstance(value, bool) else repr(value) for value in both)[0]
-            raise ParameterError(f"{value} cannot be in both classes")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        negative = None if self.negative is None else list(self.negative)
-        return {"column": self.column, "positive": list(self.positive), "negative": negative}
-
-
-def _storable(value: LabelValue) -> bool:
-    if isinstance(value, str):
-        return len(value) <= _LONGEST_LABEL
-    return abs(value) < _LARGEST_LABEL  # NaN is not
 
 
 @dataclass(frozen=True)
@@ -206,9 +111,9 @@ class GroupBinning:
             raise ParameterError(f"groups must be the values of column {self.by!r}, public, got {self.groups!r}")
         if not 1 <= len(self.groups) <= MAX_GROUPS:
             raise ParameterError(f"there must be 1 to {MAX_GROUPS} groups, got {len(self.groups)}")
-        if not all(map(_storable, self.groups)):
+        if not all(map(storable, self.groups)):
             raise ParameterError(
-                f"groups must be texts of at most {_LONGEST_LABEL} characters or numbers below 2^62 in size"
+                f"groups must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
             )
         if len(set(self.groups)) < len(self.groups):
             twice = next(group for number, group in enumerate(self.groups) if group in self.groups[:number])
@@ -228,4 +133,58 @@ class GroupBinning:
         return {"values": self.values.to_dict(), "by": self.by, "groups": list(self.groups)}
 
 
-Aggregate = Binning | ClassBinning | GroupBinning | GroupSums
+@dataclass(frozen=True)
+class Cells:
+    """Records per symbol of a domain, so per combination of the bins of several columns; sums have shape (k,)."""
+
+    domain: Domain
+
+    def __post_init__(self) -> None:
+        self.domain.check_size()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(k,)."""
+        return (self.domain.size,)
+
+    def records(self, sums: Int64) -> int:
+        """How many records were counted."""
+        return int(sums.sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"cells": self.domain.to_dict()}
+
+
+@dataclass(frozen=True)
+class RowValues:
+    """The records themselves, a row of numbers each: not a sum, so only who sees all records has it.
+
+    "Sums" have shape (n, columns) and hold the bits of float64 numbers: `values` reads them.
+    """
+
+    domain: Domain
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of no records: (0, columns)."""
+        return (0, len(self.domain.columns))
+
+    def values(self, sums: Int64) -> NDArray[np.float64]:
+        """Numbers of the columns' grids and places of categories, shape (n, columns), without NaN."""
+        return np.ascontiguousarray(sums).view(np.float64)
+
+    def sums(self, values: NDArray[np.float64]) -> Int64:
+        """The bits of rows of numbers; `values` inverts it."""
+        return np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
+
+    def records(self, sums: Int64) -> int:
+        """How many records there are."""
+        return len(sums)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"rows": self.domain.to_dict()}
+
+
+Aggregate = Binning | ClassBinning | GroupBinning | GroupSums | Cells | RowValues

@@ -3,8 +3,9 @@
 A query is plain data: which exact integers it needs of the records (`aggregate`), which of their
 integer combinations are wanted (`measure`), which independent integer noise is added where
 (`levels`, `noise`), and what that costs (`price`). A query that is not linear (the place of a noisy
-maximum, say) has only its whole `answer`, for those who may see all records at once. Any party can rebuild and check
-it; nothing executable is sent.
+maximum, say) has only its whole `answer`, for those who may see all records at once; a query for reports that every
+owner randomizes (`ReportsQuery`) has no answer but what the reports add up to. Any party can rebuild and check it;
+nothing executable is sent.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from typing import Any, Protocol, TypeVar, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.columns import Binning
 from ogive.errors import ParameterError
 from ogive.noise.base import NodeNoise
 from ogive.noise.shares import widened
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
-from ogive.queries.aggregates import Aggregate, Binning
+from ogive.queries.aggregates import Aggregate
 from ogive.strategies.base import Approximating, Level, Strategy, approximates
 
 Int64 = NDArray[np.int64]
@@ -61,10 +63,6 @@ class Query(Protocol):
         """
         ...
 
-    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """What is opened, from the aggregate and the noise of the release; None for no noise."""
-        ...
-
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """Exact numbers of records that the adjacency makes public, or None."""
         ...
@@ -78,7 +76,16 @@ class Query(Protocol):
 
 
 @runtime_checkable
-class LinearQuery(Query, Protocol):
+class CuratorQuery(Query, Protocol):
+    """A query that can be answered by who sees all records at once."""
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """What is opened, from the aggregate and the noise of the release; None for no noise."""
+        ...
+
+
+@runtime_checkable
+class LinearQuery(CuratorQuery, Protocol):
     """A query whose answer is a linear map of the aggregate plus one of the noise.
 
     Parties who each hold some of the records, and some of the noise, can add theirs up.

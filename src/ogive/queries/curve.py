@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import group_loss
+from ogive.columns import Binning
 from ogive.errors import ParameterError
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.aggregates import Binning
 from ogive.queries.base import Int64
 from ogive.strategies.base import Level, Pointwise, Strategy
 

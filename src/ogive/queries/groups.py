@@ -22,7 +22,7 @@ from ogive.noise.base import Law, NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import GroupBinning
-from ogive.queries.base import Int64, Query
+from ogive.queries.base import CuratorQuery, Int64
 from ogive.queries.class_curves import in_several
 from ogive.strategies.base import Level
 
@@ -42,7 +42,7 @@ class GroupedQuery:
     """
 
     groups: GroupBinning
-    parts: tuple[Query | None, ...]
+    parts: tuple[CuratorQuery | None, ...]
     public_groups: bool = False
 
     def __post_init__(self) -> None:
@@ -52,7 +52,7 @@ class GroupedQuery:
             raise ParameterError("ask something of at least one group")
 
     @property
-    def asked(self) -> tuple[Query, ...]:
+    def asked(self) -> tuple[CuratorQuery, ...]:
         """The queries of the groups of which something is asked."""
         return tuple(part for part in self.parts if part is not None)
 

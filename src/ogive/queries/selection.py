@@ -18,12 +18,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import as_concentrated, group_loss
+from ogive.columns import Binning
 from ogive.errors import DataError, ParameterError
 from ogive.noise import Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
-from ogive.queries.aggregates import Binning
 from ogive.queries.base import Int64
 from ogive.queries.scores import Score
 from ogive.strategies.base import Level

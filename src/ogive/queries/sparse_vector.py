@@ -17,12 +17,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ogive.columns import Binning
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
-from ogive.queries.aggregates import Binning
 from ogive.queries.base import Int64
 from ogive.queries.selection import stated
 from ogive.strategies.base import Level

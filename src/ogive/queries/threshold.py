@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import group_loss
+from ogive.columns import Binning
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.aggregates import Binning
 from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss

@@ -14,6 +14,9 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, Query
 
+NEEDS_OWNERS = "these are reports that every record's owner randomizes; use trust local, or a method without reports"
+"""Why those who hold records do not answer a query for reports."""
+
 
 class Opening(Protocol):
     """One release in progress."""

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 from ogive.noise import DerivedNodes
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Answer, Int64, Query
+from ogive.queries import Aggregate, Answer, CuratorQuery, Int64, Query
 from ogive.records import Records
-from ogive.trust.base import Opening
+from ogive.trust.base import NEEDS_OWNERS, Opening
 
 
 class Central:
@@ -47,8 +47,8 @@ class Central:
         return self.records.count()
 
     def refusal(self, query: Query) -> str | None:
-        """A curator can answer every query."""
-        return None
+        """A curator can answer every query but those for reports."""
+        return None if isinstance(query, CuratorQuery) else NEEDS_OWNERS
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
         """Start a release with a fresh noise key from the source."""
@@ -73,6 +73,7 @@ class _CentralOpening:
 
         Privacy: `query.price(unit)` once per measurement, however often it is opened.
         """
+        assert isinstance(query, CuratorQuery)
         sums = self._aggregate(query.aggregate)
         nodes = DerivedNodes(self.secret, self.context(query))
         return Answer(query.answer(sums, nodes), query.totals(sums, self._adjacency))

@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, Query
+from ogive.queries import Answer, CuratorQuery, Query
 from ogive.records import Records
-from ogive.trust.base import Opening
+from ogive.trust.base import NEEDS_OWNERS, Opening
 
 
 class Clear:
@@ -39,8 +39,8 @@ class Clear:
         return self.records.count()
 
     def refusal(self, query: Query) -> str | None:
-        """Nothing is refused."""
-        return None
+        """Nothing is refused but queries for reports."""
+        return None if isinstance(query, CuratorQuery) else NEEDS_OWNERS
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
         """Start a release without noise; the source stays untouched."""
@@ -59,6 +59,7 @@ class _ClearOpening:
         self._adjacency = adjacency
 
     def answer(self, query: Query) -> Answer:
+        assert isinstance(query, CuratorQuery)
         sums = self._records.aggregate(query.aggregate)
         return Answer(query.answer(sums, None), query.totals(sums, self._adjacency), noisy=False)
 

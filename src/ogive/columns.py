@@ -1,0 +1,318 @@
+"""Columns of a table and what their values may be: public domains, before anyone looks at a record.
+
+A record becomes a row of numbers, one for each column: a number of the grid, or the place of a category
+in its declared list. A `Domain` puts several columns side by side and numbers the combinations of
+their bins and categories, its symbols. Nothing here needs more than numpy, so that it can be shipped to devices.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError
+from ogive.grids import Grid
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+MISSING_POLICIES = ("refuse", "low", "high", "drop")
+OUTSIDE_POLICIES = ("clip", "refuse")
+MAX_GROUPS = 1000
+MAX_SYMBOLS = 1 << 24
+
+LabelValue = bool | int | float | str
+
+# what is released must be readable when it is stored
+LARGEST_LABEL = 1 << 62
+LONGEST_LABEL = 4000
+
+
+def storable(value: LabelValue) -> bool:
+    """Whether a label can be read again once it is stored: no NaN, no endless text."""
+    if isinstance(value, str):
+        return len(value) <= LONGEST_LABEL
+    return abs(value) < LARGEST_LABEL  # NaN is not
+
+
+@dataclass(frozen=True)
+class Binning:
+    """How one record becomes the number of a bin.
+
+    Fields:
+        column: Name of a numeric or temporal column.
+        grid: Public thresholds.
+        missing: What a missing value means: "refuse" (an error), "low" or "high" (counted at that
+            bound), or "drop" (not counted; only where the number of records is private).
+        outside: What a value outside the grid's bounds means: "clip" (counted at the nearer bound) or
+            "refuse" (an error).
+    """
+
+    column: str
+    grid: Grid
+    missing: str = "refuse"
+    outside: str = "clip"
+
+    def __post_init__(self) -> None:
+        if self.missing not in MISSING_POLICIES:
+            raise ParameterError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {self.missing!r}")
+        if self.outside not in OUTSIDE_POLICIES:
+            raise ParameterError(f"outside must be one of {', '.join(OUTSIDE_POLICIES)}, got {self.outside!r}")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Records per bin: (N,)."""
+        return (self.grid.bins,)
+
+    def records(self, sums: Int64) -> int:
+        """How many records were counted."""
+        return int(sums.sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"column": self.column, "grid": self.grid.to_dict(), "missing": self.missing, "outside": self.outside}
+
+    @property
+    def size(self) -> int:
+        """Number of bins."""
+        return self.grid.bins
+
+    def symbols(self, values: Float64) -> Int64:
+        """0-based bin of each number of the grid, which is not NaN; values outside are clipped."""
+        return self.grid.bin_of(values)
+
+    def cells(self) -> tuple[Float64, Float64]:
+        """Smallest and largest number in each bin, each of shape (bins,); the same for whole numbers."""
+        highs = self.grid.thresholds
+        if self.grid.kind == "integers":
+            return highs, highs
+        return np.concatenate([[self.grid.low], highs[:-1]]), highs
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Binning:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        grid = Grid.from_dict(data.get("grid") or {})
+        return Binning(_text(data, "column"), grid, _text(data, "missing"), _text(data, "outside"))
+
+
+@dataclass(frozen=True)
+class Label:
+    """Which of two classes a record belongs to.
+
+    Fields:
+        column: Name of a column of numbers, truth values or text.
+        positive: Values of the positive class, public.
+        negative: Values of the negative class; None takes every other value, of which there may then be
+            only one in the records. A value of neither class, and a missing one, is an error.
+
+    Raises:
+        ParameterError: a class has no value, or a value is in both, is not finite, or is too large to be stored.
+    """
+
+    column: str
+    positive: tuple[LabelValue, ...] = (1,)
+    negative: tuple[LabelValue, ...] | None = (0,)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str):
+            raise ParameterError(f"the label must be a column's name, got {self.column!r}")
+        for name in ("positive", "negative"):
+            values = getattr(self, name)
+            if values is None and name == "negative":
+                continue
+            if not isinstance(values, tuple) or not values or not all(isinstance(v, LabelValue) for v in values):
+                raise ParameterError(f"{name} must be the values of a class, for example ('yes',), got {values!r}")
+            if not all(map(storable, values)):
+                raise ParameterError(
+                    f"{name} must hold texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
+                )
+        both = set(self.positive) & set(self.negative or ())
+        if both:
+            value = sorted(str(value).lower() if isinstance(value, bool) else repr(value) for value in both)[0]
+            raise ParameterError(f"{value} cannot be in both classes")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        negative = None if self.negative is None else list(self.negative)
+        return {"column": self.column, "positive": list(self.positive), "negative": negative}
+
+    @property
+    def size(self) -> int:
+        """Two classes: 0 is the negative one, 1 the positive one."""
+        return 2
+
+    def symbols(self, values: Float64) -> Int64:
+        """Class of each number, which is 0 or 1."""
+        return values.astype(np.int64)
+
+    def cells(self) -> tuple[Float64, Float64]:
+        """The number of each class, twice."""
+        return np.arange(2.0), np.arange(2.0)
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Label:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        negative = data.get("negative")
+        return Label(
+            _text(data, "column"), _values(data, "positive"), None if negative is None else _values(data, "negative")
+        )
+
+
+@dataclass(frozen=True)
+class Categories:
+    """A column of which every value is one of a public list.
+
+    Fields:
+        column: Name of a column of numbers, truth values or text.
+        values: The categories, in the order that ranks them where ranks matter. Any other value is an error.
+
+    Raises:
+        ParameterError: there are no categories or too many, or two are the same, or one could not be stored.
+    """
+
+    column: str
+    values: tuple[LabelValue, ...]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.column, str):
+            raise ParameterError(f"column must be a column's name, got {self.column!r}")
+        if not isinstance(self.values, tuple) or not all(isinstance(value, LabelValue) for value in self.values):
+            raise ParameterError(f"categories of column {self.column!r} must be a list of values, got {self.values!r}")
+        if not 1 <= len(self.values) <= MAX_SYMBOLS:
+            raise ParameterError(f"there must be 1 to {MAX_SYMBOLS} categories, got {len(self.values)}")
+        if not all(map(storable, self.values)):
+            raise ParameterError(
+                f"categories must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
+            )
+        if len(set(self.values)) < len(self.values):
+            raise ParameterError(f"each category of column {self.column!r} must be named once")
+
+    @property
+    def size(self) -> int:
+        """Number of categories."""
+        return len(self.values)
+
+    def symbols(self, values: Float64) -> Int64:
+        """Place of each category in the list, of which the numbers are the places already."""
+        return values.astype(np.int64)
+
+    def cells(self) -> tuple[Float64, Float64]:
+        """The number of each category, twice."""
+        places = np.arange(float(self.size))
+        return places, places
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"column": self.column, "values": list(self.values)}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> Categories:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        return Categories(_text(data, "column"), _values(data, "values"))
+
+
+Column = Binning | Categories | Label
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Several columns side by side; a symbol is one combination of their bins and categories.
+
+    Symbols are numbered with the last column fastest: of two columns of sizes (a, b), `i * b + j`.
+
+    Fields:
+        columns: At least one; no two of one name.
+
+    Raises:
+        ParameterError: there is no column, or one twice.
+    """
+
+    columns: tuple[Column, ...]
+
+    def __post_init__(self) -> None:
+        if not self.columns:
+            raise ParameterError("name at least one column")
+        names = [column.column for column in self.columns]
+        twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+        if twice is not None:
+            raise ParameterError(f"each column must be named once, but {twice!r} is named twice")
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Symbols of each column."""
+        return tuple(column.size for column in self.columns)
+
+    @cached_property
+    def size(self) -> int:
+        """Symbols of all columns together, k."""
+        return math.prod(self.sizes)
+
+    def check_size(self, most: int = MAX_SYMBOLS) -> int:
+        """The number of symbols, if it is not too large to be held in an array.
+
+        Raises:
+            ParameterError: it is.
+        """
+        if self.size > most:
+            raise ParameterError(f"the columns have {self.size} combinations of bins, more than {most}; use fewer bins")
+        return self.size
+
+    def symbols(self, rows: Float64) -> Int64:
+        """Symbol of each row of numbers, shape (n,) from (n, columns), in 0..size-1; no NaN."""
+        found = np.zeros(len(rows), dtype=np.int64)
+        for number, column in enumerate(self.columns):
+            found = found * column.size + column.symbols(rows[:, number])
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"columns": [{"type": type(column).__name__.lower(), **column.to_dict()} for column in self.columns]}
+
+    @staticmethod
+    def from_dict(data: Any) -> Domain:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        columns = data.get("columns") if isinstance(data, dict) else None
+        if not isinstance(columns, list) or not all(isinstance(each, dict) for each in columns):
+            raise ParameterError("a domain must be an object with a list of columns")
+        kinds: dict[Any, Any] = {kind.__name__.lower(): kind for kind in (Binning, Categories, Label)}
+        unknown = [each for each in columns if str(each.get("type")) not in kinds]
+        if unknown:
+            raise ParameterError(
+                f"a column's type must be {', '.join(kinds)}, got {str(unknown[0].get('type'))[:40]!r}"
+            )
+        return Domain(tuple(kinds[each["type"]].from_dict(each) for each in columns))
+
+
+def _text(data: dict[str, Any], name: str) -> str:
+    value = data.get(name)
+    if not isinstance(value, str):
+        raise ParameterError(f"a column's field {name!r} must be text, got {str(value)[:40]!r}")
+    return value
+
+
+def _values(data: dict[str, Any], name: str) -> tuple[LabelValue, ...]:
+    values = data.get(name)
+    if not isinstance(values, list) or not all(isinstance(value, LabelValue) for value in values):
+        raise ParameterError(f"a column's field {name!r} must be a list of values")
+    return tuple(values)

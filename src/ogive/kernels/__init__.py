@@ -1,0 +1,1 @@
+"""Kernels of pairwise statistics, and the measures that are asked for by name."""

@@ -1,0 +1,125 @@
+"""What every kernel of a pairwise statistic can do.
+
+A kernel f(x, y) looks at two records, each a row of numbers (of one column or of several). Its U-statistic is its
+mean over all pairs of different records. A `Measure` is what people ask for by name: a function of one or of a few
+such means, Kendall's tau-b say. Kernels are frozen plain data and know nothing of privacy.
+
+Two-sample kernels look at one record of each of two classes, and their first argument is of the positive class.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Domain
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+MATRICES = ("average", "midpoint", "nodes")
+"""How a kernel is read off two bins: its mean over both, half-way between its extremes there, or its value at both
+nodes of randomized rounding."""
+
+
+@runtime_checkable
+class Kernel(Protocol):
+    """Interface; frozen plain data with no subclass.
+
+    `columns` is the public domain of the columns that the kernel looks at, in its order; of a two-sample kernel
+    without the column of classes. Rows have shape (..., columns).
+    """
+
+    name: ClassVar[str]
+
+    @property
+    def samples(self) -> int:
+        """How many classes a tuple of records comes from: 1 for an ordinary kernel, 2 for a two-sample one."""
+        ...
+
+    def check(self, columns: Domain) -> None:
+        """Refuse a domain that the kernel cannot look at.
+
+        Raises:
+            ParameterError: too many or too few columns, or of a kind that has no order or no distance.
+        """
+        ...
+
+    def __call__(self, left: Float64, right: Float64) -> Float64:
+        """Values of f, rows against rows, shape (...), from (..., columns) each, which broadcast."""
+        ...
+
+    def range(self, columns: Domain) -> tuple[float, float]:
+        """Smallest and largest value on the domain."""
+        ...
+
+    def lipschitz(self, columns: Domain) -> float | None:
+        """Most that f changes with one argument, per unit of it; None where it jumps."""
+        ...
+
+    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
+        """A: f between symbols, shape (k, k), symmetric unless two-sample; `kind` is one of `MATRICES`."""
+        ...
+
+    def spread(self, columns: Domain) -> Float64:
+        """Delta: squared half-range of f over each pair of symbols, shape (k, k)."""
+        ...
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """The U-statistic of exact rows, shape (n, columns), in O(n log n) where the kernel allows it.
+
+        Two-sample kernels take the class of each row, 0 or 1.
+
+        Raises:
+            DataError: there are too few rows, or a class is empty.
+        """
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that fixes the kernel."""
+        ...
+
+
+@dataclass(frozen=True)
+class Value:
+    """A measure of some means, with its derivative in each of them.
+
+    Fields:
+        value: The measure; NaN where it is not defined.
+        gradient: Derivatives, shape (means,), for the standard error by the delta method.
+        clipped: Whether a mean was moved to the nearest value that the measure is defined for.
+    """
+
+    value: float
+    gradient: Float64
+    clipped: bool = False
+
+
+@runtime_checkable
+class Measure(Protocol):
+    """What is asked for by name; interface, frozen plain data with no subclass."""
+
+    name: ClassVar[str]
+    """As in `Ustatistic(kernel=...)` and on the command line."""
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Whose means the measure is a function of; at least one."""
+        ...
+
+    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
+        """The measure of its kernels' means, shape (kernels,).
+
+        Args:
+            means: U-statistics, perhaps noisy.
+            columns: The public domain.
+            records: Number of records where it matters and is known, for small-sample factors.
+        """
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that fixes the measure."""
+        ...

@@ -1,0 +1,95 @@
+"""What every frequency oracle can do: one randomized report a person, and the sums that reports add up to.
+
+Roles, in the order of the messages:
+
+    owner       turns its own value into a symbol and the symbol into a report (`randomize`); nobody else sees the value
+    aggregator  adds reports up, in any order and in any pieces (`add`); sums of disjoint reports add up too
+
+A report says nothing alone: whatever two symbols an owner may have, no report is more than e^epsilon times as
+likely under one as under the other. The number that every participant has is public. It may decide by a public rule
+what the participant is asked (which level of a hierarchy, say), so that no report can choose that for itself.
+
+Owners need nothing but numpy here; aggregators have compiled kernels, in modules that owners never import.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.privacy import ApproxDP, PureDP
+
+Int64 = NDArray[np.int64]
+UInt8 = NDArray[np.uint8]
+UInt32 = NDArray[np.uint32]
+
+
+class Words(Protocol):
+    """Where random bits come from; `ogive.noise.SystemSource` is one, and so is `local.OwnerSource`."""
+
+    def words(self, count: int) -> UInt32:
+        """The next `count` uniform 32-bit words."""
+        ...
+
+
+@runtime_checkable
+class Oracle(Protocol):
+    """Interface; frozen plain data with no subclass."""
+
+    name: ClassVar[str]
+    """Short name, as in descriptions and on the command line."""
+
+    @property
+    def size(self) -> int:
+        """How many symbols there are, k; owners have one of 0..k-1."""
+        ...
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Epsilon that was asked for."""
+        ...
+
+    @property
+    def loss(self) -> PureDP | ApproxDP:
+        """What one report costs: the exact loss of the integers that are drawn, never above what was asked."""
+        ...
+
+    @property
+    def payload_bytes(self) -> int:
+        """Length of a report, without its header."""
+        ...
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the integers that reports add up to."""
+        ...
+
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+        """The reports of some participants.
+
+        Args:
+            symbols: Of each participant, shape (n,), in 0..size-1.
+            numbers: Of each participant, shape (n,), public.
+            source: Of random bits that nobody else knows.
+
+        Returns:
+            Payloads, shape (n, payload_bytes).
+
+        Privacy: `loss` for every participant, whatever the others do.
+        """
+        ...
+
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+        """Add reports to sums of `shape`, in place.
+
+        Returns:
+            Which reports were well-formed, shape (n,); the others are not added.
+        """
+        ...
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `ogive.local.oracle_from_dict` inverts it."""
+        ...

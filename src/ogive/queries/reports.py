@@ -1,0 +1,104 @@
+"""Reports that every owner randomizes, and the integers that they add up to."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.accounting import group_loss
+from ogive.errors import ParameterError
+from ogive.local.base import Oracle, Words
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
+from ogive.queries.aggregates import RowValues
+from ogive.strategies.base import Level
+
+Int64 = NDArray[np.int64]
+
+_CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class ReportsQuery:
+    """One report of every record's owner.
+
+    Fields:
+        rows: What a record is to its owner: a row of numbers, and their symbol.
+        oracle: How the symbol is randomized.
+    """
+
+    rows: RowValues
+    oracle: Oracle
+
+    @property
+    def method(self) -> str:
+        """Name of the frequency oracle."""
+        return self.oracle.name
+
+    @property
+    def aggregate(self) -> RowValues:
+        """The rows, each of which is its owner's alone."""
+        return self.rows
+
+    @property
+    def measurement(self) -> Hashable:
+        """Everything: a second set of reports would be priced again."""
+        return self
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """None: every report has noise of its own."""
+        return ()
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Loss of all reports of one person.
+
+        Raises:
+            ParameterError: the number of records would be private; whoever gets the reports can count them.
+        """
+        if unit.adjacency is Adjacency.ADD_OR_REMOVE:
+            raise ParameterError(
+                "whoever gets the reports can count them, so the number of records cannot be private; "
+                "use adjacency REPLACE"
+            )
+        return group_loss(self.oracle.loss, unit.max_rows_per_person)
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """How many reports there are."""
+        return (len(sums),)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the description and of all rows; as secret as the data."""
+        public: dict[str, Any] = {"rows": self.rows.to_dict(), "oracle": self.oracle.to_dict()}
+        found = hashlib.sha256(b"ogive reports 1\n" + json.dumps(public, sort_keys=True).encode() + b"\n")
+        found.update(np.ascontiguousarray(sums).astype("<i8").tobytes())
+        return found.digest()
+
+    def collect(self, sums: Int64, *, source: Words) -> Int64:
+        """What the reports of all owners add up to, each drawn as its owner would.
+
+        Rows are numbered in a random order, so that what a participant is asked does not depend on the
+        order of a table.
+
+        Args:
+            sums: The rows, as their aggregate gives them.
+            source: The owners' random bits.
+
+        Returns:
+            Sums of the oracle's shape.
+        """
+        symbols = self.rows.domain.symbols(self.rows.values(sums))
+        order = np.argsort(source.words(2 * len(symbols)).view(np.uint64), kind="stable")
+        numbers = np.empty(len(symbols), dtype=np.int64)
+        numbers[order] = np.arange(len(symbols))
+        found = np.zeros(self.oracle.shape, dtype=np.int64)
+        for start in range(0, len(symbols), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            payloads = self.oracle.randomize(symbols[part], numbers[part], source=source)
+            assert bool(self.oracle.add(found, numbers[part], payloads).all())
+        return found
