@@ -9,7 +9,8 @@
         ├── BudgetError         the price is above what was granted
         ├── LedgerError         the ledger cannot be read or written, or is for something else
         ├── ReleaseMismatchError    a release is resumed on other data, scale or grid
-        └── CopyError           a stream would go on in two places with the same noise
+        ├── CopyError           a stream would go on in two places with the same noise
+        └── PeerError           what somebody else sent is malformed, or does not belong here
 
 A message is one line: what was wrong, and what would be right.
 """
@@ -66,3 +67,7 @@ class ReleaseMismatchError(RefusalError):
 
 class CopyError(RefusalError):
     """A running total would go on in two places, whose totals differ by the elements alone."""
+
+
+class PeerError(RefusalError):
+    """What somebody else sent, a description or a partial state say, is malformed or does not belong here."""

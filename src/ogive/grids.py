@@ -197,6 +197,34 @@ class Grid:
         values.flags.writeable = False
         return values
 
+    @property
+    def nodes(self) -> NDArray[np.float64]:
+        """Points to which values are rounded at random, so that they are right on average; shape (bins,).
+
+        The first is `low` and the last `high`; between them they are spaced as the thresholds are.
+
+        Raises:
+            ParameterError: there is one bin only, or the thresholds are listed and `low` is not the first.
+        """
+        if self.bins < 2:
+            raise ParameterError("randomized rounding needs at least 2 bins")
+        steps = np.arange(self.bins, dtype=np.float64) / (self.bins - 1)
+        match self.kind:
+            case "linear":
+                values = self.low + (self.high - self.low) * steps
+            case "geometric":
+                values = self.low * (self.high / self.low) ** steps
+            case "integers":
+                return self.thresholds
+            case _:
+                if self.low != self.listed[0]:
+                    raise ParameterError(
+                        "randomized rounding needs listed thresholds of which the first is the lower bound"
+                    )
+                return self.thresholds
+        values[-1] = self.high
+        return values
+
     def bin_of(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
         """0-based bin of each value after clipping, same shape; NaN is not allowed here."""
         clipped = np.clip(values, self.low, self.high)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ogive.accounting import group_loss
 from ogive.errors import ParameterError
 from ogive.local.base import Oracle, Words
+from ogive.local.rounding import check_rounding, rounded
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import RowValues
 from ogive.strategies.base import Level
@@ -30,10 +31,19 @@ class ReportsQuery:
     Fields:
         rows: What a record is to its owner: a row of numbers, and their symbol.
         oracle: How the symbol is randomized.
+        rounding: How numbers become symbols: "simple" (their bin) or "randomized" (one of the two nodes around
+            them, drawn by the owner so that it is right on average).
+
+    Raises:
+        ParameterError: there is no rounding of this name, or it does not fit the columns.
     """
 
     rows: RowValues
     oracle: Oracle
+    rounding: str = "simple"
+
+    def __post_init__(self) -> None:
+        check_rounding(self.rounding, self.rows.domain)
 
     @property
     def method(self) -> str:
@@ -74,7 +84,11 @@ class ReportsQuery:
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of the description and of all rows; as secret as the data."""
-        public: dict[str, Any] = {"rows": self.rows.to_dict(), "oracle": self.oracle.to_dict()}
+        public: dict[str, Any] = {
+            "rows": self.rows.to_dict(),
+            "oracle": self.oracle.to_dict(),
+            "rounding": self.rounding,
+        }
         found = hashlib.sha256(b"ogive reports 1\n" + json.dumps(public, sort_keys=True).encode() + b"\n")
         found.update(np.ascontiguousarray(sums).astype("<i8").tobytes())
         return found.digest()
@@ -92,7 +106,7 @@ class ReportsQuery:
         Returns:
             Sums of the oracle's shape.
         """
-        symbols = self.rows.domain.symbols(self.rows.values(sums))
+        symbols = rounded(self.rows.domain, self.rows.values(sums), self.rounding, source=source)
         order = np.argsort(source.words(2 * len(symbols)).view(np.uint64), kind="stable")
         numbers = np.empty(len(symbols), dtype=np.int64)
         numbers[order] = np.arange(len(symbols))
