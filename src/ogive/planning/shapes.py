@@ -4,9 +4,10 @@ Either a table that the user gave (`like`), repeated until it has as many record
 model that is stated in every plan that used it. In the model a record is positive with probability
 `positive_share`; a hidden number is normal, of variance 1, around `shift` for positives and around 0 for
 negatives. Scores are that number, with the bounds of the grid at -3 and shift + 3; predicted probabilities
-are the exact ones, given the number, so the imagined model is well calibrated.
+are the exact ones, given the number, so the imagined model is well calibrated. Several columns without classes are
+independent: numbers lie evenly, and categories are equally frequent.
 
-Aggregates are sums over records, so those of k copies of a table are k times its own.
+Aggregates are sums over records, so those of k copies of a table are k times its own; rows are repeated.
 """
 
 from __future__ import annotations
@@ -23,10 +24,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
-from ogive.queries import Aggregate, Binning, ClassBinning, GroupBinning, GroupSums, Label
+from ogive.queries import Aggregate, ClassBinning, GroupBinning, GroupSums, RowValues
 from ogive.records import Records
+from ogive.records.labelled import columns_of
 from ogive.records.sources import Source, memory_source
 from ogive.statistics.curve_axis import to_labels
 
@@ -105,8 +108,27 @@ class BinormalShape:
         if isinstance(aggregate, ClassBinning):
             values = _on_grid(aggregate.score.grid, (hidden + _REACH) / (self.shift + 2 * _REACH))
             return {aggregate.score.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
-        values = self._probabilities(hidden)
-        return {aggregate.probability.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
+        if isinstance(aggregate, GroupSums):
+            values = self._probabilities(hidden)
+            return {aggregate.probability.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
+        return self._columns(aggregate.domain, hidden, positive)
+
+    def _columns(self, domain: Domain, hidden: Float64, positive: NDArray[np.bool_]) -> dict[str, Any]:
+        """Scores of the classes where there is a label, else independent columns."""
+        table: dict[str, Any] = {}
+        labeled = any(isinstance(column, Label) for column in domain.columns)
+        scrambled = np.random.default_rng(_SEED)
+        for number, column in enumerate(domain.columns):
+            order = scrambled.permutation(len(hidden)) if number else np.arange(len(hidden))
+            if isinstance(column, Label):
+                table[column.column] = _labels(column, positive)
+            elif isinstance(column, Categories):
+                table[column.column] = [column.values[row % column.size] for row in order]
+            elif labeled:
+                table[column.column] = _on_grid(column.grid, (hidden + _REACH) / (self.shift + 2 * _REACH))
+            else:
+                table[column.column] = _on_grid(column.grid, (order + 0.5) / len(order))
+        return table
 
     def _values(self, grid: Grid, hidden: Float64) -> Any:
         if grid.unit == "number" and grid.low == 0 and grid.high == 1:
@@ -147,12 +169,13 @@ class Repeated:
             raise ParameterError(
                 f"sums of {self._records} records do not fit with {aggregate.bits} fractional bits; plan for fewer"
             )
-        found = np.zeros(aggregate.shape, dtype=np.int64)
+        found = [np.zeros(aggregate.shape, dtype=np.int64)]
         if self._copies:
-            found += self._copies * Records(self._source).aggregate(aggregate)
+            whole = Records(self._source).aggregate(aggregate)
+            found += [whole] * self._copies if isinstance(aggregate, RowValues) else [self._copies * whole]
         if len(self._drawn):
-            found += Records.of(self._rest(_names(aggregate))).aggregate(aggregate)
-        return found
+            found.append(Records.of(self._rest(_names(aggregate))).aggregate(aggregate))
+        return np.concatenate(found) if isinstance(aggregate, RowValues) else np.sum(found, axis=0)
 
     def _rest(self, names: Sequence[str]) -> dict[str, Any]:
         """The drawn rows of some columns."""
@@ -178,13 +201,8 @@ def _source(like: Any) -> Source:
 
 
 def _names(aggregate: Aggregate) -> list[str]:
-    """Columns that an aggregate reads."""
-    if isinstance(aggregate, Binning):
-        return [aggregate.column]
-    if isinstance(aggregate, GroupBinning):
-        return [aggregate.values.column, aggregate.by]
-    values = aggregate.score if isinstance(aggregate, ClassBinning) else aggregate.probability
-    return [values.column, aggregate.label.column]
+    """Columns that an aggregate reads, each once."""
+    return list(dict.fromkeys(column.column for column in columns_of(aggregate)))
 
 
 def _normal(size: int) -> Float64:

@@ -8,6 +8,7 @@ depends on nobody else's.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numba
@@ -16,7 +17,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from ogive.records.hashing import PUBLIC_KEY, siphash, text_words
-from ogive.records.labels import Codes, LabelCodes
+from ogive.records.labels import Columns, LabelCodes
 from ogive.records.persons import Persons
 
 Int64 = NDArray[np.int64]
@@ -25,14 +26,12 @@ Float64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 
-def kept_rows(persons: Persons, values: Float64, codes: Codes, labels: LabelCodes, limit: int) -> Bools:
+def kept_rows(persons: Persons, contents: Uint64, limit: int) -> Bools:
     """Which rows are kept when every person keeps at most `limit`.
 
     Args:
         persons: Whose rows they are.
-        values: Their numbers, NaN where missing, shape (rows,).
-        codes: Their labels, shape (rows,), or of no length where no label is in use.
-        labels: What the codes mean.
+        contents: What stands in them, as `content_words` writes it.
         limit: Most rows of one person.
 
     Returns:
@@ -43,13 +42,30 @@ def kept_rows(persons: Persons, values: Float64, codes: Codes, labels: LabelCode
     """
     counts = np.bincount(persons.codes, minlength=persons.number)
     if counts.max() <= limit:
-        return np.ones(len(values), dtype=np.bool_)
+        return np.ones(len(contents), dtype=np.bool_)
     names = persons.words(counts > limit)
-    tags = pa.array([_tag(value) for value in labels.values], pa.large_string())
-    words = text_words(tags, np.ones(len(tags), dtype=np.bool_))
-    keep = np.zeros(len(values), dtype=np.bool_)
-    _choose(persons.codes.astype(np.int64, copy=False), counts, names, values, codes, words, limit, keep)
+    keep = np.zeros(len(contents), dtype=np.bool_)
+    _choose(persons.codes.astype(np.int64, copy=False), counts, names, contents, limit, keep)
     return keep
+
+
+def content_words(columns: Columns, labels: Sequence[LabelCodes | None]) -> Uint64:
+    """What stands in rows, as words that are the same for equal contents, shape (rows, columns or 2).
+
+    Args:
+        columns: Numbers, NaN where missing, or codes of labels, each of shape (rows,).
+        labels: What the codes of each column mean; None for numbers.
+    """
+    words = np.zeros((len(columns[0]), max(2, len(columns))), dtype=np.uint64)
+    for place, (column, codes) in enumerate(zip(columns, labels, strict=True)):
+        if codes is None:
+            # one number for both zeros, one for all that is missing
+            numbers = np.where(np.isnan(column), np.nan, column + 0.0)
+            words[:, place] = numbers.view(np.uint64)
+        else:
+            tags = pa.array([_tag(value) for value in codes.values], pa.large_string())
+            words[:, place] = text_words(tags, np.ones(len(tags), dtype=np.bool_))[column]
+    return words
 
 
 def _tag(label: Any) -> str:
@@ -66,9 +82,7 @@ def _choose(
     persons: Int64,
     counts: Int64,
     names: Uint64,
-    values: Float64,
-    codes: Codes,
-    labels: Uint64,
+    words_of: Uint64,
     limit: int,
     keep: Bools,
 ) -> None:
@@ -81,19 +95,13 @@ def _choose(
             end += counts[person]
     rows = np.empty(end, dtype=np.int64)
     contents = np.empty(end, dtype=np.uint64)
-    pair = np.empty(2, dtype=np.uint64)
-    number = np.empty(1, dtype=np.float64)
     for row in range(len(persons)):
         person = persons[row]
         if counts[person] <= limit:
             keep[row] = True
             continue
-        # one number for both zeros, one for all that is missing
-        number[0] = np.nan if np.isnan(values[row]) else values[row] + 0.0
-        pair[0] = number.view(np.uint64)[0]
-        pair[1] = labels[codes[row]] if len(codes) else np.uint64(0)
         rows[ends[person]] = row
-        contents[ends[person]] = siphash(pair, PUBLIC_KEY)
+        contents[ends[person]] = siphash(words_of[row], PUBLIC_KEY)
         ends[person] += 1
     words = np.empty(4, dtype=np.uint64)
     for person in range(len(counts)):

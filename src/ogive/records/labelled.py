@@ -5,15 +5,19 @@ Each `Sums` is fed a bounded number of rows at a time and keeps nothing but its 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.columns import Categories, Column
 from ogive.errors import DataError
-from ogive.queries import Aggregate, Binning, ClassBinning, GroupBinning, GroupSums
+from ogive.queries import Aggregate, Binning, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
 from ogive.records.binning import add_class_counts, add_counts, add_group_sums
-from ogive.records.labels import Classes, Codes, Groups, LabelCodes
+from ogive.records.labels import Classes, Columns, LabelCodes, Places
+from ogive.records.policies import missing_message, refuse_outside
+from ogive.records.rows import CellSums, RowSums
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -24,10 +28,13 @@ MAX_SUM_BITS = 62
 class Sums(Protocol):
     """The sums of an aggregate, growing row by row."""
 
-    sums: Int64
+    @property
+    def sums(self) -> Int64:
+        """Of all rows so far, in the aggregate's shape."""
+        ...
 
-    def add(self, values: Float64, codes: Codes) -> None:
-        """Add some rows: numbers of the grid, NaN where missing, and codes of labels where there are any.
+    def add(self, columns: Columns) -> None:
+        """Add some rows of the columns of `columns_of`.
 
         Raises:
             DataError: a policy refuses what was found.
@@ -35,17 +42,36 @@ class Sums(Protocol):
         ...
 
 
-def start_sums(aggregate: Aggregate, labels: LabelCodes) -> Sums:
-    """Sums of no rows yet, whose labels will be coded by `labels`."""
+def columns_of(aggregate: Aggregate) -> tuple[Column, ...]:
+    """What an aggregate reads of each record."""
+    match aggregate:
+        case Binning():
+            return (aggregate,)
+        case GroupBinning():
+            return aggregate.values, Categories(aggregate.by, aggregate.groups)
+        case ClassBinning():
+            return aggregate.score, aggregate.label
+        case GroupSums():
+            return aggregate.probability, aggregate.label
+        case Cells() | RowValues():
+            return aggregate.domain.columns
+
+
+def start_sums(aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Sums:
+    """Sums of no rows yet, whose labels will be coded by `labels` of their column."""
     match aggregate:
         case Binning():
             return BinSums(aggregate)
         case ClassBinning():
-            return ClassSums(aggregate, labels)
+            return ClassSums(aggregate, labels[aggregate.label.column])
         case GroupBinning():
-            return GroupedSums(aggregate, labels)
+            return GroupedSums(aggregate, labels[aggregate.by])
         case GroupSums():
-            return ProbabilitySums(aggregate, labels)
+            return ProbabilitySums(aggregate, labels[aggregate.label.column])
+        case Cells():
+            return CellSums(aggregate, labels)
+        case RowValues():
+            return RowSums(aggregate, labels)
 
 
 class BinSums:
@@ -55,8 +81,9 @@ class BinSums:
         self._binning = binning
         self.sums = np.zeros(binning.shape, dtype=np.int64)
 
-    def add(self, values: Float64, codes: Codes) -> None:
+    def add(self, columns: Columns) -> None:
         """Add the bins of some values."""
+        (values,) = columns
         add_with_policy(self.sums, values, self._binning)
 
 
@@ -68,8 +95,9 @@ class ClassSums:
         self._classes = Classes(aggregate.label, labels, aggregate.score.column)
         self.sums = np.zeros(aggregate.shape, dtype=np.int64)
 
-    def add(self, values: Float64, codes: Codes) -> None:
+    def add(self, columns: Columns) -> None:
         """Add the bins of some scores to the counts of their classes."""
+        values, codes = columns
         positive = self._classes.positive(codes)
         refuse_outside(values, self._score, "widen the bounds, or count them at the nearer bound with outside='clip'")
         missing = add_class_counts(self.sums, values, positive, self._score.grid)
@@ -81,12 +109,18 @@ class GroupedSums:
 
     def __init__(self, aggregate: GroupBinning, labels: LabelCodes) -> None:
         self._values = aggregate.values
-        self._groups = Groups(aggregate, labels)
+        self._groups = Places(
+            Categories(aggregate.by, aggregate.groups),
+            labels,
+            one="group",
+            undeclared="holds groups that were not declared; name all of them, which are public, with groups=",
+        )
         self.sums = np.zeros(aggregate.shape, dtype=np.int64)
 
-    def add(self, values: Float64, codes: Codes) -> None:
+    def add(self, columns: Columns) -> None:
         """Add the bins of some values to the counts of their groups."""
-        numbers = self._groups.number(codes)
+        values, codes = columns
+        numbers = self._groups.number(codes).astype(np.uint16)
         refuse_outside(values, self._values)
         missing = add_class_counts(self.sums, values, numbers, self._values.grid)
         place_missing(self.sums, missing, self._values)
@@ -101,8 +135,9 @@ class ProbabilitySums:
         self._rows = 0
         self.sums = np.zeros(aggregate.shape, dtype=np.int64)
 
-    def add(self, values: Float64, codes: Codes) -> None:
+    def add(self, columns: Columns) -> None:
         """Add some probabilities and labels to the sums of their groups."""
+        values, codes = columns
         binning = self._aggregate.probability
         self._rows += len(values)
         check_room(self._rows, self._aggregate.bits)
@@ -110,7 +145,7 @@ class ProbabilitySums:
         refuse_outside(values, binning)
         substitute = {"low": 0.0, "high": 1.0}.get(binning.missing, np.nan)
         if add_group_sums(self.sums, values, positive, binning.grid, substitute, self._aggregate.bits):
-            raise DataError(_missing_message(binning, "'low' or 'high'"))
+            raise DataError(missing_message(binning, "'low' or 'high'"))
 
 
 def check_room(rows: int, bits: int) -> None:
@@ -133,32 +168,6 @@ def add_with_policy(counts: Int64, values: Float64, binning: Binning) -> None:
     place_missing(counts, np.array(add_counts(counts, values, binning.grid)), binning)
 
 
-def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
-    """Refuse values outside the bounds where the policy says so.
-
-    Args:
-        values: Numbers of the grid, NaN where missing.
-        binning: The bounds and the policy. Numbers that may not leave 0 to 1, and for which no advice is
-            given, are probabilities.
-        advice: What would be right, where values outside could be allowed.
-
-    Raises:
-        DataError: there is one.
-    """
-    grid = binning.grid
-    if binning.outside == "refuse" and bool(np.any((values < grid.low) | (values > grid.high))):
-        low, high = (
-            f"{bound:g}" if isinstance(bound, float) else str(bound)
-            for bound in (grid.label(grid.low), grid.label(grid.high))
-        )
-        if not advice and (low, high) == ("0", "1"):
-            raise DataError(
-                f"column {binning.column!r} has values that are no probabilities: they must lie from 0 to 1; "
-                "percentages must be divided by 100"
-            )
-        raise DataError(f"column {binning.column!r} has values outside {low} to {high}; {advice or 'widen the bounds'}")
-
-
 def place_missing(counts: Int64, missing: Int64, binning: Binning) -> None:
     """Count missing values where the policy says, in place; shapes (..., N) and (...).
 
@@ -172,12 +181,8 @@ def place_missing(counts: Int64, missing: Int64, binning: Binning) -> None:
             # classes and probabilities cannot be dropped
             droppable = counts.ndim == 1 and binning.outside == "clip"
             choices = "'low' or 'high', or, under ADD_OR_REMOVE, 'drop'" if droppable else "'low' or 'high'"
-            raise DataError(_missing_message(binning, choices))
+            raise DataError(missing_message(binning, choices))
         case "low":
             counts[..., 0] += missing
         case "high":
             counts[..., -1] += missing
-
-
-def _missing_message(binning: Binning, choices: str) -> str:
-    return f"column {binning.column!r} has missing values; say what they mean with missing={choices}"

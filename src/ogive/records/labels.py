@@ -1,4 +1,4 @@
-"""Labels: the values of a column as small codes, and which of two classes or of several groups each value is.
+"""Labels: the values of a column as small codes, and which of two classes or of several declared values each is.
 
 Numbers and truth values compare as numbers, so that 1, 1.0 and True are one value; text compares as text.
 """
@@ -12,11 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ogive.columns import Categories, Label
 from ogive.errors import DataError
-from ogive.queries import GroupBinning, Label
 from ogive.records.binning import kind_of, type_words
 
 Codes = NDArray[np.int64]
+
+Columns = tuple[NDArray[Any], ...]
+"""Some rows of several columns: float64 numbers of a grid, NaN where missing, or codes of labels."""
 
 MISSING = 0
 """The code of a missing label."""
@@ -48,8 +51,13 @@ def check_label_type(label: Label, arrow_type: Any) -> None:
         )
 
 
-def check_group_type(aggregate: GroupBinning, arrow_type: Any) -> None:
-    """Refuse a column that cannot hold groups, or holds numbers where they are all texts.
+def check_category_type(declared: Categories, arrow_type: Any, plural: str) -> None:
+    """Refuse a column that cannot hold categories, or holds numbers where they are all texts.
+
+    Args:
+        declared: The column and its values.
+        arrow_type: What the column holds.
+        plural: What its values are called, "groups" say.
 
     Raises:
         DataError: naming what the column holds.
@@ -58,9 +66,9 @@ def check_group_type(aggregate: GroupBinning, arrow_type: Any) -> None:
     if holds == "no values at all":
         return
     if kind_of(arrow_type) != "number" and holds != "text":
-        raise DataError(f"column {aggregate.by!r} holds {holds}, but groups are numbers, truth values or texts")
-    if holds != "text" and all(isinstance(group, str) for group in aggregate.groups):
-        raise DataError(f"column {aggregate.by!r} holds numbers, but its groups are texts; write them as numbers")
+        raise DataError(f"column {declared.column!r} holds {holds}, but {plural} are numbers, truth values or texts")
+    if holds != "text" and all(isinstance(value, str) for value in declared.values):
+        raise DataError(f"column {declared.column!r} holds numbers, but its {plural} are texts; write them as numbers")
 
 
 class LabelCodes:
@@ -152,39 +160,47 @@ class Classes:
             )
 
 
-class Groups:
-    """Numbers the declared groups, and sees any other wherever it turns up."""
+class Places:
+    """Finds the place of each label in a declared list, and sees any other label wherever it turns up.
 
-    def __init__(self, aggregate: GroupBinning, labels: LabelCodes) -> None:
-        self._aggregate = aggregate
+    Args:
+        declared: The column and its list.
+        labels: What the codes mean.
+        one: What a value is called where one is missing.
+        undeclared: What is said of a column that holds any other value, without its name.
+    """
+
+    def __init__(self, declared: Categories, labels: LabelCodes, *, one: str, undeclared: str) -> None:
+        self._column = declared.column
+        self._size = declared.size
         self._labels = labels
-        self._table = np.zeros(0, dtype=np.uint16)
+        self._one = one
+        self._undeclared = undeclared
+        # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
+        self._places: dict[Any, int] = {_written(value): place for place, value in enumerate(declared.values)}
+        self._places |= {value: place for place, value in enumerate(declared.values)}
+        self._table = np.zeros(0, dtype=np.int64)
 
-    def number(self, codes: Codes) -> NDArray[np.uint16]:
-        """The number of each record's group.
+    def number(self, codes: Codes) -> NDArray[np.int64]:
+        """The place of each label.
 
         Raises:
-            DataError: a record has no group, or one that was not declared.
+            DataError: a label is missing or was not declared.
         """
-        values, declared = self._labels.values, self._aggregate.groups
+        values = self._labels.values
         if len(self._table) < len(values):
-            # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
-            places: dict[Any, int] = {_written(group): number for number, group in enumerate(declared)}
-            places |= {group: number for number, group in enumerate(declared)}
-            self._table = np.array([places.get(value, len(declared)) for value in values], dtype=np.uint16)
+            new = [self._places.get(value, self._size) for value in values[len(self._table) :]]
+            self._table = np.concatenate([self._table, np.array(new, dtype=np.int64)])
         found = self._table[codes]
-        if len(found) and int(found.max()) == len(declared):
-            by = self._aggregate.by
+        if len(found) and int(found.max()) == self._size:
             if np.any(codes == MISSING):
-                raise DataError(f"column {by!r} has missing values; every record needs a group")
-            raise DataError(
-                f"column {by!r} holds groups that were not declared; name all of them, which are public, with groups="
-            )
+                raise DataError(f"column {self._column!r} has missing values; every record needs a {self._one}")
+            raise DataError(f"column {self._column!r} {self._undeclared}")
         return found
 
 
-def _written(group: Any) -> str:
-    return str(group).lower() if isinstance(group, bool) else str(group)
+def _written(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:

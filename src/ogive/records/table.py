@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.columns import Column, Label
 from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Binning, ClassBinning, GroupBinning
+from ogive.queries import Aggregate, Binning, GroupBinning
 from ogive.records.binning import float_values, kind_of, type_words
-from ogive.records.bounding import kept_rows
-from ogive.records.labelled import start_sums
-from ogive.records.labels import Codes, LabelCodes, check_group_type, check_label_type
+from ogive.records.bounding import content_words, kept_rows
+from ogive.records.labelled import columns_of, start_sums
+from ogive.records.labels import Columns, LabelCodes, check_category_type, check_label_type
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source
 
 Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 SHOWN_COLUMNS = 12
-NO_CODES: Codes = np.zeros(0, dtype=np.int64)
 
 
 class Records:
@@ -138,54 +137,64 @@ class Records:
             DataError: a column is missing or of the wrong kind, a label is missing or of neither class, a
                 person is missing, or a policy refuses a value.
         """
-        labels = LabelCodes()
+        columns = columns_of(aggregate)
+        labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
         total = start_sums(aggregate, labels)
-        for values, codes in self._rows(aggregate, labels):
-            total.add(values, codes)
+        plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"
+        for part in self._rows(columns, labels, plural):
+            total.add(part)
         return total.sums
 
     def histogram(self, binning: Binning) -> Int64:
         """Count the records in each bin: `aggregate` of a binning, shape (bins,)."""
         return self.aggregate(binning)
 
-    def _rows(self, aggregate: Aggregate, labels: LabelCodes) -> Iterator[tuple[Float64, Codes]]:
+    def _rows(self, columns: tuple[Column, ...], labels: Mapping[str, LabelCodes], plural: str) -> Iterator[Columns]:
         """The rows that count, some at a time: numbers of the grid, NaN where missing, and codes of labels."""
-        binning, label = _parts(aggregate)
-        self._check_values(binning)
-        wanted = {binning.column: None}
-        if label is not None:
-            self._check_column(label)
-            if isinstance(aggregate, GroupBinning):
-                check_group_type(aggregate, self._source.type(label))
-            elif not isinstance(aggregate, Binning):
-                check_label_type(aggregate.label, self._source.type(label))
-            wanted[label] = None
+        for column in columns:
+            self._check_type(column, plural)
+        wanted = dict.fromkeys(column.column for column in columns)
         identifiers = set() if self.person is None else {self.person}
         if self.person in wanted:  # numbers to be measured are read as floats, which may take two persons for one
             raise DataError(f"column {self.person!r} says whose row it is, so it cannot be what is measured too")
-        columns = [*wanted, *identifiers]
+        names = [*wanted, *identifiers]
         rows = 0
         persons = None if self.person is None else PersonCodes(self.person, self._source.type(self.person))
-        held: list[tuple[Float64, Codes]] = []
-        for arrays in self._source.batches(columns, identifiers=identifiers):
-            batch = dict(zip(columns, arrays, strict=True))
-            values = float_values(batch[binning.column], binning.grid.unit)
-            codes = NO_CODES if label is None else labels.encode(batch[label])
-            rows += len(values)
+        held: list[Columns] = []
+        for arrays in self._source.batches(names, identifiers=identifiers):
+            batch = dict(zip(names, arrays, strict=True))
+            rows += len(arrays[0])
+            part = tuple(
+                float_values(batch[column.column], column.grid.unit)
+                if isinstance(column, Binning)
+                else labels[column.column].encode(batch[column.column])
+                for column in columns
+            )
             if persons is None:
-                yield values, codes
+                yield part
             else:
                 persons.add(batch[str(self.person)])
-                held.append((values, codes))
+                held.append(part)
         self._size = rows
         if persons is not None:
-            values, codes = (np.concatenate(parts) for parts in zip(*held, strict=True))
+            whole = tuple(np.concatenate(parts) for parts in zip(*held, strict=True))
             held.clear()
-            keep = kept_rows(persons.finish(), values, codes, labels, self.max_rows_per_person)
+            codes = [None if isinstance(column, Binning) else labels[column.column] for column in columns]
+            keep = kept_rows(persons.finish(), content_words(whole, codes), self.max_rows_per_person)
             for start in range(0, rows, BATCH_ROWS):
-                part = slice(start, start + BATCH_ROWS)
-                kept = keep[part]
-                yield values[part][kept], codes if label is None else codes[part][kept]
+                some = slice(start, start + BATCH_ROWS)
+                yield tuple(values[some][keep[some]] for values in whole)
+
+    def _check_type(self, column: Column, plural: str) -> None:
+        """Refuse a column that is not there or does not hold what is declared of it."""
+        if isinstance(column, Binning):
+            self._check_values(column)
+            return
+        self._check_column(column.column)
+        if isinstance(column, Label):
+            check_label_type(column, self._source.type(column.column))
+        else:
+            check_category_type(column, self._source.type(column.column), plural)
 
     def _check_column(self, column: str) -> None:
         if column not in self.columns:
@@ -220,15 +229,3 @@ class Records:
         shown = ", ".join(self.columns[:SHOWN_COLUMNS]) + (", ..." if len(self.columns) > SHOWN_COLUMNS else "")
         suggestion = f"; did you mean {' or '.join(near)}?" if near else ";"
         return f"{self._source.name} has no column {column!r}{suggestion} it has {shown}"
-
-
-def _parts(aggregate: Aggregate) -> tuple[Binning, str | None]:
-    """The values that an aggregate needs, and the column of its labels or groups."""
-    match aggregate:
-        case Binning():
-            return aggregate, None
-        case GroupBinning():
-            return aggregate.values, aggregate.by
-        case ClassBinning():
-            return aggregate.score, aggregate.label.column
-    return aggregate.probability, aggregate.label.column

@@ -249,7 +249,7 @@ def test_files_are_never_held_whole(tmp_path, monkeypatch):
     def watched(aggregate, labels):
         total = start(aggregate, labels)
         add = total.add
-        total.add = lambda values, codes: (fed.append(len(values)), add(values, codes))
+        total.add = lambda columns: (fed.append(len(columns[0])), add(columns))
         return total
 
     monkeypatch.setattr(table, "start_sums", watched)

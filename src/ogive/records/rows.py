@@ -1,0 +1,101 @@
+"""Rows of several columns as numbers, and how many of them have each combination of bins.
+
+A number of the grid stays itself, within the bounds; a category becomes its place in the declared list, and a label 0
+or 1. What is kept of `CellSums` does not grow with the rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Binning, Categories, Column, Domain, Label
+from ogive.errors import DataError
+from ogive.queries import Cells, RowValues
+from ogive.records.labels import Classes, Columns, LabelCodes, Places
+from ogive.records.policies import missing_message, refuse_outside
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+Reader = Callable[[NDArray[Any]], Float64]
+
+
+class CellSums:
+    """Records per symbol, shape (k,)."""
+
+    def __init__(self, cells: Cells, labels: Mapping[str, LabelCodes]) -> None:
+        self._domain = cells.domain
+        self._rows = DomainRows(cells.domain, labels)
+        self.sums = np.zeros(cells.shape, dtype=np.int64)
+
+    def add(self, columns: Columns) -> None:
+        """Count the symbols of some rows."""
+        np.add.at(self.sums, self._domain.symbols(self._rows.numbers(columns)), 1)
+
+
+class RowSums:
+    """All rows in the order of the table, shape (n, columns), as the bits of their numbers."""
+
+    def __init__(self, rows: RowValues, labels: Mapping[str, LabelCodes]) -> None:
+        self._aggregate = rows
+        self._rows = DomainRows(rows.domain, labels)
+        self._parts = [np.zeros(rows.shape, dtype=np.float64)]
+
+    def add(self, columns: Columns) -> None:
+        """Hold the numbers of some rows."""
+        self._parts.append(self._rows.numbers(columns))
+
+    @property
+    def sums(self) -> Int64:
+        """The rows so far."""
+        return self._aggregate.sums(np.concatenate(self._parts))
+
+
+class DomainRows:
+    """Turns what was read of a domain's columns into rows of numbers."""
+
+    def __init__(self, domain: Domain, labels: Mapping[str, LabelCodes]) -> None:
+        self._readers = [_reader(column, labels) for column in domain.columns]
+
+    def numbers(self, columns: Columns) -> Float64:
+        """Rows of numbers without NaN, shape (rows, columns); those with a missing value that is dropped are left out.
+
+        Raises:
+            DataError: a policy refuses a value, or a label or category is missing or was not declared.
+        """
+        found = np.stack([read(column) for read, column in zip(self._readers, columns, strict=True)], axis=1)
+        dropped = np.isnan(found).any(axis=1)
+        return found[~dropped] if dropped.any() else found
+
+
+def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
+    if isinstance(column, Binning):
+        return lambda values: _bounded(values, column)
+    codes = labels[column.column]
+    if isinstance(column, Label):
+        classes = Classes(column, codes)
+        return lambda values: classes.positive(values).astype(np.float64)
+    assert isinstance(column, Categories)
+    places = Places(
+        column,
+        codes,
+        one="category",
+        undeclared="has a value that is none of its categories; name all of them, which are public",
+    )
+    return lambda values: places.number(values).astype(np.float64)
+
+
+def _bounded(values: Float64, binning: Binning) -> Float64:
+    """Numbers within the bounds; NaN only where a missing value is to be dropped."""
+    refuse_outside(values, binning, "widen the bounds, or count them at the nearer bound with outside='clip'")
+    found: Float64 = np.clip(values, binning.grid.low, binning.grid.high) + 0.0  # one number for both zeros
+    missing = np.isnan(found)
+    if missing.any():
+        if binning.missing == "refuse":
+            raise DataError(missing_message(binning, "'low' or 'high', or, under ADD_OR_REMOVE, 'drop'"))
+        if binning.missing != "drop":
+            found[missing] = binning.grid.low if binning.missing == "low" else binning.grid.high
+    return found
