@@ -9,6 +9,7 @@ from ogive.plots.boxplot import plot_boxes
 from ogive.plots.calibration import plot_reliability
 from ogive.plots.curves import plot_curve, plot_steps
 from ogive.plots.distribution import plot_quantiles, plot_shares
+from ogive.plots.interval import plot_interval
 from ogive.plots.roc import plot_roc
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "new_axes",
     "plot_boxes",
     "plot_curve",
+    "plot_interval",
     "plot_quantiles",
     "plot_reliability",
     "plot_roc",

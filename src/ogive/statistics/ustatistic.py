@@ -1,0 +1,231 @@
+"""Any statistic of pairs of records: Gini, Kendall's tau, an AUC, collision entropy, a pairwise loss."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ogive.columns import Binning, Categories, Domain, Label
+from ogive.errors import ParameterError
+from ogive.kernels import measure_of
+from ogive.kernels.base import MATRICES, Measure
+from ogive.local.rounding import ROUNDINGS
+from ogive.queries import Answer, Query
+from ogive.statistics.base import Terms
+from ogive.statistics.confidence import check_level
+from ogive.statistics.named import check_expected
+from ogive.statistics.ustatistic_columns import AUTO, Described, described_columns, described_label, domain_of
+from ogive.statistics.ustatistic_estimate import KernelMean, UstatisticEstimate
+from ogive.statistics.ustatistic_limits import limits
+from ogive.statistics.ustatistic_methods import METHODS, chosen
+from ogive.statistics.ustatistic_ways import Asked, Found, Way
+
+_LABELED = ("auc", "auc_private")
+
+
+@dataclass(frozen=True)
+class Ustatistic:
+    """A function of means over all pairs of records: of `kernel`, on some columns with public domains.
+
+    Fields:
+        columns: Name of a column, or of several in the kernel's order; instead of a name also the column itself
+            (`Binning`, `Categories`, `Label`), or a `Domain` for all. An AUC takes a score and a label, a volume under
+            the ROC surface a score and a column of ordered classes.
+        kernel: What to measure: "gini", "gini_coefficient", "variance", "collision", "kendall" (tau-a), "kendall_b",
+            "gamma", "auc", "vus", or a measure or kernel of `ogive.kernels`.
+        bounds: Smallest and largest possible value, public: one pair for all columns, or one for each, or by name.
+        bins: How many bins values are rounded to where that is needed: "auto" for the predicted best, a number, or
+            one for each column.
+        grid: "linear", "geometric", "integers" or a `Grid`, one for all columns or one for each.
+        categories: The values of a column that has no order or few values, public and in order: a list, or lists by
+            column name.
+        positive: Value or values of the positive class of an AUC's label.
+        negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else the one other.
+        public_labels: Whether everybody may know each record's class; only the score is then hidden.
+        method: "auto" (smallest predicted error), "kernel" (noise on the exact mean), "cells" (noise on counts per
+            combination of bins), or from local reports "krr", "unary", "haar", "hierarchy" (AUC with public labels).
+        matrix: How a kernel is read off two bins: its "average" over both, or the "midpoint" of its extremes.
+        rounding: "simple", or "randomized" to one of the two nodes around a value (local reports alone).
+        missing: What a missing number means: "refuse", "low" or "high".
+        outside: What a number outside the bounds means: "refuse" or "clip".
+        confidence_level: Of the interval that is printed.
+        expected_records: A public guess of the number of records where that is private, for "auto".
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> table = {"income": np.random.default_rng(1).gamma(2, 10_000, size=20_000)}
+        >>> gini = ogive.Ustatistic("income", "gini_coefficient", bounds=(0, 200_000))
+        >>> found = ogive.release(gini, trust=ogive.Local(table), privacy=ogive.PureDP(2))
+        >>> bool(abs(found.value - 0.375) < 0.05)
+        True
+    """
+
+    name: ClassVar[str] = "ustatistic"
+
+    columns: Any
+    kernel: Any = "gini"
+    _: KW_ONLY
+    bounds: Any = None
+    bins: Any = AUTO
+    grid: Any = "linear"
+    categories: Any = None
+    positive: Any = 1
+    negative: Any = None
+    public_labels: bool = True
+    method: str = "auto"
+    matrix: str = "average"
+    rounding: str = "simple"
+    missing: str = "refuse"
+    outside: str = "refuse"
+    confidence_level: float = 0.95
+    expected_records: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        for name, allowed in (
+            ("method", ("auto", *METHODS)),
+            ("matrix", MATRICES[:2]),
+            ("rounding", ROUNDINGS),
+            ("missing", ("refuse", "low", "high")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        if not isinstance(self.public_labels, bool):
+            raise ParameterError(f"public_labels must be True or False, got {self.public_labels!r}")
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+        check_expected(self.expected_records)
+        domain = domain_of(self._described[0], 2)
+        for kernel in self.measure.kernels:
+            kernel.check(domain)
+
+    @cached_property
+    def measure(self) -> Measure:
+        """What is asked for, as an object."""
+        private = self.kernel == "auc" and not self.public_labels
+        return measure_of("auc_private" if private else self.kernel)
+
+    @cached_property
+    def _described(self) -> tuple[tuple[Described, ...], Label | Categories | None]:
+        """What the kernels look at, and the column of public classes where there is one."""
+        given = _listed(self.columns)
+        names = tuple(each if isinstance(each, str) else _name(each) for each in given)
+        twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+        if twice is not None:
+            raise ParameterError(f"each column must be named once, but {twice!r} is named twice")
+        samples = max(kernel.samples for kernel in self.measure.kernels)
+        labeled = samples > 1 or self.measure.name in _LABELED
+        if labeled and len(given) < 2:
+            what = "score and label" if samples < 3 else "score and class"
+            raise ParameterError(f"{self.measure.name} needs two columns, {what}, got {len(given)}")
+        last = given[-1]
+        if labeled and isinstance(last, str) and samples < 3:
+            last = described_label(last, self.positive, self.negative)
+        written = [each for each in given[: len(given) - labeled] if isinstance(each, str)]
+        if labeled and isinstance(last, str):
+            written.append(last)
+        described = dict(
+            zip(
+                written,
+                described_columns(
+                    written,
+                    bounds=self.bounds,
+                    bins=self.bins,
+                    grid=self.grid,
+                    categories=self.categories,
+                    missing=self.missing,
+                    outside=self.outside,
+                ),
+                strict=True,
+            )
+        )
+        whole = tuple(described[each] if isinstance(each, str) else _as_described(each) for each in (*given[:-1], last))
+        if samples < 2:
+            return whole, None
+        classes = whole[-1].column
+        if not isinstance(classes, Label | Categories) or classes.size != samples:
+            raise ParameterError(
+                f"{self.measure.name} needs a column of {samples} classes last; give them in order, for example "
+                "categories={'class': (0, 1, 2)}"
+            )
+        return whole[:-1], classes
+
+    def canonical(self) -> Ustatistic:
+        """The one spelling that stands for all of the same question: columns and measure spelled out."""
+        columns, classes = self._described
+        return dataclasses.replace(
+            self,
+            columns=columns if classes is None else (*columns, classes),
+            kernel=self.measure,
+            **{name: _DEFAULTS[name] for name in _SPELLED_OUT},
+        )
+
+    def alternatives(self) -> dict[str, Ustatistic]:
+        """One for each method."""
+        return {name: dataclasses.replace(self, method=name) for name in METHODS}
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, UstatisticEstimate]:
+        """Ask once, in the way with the smallest predicted error that the trust model can serve.
+
+        Privacy: one measurement at the whole of `terms.privacy`, or reports that cost each person as much.
+        """
+        columns, classes = self._described
+        asked = Asked(self.measure, columns, classes, self.matrix, self.rounding, terms, self.expected_records)
+        way = chosen(asked, self.method)
+        answer = yield way.query
+        return self._estimate(way, way.found(answer), exact=not answer.noisy)
+
+    def _estimate(self, way: Way, found: Found, *, exact: bool) -> UstatisticEstimate:
+        measure, domain = self.measure, way.domain
+        value = measure.of(found.values, columns=domain, records=found.records)
+        slope = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
+        sampling = None if found.sampling is None else float(np.sqrt(max(0.0, slope @ found.sampling @ slope)))
+        errors = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+        kernels = measure.kernels
+        means = zip(kernels, found.values, errors, strict=True)
+        names = tuple(column.column for column in domain.columns)
+        classes = self._described[1]
+        return UstatisticEstimate(
+            kernel=measure.name,
+            columns=names if classes is None else (*names, classes.column),
+            method="exact" if exact and not way.rounded else way.name,
+            value=float(value.value),
+            means=tuple(KernelMean(kernel.name, float(mean), float(error)) for kernel, mean, error in means),
+            randomization_error=float(np.sqrt(max(0.0, slope @ found.covariance @ slope))),
+            sampling_error=sampling,
+            quantization=float(np.abs(slope) @ found.quantization),
+            limits=limits(measure, domain),
+            bins=domain.sizes if way.rounded else (),
+            records=found.records,
+            classes=found.classes,
+            clipped=value.clipped,
+            confidence_level=self.confidence_level,
+        )
+
+
+_SPELLED_OUT = ("bounds", "bins", "grid", "categories", "positive", "negative", "missing", "outside", "public_labels")
+_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Ustatistic)}
+
+
+def _listed(columns: Any) -> tuple[Any, ...]:
+    if isinstance(columns, Domain):
+        return columns.columns
+    given = tuple(columns) if isinstance(columns, tuple | list) else (columns,)
+    if not given:
+        raise ParameterError("name at least one column")
+    for each in given:
+        if not isinstance(each, str | Binning | Categories | Label | Described):
+            raise ParameterError(f"columns must be names of columns, got {each!r}")
+    return given
+
+
+def _name(column: Any) -> str:
+    return str(column.column.column if isinstance(column, Described) else column.column)
+
+
+def _as_described(column: Any) -> Described:
+    return column if isinstance(column, Described) else Described(column)

@@ -1,0 +1,146 @@
+"""The columns of a pairwise statistic as its user describes them, and the public domain that they make.
+
+Where the number of bins is left to the method, a domain is made for any number of bins.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ogive.columns import Binning, Categories, Column, Domain, Label, LabelValue
+from ogive.errors import ParameterError
+from ogive.grids import Grid
+from ogive.statistics.ecdf import make_grid
+
+AUTO = "auto"
+_ONE_BIN = 1
+
+
+@dataclass(frozen=True)
+class Described:
+    """One column: its domain for any number of bins, or one whose bins are fixed.
+
+    Fields:
+        column: As it is with two bins, where the number is free.
+        free: Whether the number of bins is left to the method.
+    """
+
+    column: Column
+    free: bool = False
+
+    def with_bins(self, bins: int) -> Column:
+        """The column with so many bins, where their number is free."""
+        if not self.free:
+            return self.column
+        assert isinstance(self.column, Binning)
+        return dataclasses.replace(self.column, grid=dataclasses.replace(self.column.grid, bins=bins))
+
+
+def described_columns(
+    names: Sequence[str], *, bounds: Any, bins: Any, grid: Any, categories: Any, missing: str, outside: str
+) -> tuple[Described, ...]:
+    """The numeric and categorical columns that a user described.
+
+    Raises:
+        ParameterError: a description is incomplete, contradicts itself, or names another column.
+    """
+    for what, given in (("bounds", bounds), ("bins", bins), ("grid", grid), ("categories", categories)):
+        if isinstance(given, Mapping):
+            unknown = [str(name) for name in given if name not in names]
+            if unknown:
+                raise ParameterError(
+                    f"{what} are given for column {unknown[0]!r}, which is none of {', '.join(map(repr, names))}"
+                )
+    return tuple(
+        _described(
+            name,
+            _of_pair(bounds, name, number, len(names)),
+            _of(bins, name, number, len(names), "bins"),
+            _of(grid, name, number, len(names), "grid"),
+            _of_list(categories, name),
+            missing,
+            outside,
+        )
+        for number, name in enumerate(names)
+    )
+
+
+def _described(name: str, bounds: Any, bins: Any, grid: Any, listed: Any, missing: str, outside: str) -> Described:
+    if listed is not None:
+        if bounds is not None and not isinstance(bounds, str):
+            raise ParameterError(f"column {name!r} has categories, so leave out its bounds")
+        return Described(Categories(name, listed))
+    kind = "linear" if grid is None else grid
+    if bounds is None and not isinstance(kind, Grid):
+        raise ParameterError(
+            f"say which values of column {name!r} are possible, for example bounds=(0, 120) or "
+            "categories=('a', 'b'); both are public, never read from records"
+        )
+    free = (bins is None or bins == AUTO) and kind in ("linear", "geometric")
+    if not free and (bins is None or bins == AUTO):
+        bins = _ONE_BIN  # these grids have bins of their own
+    return Described(Binning(name, make_grid(bounds, 2 if free else bins, kind), missing, outside), free)
+
+
+def _of(given: Any, name: str, number: int, columns: int, what: str) -> Any:
+    """What is said of one column: in a mapping by its name, in a tuple by its place, else the same for all."""
+    if isinstance(given, Mapping):
+        return given.get(name)
+    if isinstance(given, tuple | list):
+        if len(given) != columns:
+            raise ParameterError(f"{what} must be one for all columns or {columns}, one for each, got {len(given)}")
+        return given[number]
+    return given
+
+
+def _of_pair(given: Any, name: str, number: int, columns: int) -> Any:
+    if isinstance(given, tuple | list) and len(given) == 2 and not any(_is_pair(each) for each in given):
+        return tuple(given)
+    if given is not None and not isinstance(given, tuple | list | Mapping):
+        raise ParameterError(f"bounds must be a pair, a pair for each column or None, got {given!r}")
+    found = _of(given, name, number, columns, "bounds")
+    return None if found is None else tuple(found) if _is_pair(found) else found
+
+
+def _is_pair(value: Any) -> bool:
+    return value is None or isinstance(value, tuple | list)
+
+
+def _of_list(given: Any, name: str) -> tuple[LabelValue, ...] | None:
+    found = given.get(name) if isinstance(given, Mapping) else given
+    if found is None:
+        return None
+    if isinstance(found, str) or not isinstance(found, tuple | list | np.ndarray | range):
+        raise ParameterError(f"categories must be a list of values, or one for each column by name, got {found!r}")
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in found)
+
+
+def described_label(name: str, positive: Any, negative: Any) -> Label:
+    """The column of two classes.
+
+    Raises:
+        ParameterError: a class has no values, or a value is in both.
+    """
+    ones, others = as_values(positive), as_values(negative)
+    assert ones is not None
+    if others is None and ones == (1,):
+        others = (0,)
+    return Label(name, ones, others)
+
+
+def as_values(given: Any) -> tuple[Any, ...] | None:
+    """The values of a class as a tuple of Python's own; None stays."""
+    if given is None:
+        return None
+    values = given if isinstance(given, tuple | list | set | frozenset | np.ndarray) else (given,)
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in values)
+
+
+def domain_of(columns: Sequence[Described], bins: int) -> Domain:
+    """The domain of some columns, with so many bins wherever their number is free."""
+    return Domain(tuple(each.with_bins(bins) for each in columns))

@@ -1,0 +1,153 @@
+"""A pairwise statistic from one randomized report of every record's owner: k-ary response, unary bits, or Haar bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.accounting.conversions import pure_epsilon
+from ogive.columns import Domain
+from ogive.errors import ParameterError
+from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, UnaryOracle
+from ogive.local.base import Oracle
+from ogive.privacy import Privacy, PureDP
+from ogive.queries import Answer, ReportsQuery
+from ogive.statistics.pairwise import generic, predicted, two_sample
+from ogive.statistics.ustatistic_reference import Judged, judged, rounded_means
+from ogive.statistics.ustatistic_ways import Asked, Found, best, candidate_bins, check_served
+
+Float64 = NDArray[np.float64]
+
+MOST_SYMBOLS = 1 << 12
+"""Most symbols of a pair matrix that bins which nobody named are refined to."""
+
+
+def report_epsilon(privacy: Privacy, rows: int) -> Fraction:
+    """Epsilon of one report where a person may send so many.
+
+    Reports cost pure epsilon whatever was granted: sqrt(2 rho) of a zero-concentrated guarantee.
+    """
+    whole = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
+    return whole.epsilon / rows
+
+
+def response(size: int, epsilon: Fraction) -> Oracle:
+    """k-ary randomized response."""
+    return RandomizedResponse(size, epsilon)
+
+
+def unary(size: int, epsilon: Fraction) -> Oracle:
+    """Optimized unary encoding."""
+    return UnaryOracle(size, epsilon)
+
+
+def haar(size: int, epsilon: Fraction) -> Oracle:
+    """One bit of a Haar wavelet."""
+    return HaarOracle(size, epsilon)
+
+
+ORACLES: dict[str, Callable[[int, Fraction], Oracle]] = {"krr": response, "unary": unary, "haar": haar}
+"""How a symbol is randomized, by the name of the way."""
+
+
+@dataclass(frozen=True)
+class Reports:
+    """One report of every owner, whose sums give the kernels' means.
+
+    Fields:
+        asked: The statistic and the terms.
+        bins: Number of bins of the free columns.
+        oracle: How symbols are randomized; with a public class beside them where there is one.
+    """
+
+    rounded: ClassVar[bool] = True
+
+    asked: Asked
+    bins: int
+    oracle: Oracle
+
+    @property
+    def name(self) -> str:
+        """Of the oracle that hides the symbol."""
+        return self.inner.name
+
+    @property
+    def inner(self) -> Any:
+        """The oracle of the symbols, without public classes."""
+        return self.oracle.inner if isinstance(self.oracle, PublicClasses) else self.oracle
+
+    @cached_property
+    def domain(self) -> Domain:
+        """What the kernels look at."""
+        return self.asked.domain(self.bins)
+
+    @property
+    def query(self) -> ReportsQuery:
+        """The reports."""
+        return ReportsQuery(self.asked.rows(self.bins), self.oracle)
+
+    @cached_property
+    def matrices(self) -> tuple[Float64, ...]:
+        """Every kernel between symbols."""
+        kind = "nodes" if self.asked.rounding == "randomized" else self.asked.matrix
+        return tuple(kernel.matrix(self.domain, kind) for kernel in self.asked.measure.kernels)
+
+    @cached_property
+    def predicted(self) -> float:
+        """Mean over the reference shapes of variance plus squared bias."""
+        classes = 0 if self.asked.classes is None else self.asked.classes.size
+        shapes = judged(self.asked.measure, self.asked.domain(2), classes)
+        return float(np.mean([self._predicted(shape) for shape in shapes]))
+
+    def _predicted(self, shape: Judged) -> float:
+        symbols = self.domain.symbols(shape.rows)
+        combined = np.tensordot(shape.gradient, np.stack(self.matrices), axes=1)
+        size = self.domain.size
+        if self.asked.classes is None:
+            distribution = np.bincount(symbols, minlength=size) / len(symbols)
+            variance = predicted.variance(self.oracle, combined, distribution, self.asked.records)
+            bias = shape.gradient @ (rounded_means(self.matrices, symbols) - shape.means)
+        else:
+            shares = [np.bincount(symbols[shape.classes == each], minlength=size) for each in (1, 0)]
+            positive, negative = (each / each.sum() for each in shares)
+            half = max(1, self.asked.records // 2)
+            variance = predicted.two_sample_variance(self.inner, combined, positive, negative, half, half)
+            bias = shape.gradient @ (rounded_means(self.matrices, symbols, shape.classes) - shape.means)
+        return float(variance + bias**2)
+
+    def found(self, answer: Answer) -> Found:
+        """Means of the kernels, with the noise that the reports really had."""
+        spreads = tuple(kernel.spread(self.domain) for kernel in self.asked.measure.kernels)
+        if isinstance(self.oracle, PublicClasses):
+            means = two_sample.means(self.oracle, answer.values, self.matrices, spreads)
+            sizes = two_sample.class_sizes(self.oracle, answer.values)
+        else:
+            means = generic.means(self.oracle, answer.values, self.matrices, spreads)
+            sizes = None
+        return Found(means.values, means.covariance, means.sampling, means.quantization, means.records, sizes)
+
+
+def reports(asked: Asked, name: str) -> Reports:
+    """The best number of bins for one oracle.
+
+    Raises:
+        ParameterError, UnsupportedError: the oracle does not fit what is asked.
+    """
+    if any(kernel.samples > 2 for kernel in asked.measure.kernels):
+        raise ParameterError(f"method {name} is for pairs, and {asked.measure.name} looks at more records at once")
+    makers = (partial(_made, asked, name, bins) for bins in candidate_bins(asked.columns, most=MOST_SYMBOLS))
+    return best(makers)
+
+
+def _made(asked: Asked, name: str, bins: int) -> Reports:
+    epsilon = report_epsilon(asked.terms.privacy, asked.terms.unit.max_rows_per_person)
+    inner = ORACLES[name](asked.domain(bins).check_size(), epsilon)
+    way = Reports(asked, bins, inner if asked.classes is None else PublicClasses(inner, asked.classes.size))
+    check_served(asked.terms, way.query)
+    return way

@@ -1,0 +1,79 @@
+"""A pairwise statistic for people: some lines of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ogive.statistics.ustatistic_estimate import UstatisticEstimate
+
+TITLES = {
+    "gini": "Gini mean difference",
+    "gini_coefficient": "Gini coefficient",
+    "variance": "Variance",
+    "collision": "Collision entropy",
+    "kendall": "Kendall's tau-a",
+    "kendall_b": "Kendall's tau-b",
+    "gamma": "Goodman and Kruskal's gamma",
+    "auc": "AUC",
+    "auc_private": "AUC",
+    "vus": "Volume under the ROC surface",
+}
+"""What people call the measures."""
+
+
+def guarantee(found: UstatisticEstimate) -> str:
+    """The guarantee in a clause, or "not private"."""
+    if not found.private:
+        return "not private: exact values"
+    return "private" if found.provenance is None else str(found.provenance)
+
+
+def title(found: UstatisticEstimate) -> str:
+    """What was measured, in a few words."""
+    name = TITLES.get(found.kernel, f"Mean of the kernel {found.kernel}")
+    return f"{name} of {' and '.join(found.columns)}"
+
+
+def summary(found: UstatisticEstimate) -> str:
+    """Some lines of plain text."""
+    return "\n".join([title(found), *(f"  {name + ':':<16}{value}" for name, value in facts(found))])
+
+
+def facts(found: UstatisticEstimate) -> list[tuple[str, str]]:
+    """What a reader should know, as pairs of a name and a value."""
+    rows = [("privacy", guarantee(found))]
+    if found.provenance is not None:
+        rows.append(("trust", found.provenance.assumption))
+    if not found.defined:
+        return [*rows, ("warning", "noise leaves this statistic undefined; grant more privacy loss, or more records")]
+    rows.append(("value", f"{found.value:.6g}"))
+    if found.clipped:
+        rows.append(("note", "a mean was moved to the nearest value that is possible"))
+    rows.append(("standard error", f"{found.standard_error:.3g} ({parts(found)})"))
+    if found.quantization > 0:
+        rows.append(("rounding", f"to {bins(found)}, which moves the value by at most {found.quantization:.2g}"))
+    low, high = found.interval()
+    level = f"{100 * found.confidence_level:.6g} %"
+    rows.append((f"{level} interval", f"{low:.6g} to {high:.6g} for {_target(found)}"))
+    if found.private:
+        low, high = found.interval(target="sample")
+        rows.append(("", f"{low:.6g} to {high:.6g} for these records"))
+    return rows
+
+
+def parts(found: UstatisticEstimate) -> str:
+    """What the standard error is made of."""
+    noise = f"randomization {found.randomization_error:.3g}"
+    sampling = "sampling not known" if found.sampling_error is None else f"sampling {found.sampling_error:.3g}"
+    return f"{noise}, {sampling}"
+
+
+def bins(found: UstatisticEstimate) -> str:
+    """How values were rounded."""
+    sizes = " x ".join(f"{size:,}" for size in found.bins)
+    return f"{sizes} bins"
+
+
+def _target(found: UstatisticEstimate) -> str:
+    return "the population" if found.sampling_error is not None else "these records"

@@ -1,0 +1,180 @@
+"""What every way of measuring a pairwise statistic has in common.
+
+A way is one query, an error that is predicted from public quantities alone, and what makes means of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Categories, Column, Domain, Label
+from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
+from ogive.kernels.base import Measure
+from ogive.queries import Answer, Query, RowValues
+from ogive.statistics.base import Terms
+from ogive.statistics.ustatistic_columns import Described, domain_of
+
+Float64 = NDArray[np.float64]
+
+USUAL_RECORDS = 10_000
+"""Records that methods and bins are chosen for where their number is private and nobody guessed it."""
+
+DOES_NOT_FIT = (ParameterError, UnsupportedError, ScaleError, BudgetError)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of the records, and under which terms.
+
+    Fields:
+        measure: Which statistic.
+        columns: What its kernels look at.
+        classes: Column of classes that everybody may know; None where there is none.
+        matrix: How a kernel is read off two bins.
+        rounding: "simple", or "randomized" to one of the two nearest nodes.
+        terms: Privacy, unit, and what the trust model can serve.
+        expected: A public guess of the number of records where that is private.
+    """
+
+    measure: Measure
+    columns: tuple[Described, ...]
+    classes: Label | Categories | None
+    matrix: str
+    rounding: str
+    terms: Terms
+    expected: int | None = None
+
+    @property
+    def records(self) -> int:
+        """Number of records, or the guess of it, that methods are compared for."""
+        known = self.terms.records
+        return max(2, self.expected or USUAL_RECORDS if known is None else known)
+
+    @property
+    def free(self) -> int:
+        """How many columns leave their bins to the method."""
+        return sum(each.free for each in self.columns)
+
+    def domain(self, bins: int) -> Domain:
+        """The domain that kernels look at, with so many bins of the free columns."""
+        return domain_of(self.columns, bins)
+
+    def rows(self, bins: int) -> RowValues:
+        """What is read of every record: the kernels' columns, then the public class."""
+        columns: tuple[Column, ...] = self.domain(bins).columns
+        return RowValues(Domain(columns if self.classes is None else (*columns, self.classes)))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Means of the measure's kernels, read off an answer.
+
+    Fields:
+        values: One for each kernel, shape (m,).
+        covariance: Of the noise, given the records, shape (m, m).
+        sampling: Covariance of the exact means around the population's, shape (m, m); None where unknown.
+        quantization: Root of the mean squared half-range within bins, per kernel, shape (m,).
+        records: Number of records; None where it is private.
+        classes: Records of each public class, the negative one first; else None.
+    """
+
+    values: Float64
+    covariance: Float64
+    sampling: Float64 | None
+    quantization: Float64
+    records: int | None
+    classes: tuple[int, ...] | None = None
+
+
+class Way(Protocol):
+    """Interface; frozen plain data with no subclass."""
+
+    name: ClassVar[str]
+    """As in `Ustatistic(method=...)` and on the command line."""
+
+    @property
+    def domain(self) -> Domain:
+        """What the kernels look at, with its bins."""
+        ...
+
+    @property
+    def rounded(self) -> bool:
+        """Whether values are rounded to bins."""
+        ...
+
+    @property
+    def query(self) -> Query:
+        """The one question."""
+        ...
+
+    @property
+    def predicted(self) -> float:
+        """Mean squared error of the measure that is expected on public reference shapes."""
+        ...
+
+    def found(self, answer: Answer) -> Found:
+        """Means of the kernels from the answer.
+
+        Raises:
+            DataError: there are too few records, or a class is empty.
+        """
+        ...
+
+
+WayT = TypeVar("WayT", bound=Way)
+
+
+def check_served(terms: Terms, query: Query) -> None:
+    """Refuse a query that cannot be asked, or that nobody could pay for.
+
+    Raises:
+        UnsupportedError: the trust model cannot answer it.
+        ParameterError: it does not fit the adjacency.
+    """
+    reason = terms.refusal(query)
+    if reason is not None:
+        raise UnsupportedError(reason)
+    query.price(terms.unit)
+
+
+def best(makers: Iterable[Callable[[], WayT]]) -> WayT:
+    """The way with the smallest predicted error of those that fit.
+
+    Raises:
+        ParameterError, UnsupportedError, ScaleError, BudgetError: none fits; why the first does not.
+    """
+    found: WayT | None = None
+    first: OgiveError | None = None
+    for make in makers:
+        try:
+            way = make()
+            if found is None or way.predicted < found.predicted:
+                found = way
+        except DOES_NOT_FIT as problem:
+            first = first or problem
+    if found is None:
+        assert first is not None, "there is at least one way to try"
+        raise first
+    return found
+
+
+def candidate_bins(columns: Sequence[Described], *, most: int, powers: bool = False) -> tuple[int, ...]:
+    """Numbers of bins to try for the free columns, so that symbols stay at most so many.
+
+    Args:
+        columns: Some of which may be free.
+        most: Largest number of symbols.
+        powers: Only powers of two.
+    """
+    free = sum(each.free for each in columns)
+    if not free:
+        return (1,)
+    fixed = domain_of(columns, 1).size
+    steps = [2**power * part // 2 for power in range(1, 24) for part in ((2,) if powers else (2, 3))]
+    fitting = tuple(step for step in steps if step >= 2 and fixed * step**free <= most)
+    return fitting or (2,)
