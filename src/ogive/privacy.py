@@ -301,7 +301,7 @@ class GaussianDP:
 Privacy = PureDP | ZeroConcentratedDP | ApproxDP
 """What may be granted."""
 
-Loss = PureDP | ZeroConcentratedDP | GaussianDP
+Loss = PureDP | ZeroConcentratedDP | ApproxDP | GaussianDP
 """What a mechanism may cost."""
 
 Charge = Privacy | GaussianDP

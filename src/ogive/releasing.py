@@ -257,7 +257,7 @@ class _Books:
     def _charge(self, loss: Loss, query: Query) -> Charge:
         # what was granted is charged, so that budgets stay round numbers; where the mechanism's loss is of
         # another type it is the stronger statement and composes better
-        if type(loss) is type(self._privacy):
+        if isinstance(loss, ApproxDP) or type(loss) is type(self._privacy):
             return self._privacy
         if not isinstance(self._privacy, ApproxDP):
             return self._privacy if isinstance(loss, GaussianDP) else loss

@@ -1,17 +1,53 @@
-"""What privacy losses add up to, and which guarantees imply which."""
+"""What privacy losses add up to, and which guarantees imply which.
 
-from ogive.accounting.composition import at_least, compose
-from ogive.accounting.conversions import covers, delta_of, epsilon_of, gaussian_rho, pure_epsilon
-from ogive.accounting.filters import as_gaussian, fits, mismatch, remaining
-from ogive.accounting.gaussian import (
-    delta_of_gaussian,
-    discrete_loss,
-    epsilon_of_gaussian,
-    filled,
-    gaussian_grant,
-    gaussian_mu,
-)
-from ogive.accounting.pricing import as_concentrated, group_loss, larger_loss, loss_per_row, total_loss
+Names load when they are first used, since people's own devices need a little of this and numpy alone.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ogive.accounting.composition import at_least, compose
+    from ogive.accounting.conversions import covers, delta_of, epsilon_of, gaussian_rho, pure_epsilon
+    from ogive.accounting.filters import as_gaussian, fits, mismatch, remaining
+    from ogive.accounting.gaussian import (
+        delta_of_gaussian,
+        discrete_loss,
+        epsilon_of_gaussian,
+        filled,
+        gaussian_grant,
+        gaussian_mu,
+    )
+    from ogive.accounting.pricing import as_concentrated, group_loss, larger_loss, loss_per_row, total_loss
+    from ogive.accounting.randomized_responses import per_report_epsilon
+    from ogive.accounting.shuffling import shuffled_epsilon
+
+_HOME = {
+    "as_concentrated": "pricing",
+    "as_gaussian": "filters",
+    "at_least": "composition",
+    "compose": "composition",
+    "covers": "conversions",
+    "delta_of": "conversions",
+    "delta_of_gaussian": "gaussian",
+    "discrete_loss": "gaussian",
+    "epsilon_of": "conversions",
+    "epsilon_of_gaussian": "gaussian",
+    "filled": "gaussian",
+    "fits": "filters",
+    "gaussian_grant": "gaussian",
+    "gaussian_mu": "gaussian",
+    "gaussian_rho": "conversions",
+    "group_loss": "pricing",
+    "larger_loss": "pricing",
+    "loss_per_row": "pricing",
+    "mismatch": "filters",
+    "per_report_epsilon": "randomized_responses",
+    "pure_epsilon": "conversions",
+    "remaining": "filters",
+    "shuffled_epsilon": "shuffling",
+    "total_loss": "pricing",
+}
 
 __all__ = [
     "as_concentrated",
@@ -33,7 +69,19 @@ __all__ = [
     "larger_loss",
     "loss_per_row",
     "mismatch",
+    "per_report_epsilon",
     "pure_epsilon",
     "remaining",
+    "shuffled_epsilon",
     "total_loss",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"ogive.accounting.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

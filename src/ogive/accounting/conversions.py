@@ -111,6 +111,10 @@ def covers(granted: Privacy, loss: Loss) -> bool:
             return loss.epsilon**2 / 2 <= granted.rho
         case ZeroConcentratedDP(), GaussianDP():
             return loss.mu_squared / 2 <= granted.rho
+        case ApproxDP(), ApproxDP():
+            return loss.epsilon <= granted.epsilon and loss.delta <= granted.delta
+        case ZeroConcentratedDP(), ApproxDP():
+            return False
         case ApproxDP(), PureDP():
             return loss.epsilon <= granted.epsilon
         case ApproxDP(), ZeroConcentratedDP():

@@ -71,8 +71,6 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(row["chosen"], bool):
         raise DataError("whether a plan's row is chosen must be true or false")
     price = _charge(row["price"], "price")
-    if isinstance(price, ApproxDP):
-        raise DataError("the price of a plan's row must be pure, concentrated or Gaussian")
     return {
         "method": _text(row, "method"),
         "privacy": _guarantee(row["privacy"], "privacy"),

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ogive.accounting import as_concentrated, larger_loss
 from ogive.errors import ParameterError
-from ogive.privacy import Adjacency, Loss, exact
+from ogive.privacy import Adjacency, ApproxDP, Loss, exact
 from ogive.strategies.base import Level, Strategy, approximates
 from ogive.strategies.measured import batch
 
@@ -250,7 +250,7 @@ class SummedApproximations:
 
 def largest_loss(losses: Sequence[Loss]) -> Loss:
     """The loss of whoever loses most; of different types, in zCDP."""
-    if len({type(loss) for loss in losses}) > 1:
+    if len({type(loss) for loss in losses} - {ApproxDP}) > 1:
         losses = [as_concentrated(loss) for loss in losses]
     largest = losses[0]
     for loss in losses[1:]:
