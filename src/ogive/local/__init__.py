@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from ogive.local.classes import PublicClasses
     from ogive.local.collection import Collection
     from ogive.local.description import Description
+    from ogive.local.design import design_tree
     from ogive.local.haar import HaarOracle
     from ogive.local.randomized_response import RandomizedResponse
     from ogive.local.randomizer import Randomizer
@@ -30,6 +31,7 @@ _HOME = {
     "Randomizer": "randomizer",
     "TreeOracle": "tree",
     "UnaryOracle": "unary",
+    "design_tree": "design",
     "oracle_from_dict": "oracles",
 }
 
@@ -44,6 +46,7 @@ __all__ = [
     "Randomizer",
     "TreeOracle",
     "UnaryOracle",
+    "design_tree",
     "oracle_from_dict",
 ]
 

@@ -90,6 +90,10 @@ class Oracle(Protocol):
         """
         ...
 
+    def reports(self, sums: Int64) -> int:
+        """How many reports were added to sums."""
+        ...
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.local.oracle_from_dict` inverts it."""
         ...

@@ -1,0 +1,149 @@
+"""Adding reports up, compiled: the hot loops of aggregators, which owners never import.
+
+Nothing is added of a report before all of it was checked. `table` has a column for each level and the rows of `ROWS`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from ogive.local.assignment import FIRST, GOLDEN, SECOND
+from ogive.local.base import Int64, UInt8
+
+Bool = NDArray[np.bool_]
+
+ROWS = ("nodes", "unary", "exponents", "tallies", "starts", "offsets", "widths")
+_NODES, _UNARY, _EXPONENTS, _TALLIES, _STARTS, _OFFSETS, _WIDTHS = range(len(ROWS))
+_GOLDEN, _FIRST, _SECOND = np.uint64(GOLDEN), np.uint64(FIRST), np.uint64(SECOND)
+_ONE, _27, _30, _31, _32 = (np.uint64(value) for value in (1, 27, 30, 31, 32))
+
+
+@njit(cache=True, nogil=True)
+def hashed(key: Any, place: Any) -> Any:
+    """As `assignment.hashed`, of one place."""
+    value = key + (np.uint64(place) + _ONE) * _GOLDEN
+    value = (value ^ (value >> _30)) * _FIRST
+    value = (value ^ (value >> _27)) * _SECOND
+    return np.int64((value ^ (value >> _31)) >> _32)
+
+
+@njit(cache=True, nogil=True)
+def level_of(number: int, bounds: Int64, key: Any, even: bool) -> Any:
+    """As `Assignment.of`, of one participant."""
+    levels = bounds.size - 1
+    if even:
+        block = number // levels
+        return (number - block * levels + (hashed(key, block) * levels >> 32)) % levels
+    value = hashed(key, number)
+    level = 0
+    while value >= bounds[level + 1]:
+        level += 1
+    return level
+
+
+@njit(cache=True, nogil=True)
+def read(payloads: UInt8, row: int, start: int, stop: int) -> Any:
+    """A little-endian number of at most 7 bytes."""
+    value = np.int64(0)
+    for place in range(start, stop):
+        value |= np.int64(payloads[row, place]) << (8 * (place - start))
+    return value
+
+
+@njit(cache=True, nogil=True)
+def well_formed(payloads: UInt8, row: int, table: Int64, level: int) -> Any:
+    """Whether no bit is set of a field that has no meaning."""
+    start, width = table[_OFFSETS, level], table[_WIDTHS, level]
+    if table[_UNARY, level]:
+        spare = 8 * width - table[_NODES, level]
+        return payloads[row, start + width - 1] >> (8 - spare) == 0
+    return read(payloads, row, start, start + width) >> (table[_EXPONENTS, level] + 1) == 0
+
+
+@njit(cache=True, nogil=True)
+def add_field(sums: Int64, payloads: UInt8, row: int, table: Int64, level: int) -> None:
+    """Add one well-formed field to its level's tally."""
+    if table[_TALLIES, level] == 0:
+        return
+    start, first = table[_OFFSETS, level], table[_STARTS, level]
+    if table[_UNARY, level]:
+        for node in range(table[_NODES, level]):
+            sums[first + node] += payloads[row, start + (node >> 3)] >> (node & 7) & 1
+        return
+    value = read(payloads, row, start, start + table[_WIDTHS, level])
+    sums[first + (value >> 1)] += 1 - 2 * (value & 1)
+
+
+@njit(cache=True, nogil=True)
+def add_single(
+    sums: Int64,
+    counts: int,
+    numbers: Int64,
+    payloads: UInt8,
+    table: Int64,
+    bounds: Int64,
+    key: Any,
+    even: bool,
+    good: Bool,
+) -> None:
+    """Add reports about one level each; `counts` is where reports per level are counted."""
+    for row in range(payloads.shape[0]):
+        level = level_of(numbers[row], bounds, key, even)
+        fine = well_formed(payloads, row, table, level)
+        for place in range(table[_WIDTHS, level], payloads.shape[1]):
+            fine = fine and payloads[row, place] == 0
+        good[row] = fine
+        if fine:
+            add_field(sums, payloads, row, table, level)
+            sums[counts + level] += 1
+
+
+@njit(cache=True, nogil=True)
+def add_joint(sums: Int64, counts: int, payloads: UInt8, table: Int64, good: Bool) -> None:
+    """Add reports about every level."""
+    levels = table.shape[1]
+    for row in range(payloads.shape[0]):
+        fine = True
+        for level in range(levels):
+            fine = fine and well_formed(payloads, row, table, level)
+        good[row] = fine
+        if fine:
+            for level in range(levels):
+                add_field(sums, payloads, row, table, level)
+                sums[counts + level] += 1
+
+
+@njit(cache=True, nogil=True)
+def add_symbols(sums: Int64, payloads: UInt8, good: Bool) -> None:
+    """Count symbols."""
+    for row in range(payloads.shape[0]):
+        symbol = read(payloads, row, 0, payloads.shape[1])
+        good[row] = symbol < sums.size
+        if good[row]:
+            sums[symbol] += 1
+
+
+@njit(cache=True, nogil=True)
+def add_bits(sums: Int64, payloads: UInt8, good: Bool) -> None:
+    """Count ones of each bit, and reports in the last place."""
+    bits = sums.size - 1
+    spare = 8 * payloads.shape[1] - bits
+    for row in range(payloads.shape[0]):
+        good[row] = payloads[row, payloads.shape[1] - 1] >> (8 - spare) == 0
+        if good[row]:
+            for bit in range(bits):
+                sums[bit] += payloads[row, bit >> 3] >> (bit & 7) & 1
+            sums[bits] += 1
+
+
+@njit(cache=True, nogil=True)
+def count_levels(first: int, count: int, bounds: Int64, key: Any, even: bool) -> Any:
+    """How many of consecutive participants are asked each level."""
+    found = np.zeros(bounds.size - 1, dtype=np.int64)
+    for number in range(first, first + count):
+        found[level_of(number, bounds, key, even)] += 1
+    return found

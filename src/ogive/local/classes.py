@@ -1,0 +1,97 @@
+"""Reports of owners whose class is public."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError
+from ogive.local.base import Int64, Oracle, UInt8, Words
+from ogive.local.fields import check_reports, check_symbols, check_whole
+from ogive.privacy import ApproxDP, PureDP
+
+MAX_CLASSES = 256
+MAX_LENGTH = 1 << 26
+
+
+@dataclass(frozen=True)
+class PublicClasses:
+    """Send the class as it is and a report about the rest; a domain's last column is the class.
+
+    Fields:
+        inner: Oracle of the other columns.
+        classes: How many there are, 1 to 256. Symbols are `inner symbol * classes + class`.
+
+    Raises:
+        ParameterError: a field is out of range, or sums would need more than 2^26 integers.
+
+    Privacy: `loss` for the inner symbol; the class is not protected.
+    """
+
+    inner: Oracle
+    classes: int
+
+    name: ClassVar[str] = "classes"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", check_whole(self.classes, "classes", 1, MAX_CLASSES))
+        if isinstance(self.inner, PublicClasses) or not isinstance(self.inner, Oracle):
+            raise ParameterError("the reports inside of classes must be of an oracle without classes")
+        if self.classes * int(np.prod(self.inner.shape)) > MAX_LENGTH:
+            raise ParameterError(f"{self.classes} classes of so large an oracle need more than {MAX_LENGTH} integers")
+
+    @property
+    def size(self) -> int:
+        """Inner symbols times classes."""
+        return self.inner.size * self.classes
+
+    @property
+    def epsilon(self) -> Fraction:
+        """Of the inner reports."""
+        return self.inner.epsilon
+
+    @property
+    def loss(self) -> PureDP | ApproxDP:
+        """Of the inner reports."""
+        return self.inner.loss
+
+    @property
+    def payload_bytes(self) -> int:
+        """A byte more than the inner reports."""
+        return 1 + self.inner.payload_bytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sums of each class."""
+        return (self.classes, *self.inner.shape)
+
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+        """Reports of some participants: a byte for the class, then the inner payload."""
+        symbols, numbers = check_symbols(symbols, numbers, self.size)
+        values, classes = np.divmod(symbols, self.classes)
+        payloads = np.empty((symbols.size, self.payload_bytes), dtype=np.uint8)
+        payloads[:, 0] = classes
+        payloads[:, 1:] = self.inner.randomize(values, numbers, source=source)
+        return payloads
+
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+        """Add reports to their class's sums in place; a class that there is not makes a report malformed."""
+        numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
+        good = np.zeros(len(payloads), dtype=np.bool_)
+        for place in range(self.classes):
+            rows = np.flatnonzero(payloads[:, 0] == place)
+            if rows.size:
+                good[rows] = self.inner.add(sums[place], numbers[rows], payloads[rows, 1:])
+        return good
+
+    def reports(self, sums: Int64) -> int:
+        """How many reports were added, of all classes."""
+        return sum(self.inner.reports(each) for each in sums)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, "inner": self.inner.to_dict(), "classes": self.classes}

@@ -1,0 +1,180 @@
+"""One bit about one Haar coefficient of a symbol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import isqrt
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.local.assignment import SCALE, Assignment
+from ogive.local.base import Int64, UInt8, Words
+from ogive.local.bits import WORD, flip_threshold
+from ogive.local.fields import (
+    MAX_SEED,
+    check_choice,
+    check_epsilon,
+    check_reports,
+    check_sums,
+    check_symbols,
+    check_whole,
+)
+from ogive.local.levels import MAX_TALLY, Layout
+from ogive.privacy import PureDP
+
+WEIGHTS = ("geometric", "uniform")
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class HaarOracle:
+    """Say, noisily, in which half of a dyadic block the symbol is, of a level that the number decides.
+
+    Symbols are padded to a power of two, k = 2^a. Level l = 0..a-1 has 2^l blocks; the owner's block is q, and its
+    sign is + in the left half and - in the right one. It draws j uniform below 2^l and sends j and the bit
+    sign * (-1)^popcount(j AND q), flipped with a small chance.
+
+    Fields:
+        size: Symbols, 2 to 2^20.
+        epsilon: Privacy of a report, at least 1e-9.
+        seed: Public, 0 to 2^63 - 1; decides with the number who is asked which level.
+        weights: Chances of the levels: "geometric" (falling as 2^(-l/2), for Lipschitz kernels such as gini) or
+            "uniform" (for kernels with a jump, such as the AUC's).
+
+    Raises:
+        ParameterError: a field is out of range.
+
+    Privacy: the level and j say nothing of the symbol; of the bit, one symbol makes a value at most
+        (1 - q) / q times as likely as another, at most e^epsilon, with q the chance of a flip.
+
+    Source: after Ghazi, Kamath, Kumar, Manurangsi and Sealfon 2023, with the Haar basis.
+    """
+
+    size: int
+    epsilon: Fraction
+    seed: int = 0
+    weights: str = "geometric"
+
+    name: ClassVar[str] = "haar"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", check_whole(self.size, "size", 2, MAX_TALLY))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "seed", check_whole(self.seed, "seed", 0, MAX_SEED))
+        check_choice(self.weights, "weights", WEIGHTS)
+
+    @property
+    def levels(self) -> int:
+        """Levels, a."""
+        return (self.size - 1).bit_length()
+
+    @property
+    def padded(self) -> int:
+        """Symbols with padding, 2^levels."""
+        return 1 << self.levels
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where bits lie and sums go."""
+        return Layout(tuple(1 << level for level in range(self.levels)), (False,) * self.levels)
+
+    @cached_property
+    def assignment(self) -> Assignment:
+        """Who is asked which level."""
+        # 2^(-l/2) in integers, so that every device has the same bounds
+        parts = [isqrt(1 << 80 - level) if self.weights == "geometric" else 1 for level in range(self.levels)]
+        ends = np.cumsum(np.array(parts, dtype=object)).tolist()
+        return Assignment(self.seed, (0, *(int(SCALE * end // ends[-1]) for end in ends)))
+
+    @property
+    def level_chances(self) -> Float64:
+        """Chance of each level, shape (levels,)."""
+        return np.array(self.assignment.chances)
+
+    @cached_property
+    def _threshold(self) -> int:
+        return flip_threshold(self.epsilon)
+
+    @property
+    def chance(self) -> Fraction:
+        """Chance of a flip."""
+        return Fraction(self._threshold, WORD)
+
+    @property
+    def ratio(self) -> Fraction:
+        """Largest ratio of a report's chances under two symbols, exactly: e to the epsilon that is spent."""
+        return (1 - self.chance) / self.chance
+
+    @property
+    def scale(self) -> float:
+        """What an unbiased sign is multiplied with, 1 / (1 - 2 q)."""
+        return float(1 / (1 - 2 * self.chance))
+
+    @property
+    def loss(self) -> PureDP:
+        """What was asked for."""
+        return PureDP(self.epsilon)
+
+    @property
+    def payload_bytes(self) -> int:
+        """Enough for an index and a bit."""
+        return self.layout.payload_bytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sums of signs per index, level after level, then reports per level."""
+        return (self.layout.length,)
+
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+        """Reports of some participants, shape (n, payload_bytes)."""
+        symbols, numbers = check_symbols(symbols, numbers, self.size)
+        levels = self.assignment.of(numbers)
+        halves = symbols >> (self.levels - 1 - levels)
+        negative = (halves & 1).astype(np.bool_)
+        return self.layout.answer_one(levels, halves >> 1, self._threshold, source=source, negative=negative)
+
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+        """Add reports in place; an index that its level has not makes a report malformed."""
+        numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
+        return self.layout.add(sums, numbers, payloads, self.assignment)
+
+    def reports(self, sums: Int64) -> int:
+        """How many reports were added."""
+        return int(self.layout.reports(sums).sum())
+
+    def level_reports(self, sums: Int64) -> Int64:
+        """Reports at each level, shape (levels,)."""
+        return self.layout.reports(check_sums(sums, self.shape)).copy()
+
+    def theta(self, sums: Int64) -> Float64:
+        """Unbiased sums over all owners of their Haar coefficients.
+
+        Block p of level l, at place 2^l - 1 + p, estimates how many symbols are in its left half less those in its
+        right half.
+
+        Returns:
+            Shape (padded - 1,).
+        """
+        from ogive.local.walsh import transform
+
+        found = check_sums(sums, self.shape)
+        parts = [
+            transform(self.layout.tally(found, level).copy()) * (self.scale / chance)
+            for level, chance in enumerate(self.assignment.chances)
+        ]
+        return np.concatenate(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": self.name,
+            "size": self.size,
+            "epsilon": str(self.epsilon),
+            "seed": self.seed,
+            "weights": self.weights,
+        }

@@ -1,0 +1,116 @@
+"""k-ary randomized response: the true symbol with some chance, else a uniform one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.local.base import Int64, UInt8, Words
+from ogive.local.bits import WORD, bernoulli, keep_threshold, uniform
+from ogive.local.fields import check_epsilon, check_reports, check_sums, check_symbols, check_whole, write_bytes
+from ogive.privacy import PureDP
+
+MAX_SIZE = 1 << 24
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class RandomizedResponse:
+    """Keep the symbol with a chance c, else send a uniform symbol, perhaps the true one.
+
+    Fields:
+        size: Symbols, 2 to 2^24.
+        epsilon: Privacy of a report, at least 1e-9.
+
+    Raises:
+        ParameterError: a field is out of range, or epsilon too small for so many symbols.
+
+    Privacy: the true symbol is 1 + size * c / (1 - c) times as likely as any other, at most e^epsilon.
+
+    Source: Bell, Bellet, Gascon and Kulkarni 2020, algorithm 1, with the chances of its appendix.
+
+    Example:
+        >>> import numpy as np
+        >>> from ogive.local import OwnerSource, RandomizedResponse
+        >>> oracle = RandomizedResponse(5, 1)
+        >>> report = oracle.randomize(np.array([3]), np.array([0]), source=OwnerSource())
+    """
+
+    size: int
+    epsilon: Fraction
+
+    name: ClassVar[str] = "krr"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", check_whole(self.size, "size", 2, MAX_SIZE))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        assert self._threshold < WORD
+
+    @cached_property
+    def _threshold(self) -> int:
+        return keep_threshold(self.epsilon, self.size)
+
+    @property
+    def keep(self) -> Fraction:
+        """Chance of keeping the symbol, 1 - beta."""
+        return Fraction(self._threshold, WORD)
+
+    @property
+    def ratio(self) -> Fraction:
+        """Largest ratio of a report's chances under two symbols, exactly: e to the epsilon that is spent."""
+        return 1 + self.size * self.keep / (1 - self.keep)
+
+    @property
+    def loss(self) -> PureDP:
+        """What was asked for."""
+        return PureDP(self.epsilon)
+
+    @property
+    def payload_bytes(self) -> int:
+        """1 to 3."""
+        return ((self.size - 1).bit_length() + 7) // 8
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Reports of each symbol."""
+        return (self.size,)
+
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+        """Reports of some participants, little-endian symbols, shape (n, payload_bytes)."""
+        symbols, _ = check_symbols(symbols, numbers, self.size)
+        sent = symbols.copy()
+        lost = np.flatnonzero(~bernoulli(source, symbols.size, self._threshold))
+        sent[lost] = uniform(source, lost.size, self.size)
+        payloads = np.empty((symbols.size, self.payload_bytes), dtype=np.uint8)
+        write_bytes(payloads, sent)
+        return payloads
+
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+        """Count symbols in place; a symbol that there is not makes a report malformed."""
+        from ogive.local.aggregation import add_symbols
+
+        _, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
+        good = np.ones(len(payloads), dtype=np.bool_)
+        add_symbols(sums, payloads, good)
+        return good
+
+    def reports(self, sums: Int64) -> int:
+        """How many reports were added."""
+        return int(sums.sum())
+
+    def counts(self, sums: Int64) -> Float64:
+        """Unbiased counts of the true symbols, shape (size,); they add up to the reports."""
+        received = check_sums(sums, self.shape).astype(np.float64)
+        keep = float(self.keep)
+        unbiased: Float64 = (received - received.sum() * float((1 - self.keep) / self.size)) / keep
+        return unbiased
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, "size": self.size, "epsilon": str(self.epsilon)}

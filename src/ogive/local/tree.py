@@ -1,0 +1,332 @@
+"""Reports about the nodes of a tree over ordered symbols: the hierarchical oracle."""
+
+from __future__ import annotations
+
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import comb
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import DataError, ParameterError
+from ogive.local.assignment import Assignment
+from ogive.local.base import Int64, UInt8, Words
+from ogive.local.bits import WORD, exp_below, flip_threshold
+from ogive.local.fields import (
+    MAX_SEED,
+    check_choice,
+    check_epsilon,
+    check_reports,
+    check_sums,
+    check_symbols,
+    check_whole,
+)
+from ogive.local.levels import Layout
+from ogive.privacy import ApproxDP, PureDP, exact
+
+MAX_SIZE = 1 << 40
+MAX_UNARY_NODES = 1 << 10
+SPLITS = ("users", "budget")
+COMPOSITIONS = ("basic", "advanced", "exact")
+NODES = ("hadamard", "unary")
+ASSIGNMENTS = ("even", "independent")
+
+Float64 = NDArray[np.float64]
+
+
+def slack_of_responses(chance: Fraction, responses: int, epsilon: Fraction) -> Fraction:
+    """An upper bound, tight but for rounding, of the delta of several binary randomized responses together.
+
+    Args:
+        chance: That a response is flipped.
+        responses: How many there are, each about the owner's value.
+        epsilon: What they are held to together.
+
+    Source: Kairouz, Oh and Viswanath 2015; no mechanisms as private as these responses cost more together.
+    """
+    below, keep = exp_below(epsilon), 1 - chance
+    total = Fraction(0)
+    for flipped in range(responses + 1):
+        straight = keep ** (responses - flipped) * chance**flipped
+        turned = chance ** (responses - flipped) * keep**flipped
+        total += comb(responses, flipped) * max(straight - below * turned, Fraction(0))
+    return total
+
+
+@dataclass(frozen=True)
+class TreeOracle:
+    """Say, noisily, in which node the symbol is: of one level of a tree, or of every level.
+
+    Symbols are padded to branching^levels. Level l = 1..levels has branching^l nodes, and node q of it holds
+    the symbols from q * branching^(levels - l) on; of the root nobody is asked. Levels too large for a
+    tally (more than 2^20 indices) are only counted; `read` has what their reports say.
+
+    Fields:
+        size: Symbols, 2 to 2^40.
+        epsilon: Privacy of a report, at least 1e-9.
+        delta: 0, or the slack that a budget split by another rule than "basic" needs.
+        seed: Public, 0 to 2^63 - 1; decides with the number who is asked which level.
+        branching: Children of a node, 2 to 8.
+        split: "users" (each report answers one level) or "budget" (each answers all, with a share of epsilon).
+        composition: Of a budget: "basic", "advanced" or "exact"; `ogive.local.design_tree` finds the shares.
+        nodes: "hadamard", or "unary" for less noise at levels of up to 1024 nodes, by longer reports.
+        assignment: Of users: "even" (a level each in every block of consecutive numbers) or "independent".
+        level_epsilon: Privacy of one level's answer; None where it follows from the rest (users, or basic).
+
+    Raises:
+        ParameterError: a field is out of range, or all levels' answers together cost more than was asked.
+
+    Privacy: as `HaarOracle` and `UnaryOracle` at one level; all levels of a budget split together keep to
+        epsilon and delta by an exact sum over the integer chances.
+
+    Source: Bell, Bellet, Gascon and Kulkarni 2020, section 5 and algorithms 2 and 3; branching after Kulkarni,
+        Cormode and Srivastava 2019.
+    """
+
+    size: int
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    _: KW_ONLY
+    seed: int = 0
+    branching: int = 2
+    split: str = "users"
+    composition: str = "basic"
+    nodes: str = "hadamard"
+    assignment: str = "even"
+    level_epsilon: Fraction | None = None
+
+    name: ClassVar[str] = "tree"
+
+    def __post_init__(self) -> None:
+        fix = object.__setattr__
+        fix(self, "size", check_whole(self.size, "size", 2, MAX_SIZE))
+        fix(self, "epsilon", check_epsilon(self.epsilon))
+        fix(self, "delta", exact(self.delta, "delta"))
+        fix(self, "seed", check_whole(self.seed, "seed", 0, MAX_SEED))
+        fix(self, "branching", check_whole(self.branching, "branching", 2, 8))
+        check_choice(self.split, "split", SPLITS)
+        check_choice(self.composition, "composition", COMPOSITIONS)
+        check_choice(self.nodes, "nodes", NODES)
+        check_choice(self.assignment, "assignment", ASSIGNMENTS)
+        if self.split == "users" or self.composition == "basic":
+            self._take_share()
+        else:
+            self._check_share()
+
+    def _take_share(self) -> None:
+        share = self.epsilon if self.split == "users" else self.epsilon / self.levels
+        if self.delta != 0:
+            raise ParameterError("delta is for a budget split by advanced or exact composition; else it must be 0")
+        if self.level_epsilon is not None and exact(self.level_epsilon, "level_epsilon") != share:
+            raise ParameterError(f"level_epsilon must be {share} here, got {repr(self.level_epsilon)[:40]}")
+        object.__setattr__(self, "level_epsilon", check_epsilon(share, "level_epsilon"))
+
+    def _check_share(self) -> None:
+        loss = ApproxDP(self.epsilon, self.delta)
+        if self.level_epsilon is None:
+            raise ParameterError(
+                f"{self.composition} composition needs level_epsilon; ogive.local.design_tree finds it"
+            )
+        object.__setattr__(self, "level_epsilon", check_epsilon(self.level_epsilon, "level_epsilon"))
+        if slack_of_responses(self.chance, self.levels, loss.epsilon) > loss.delta:
+            raise ParameterError(f"{self.levels} answers of this level_epsilon cost more than the epsilon and delta")
+
+    @cached_property
+    def levels(self) -> int:
+        """Levels that are asked, L."""
+        levels, nodes = 1, self.branching
+        while nodes < self.size:
+            levels, nodes = levels + 1, nodes * self.branching
+        return levels
+
+    @property
+    def padded(self) -> int:
+        """Symbols with padding, branching^levels."""
+        return int(self.branching**self.levels)
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where bits lie and sums go."""
+        nodes = tuple(self.branching**level for level in range(1, self.levels + 1))
+        unary = tuple(self.nodes == "unary" and count <= MAX_UNARY_NODES for count in nodes)
+        return Layout(nodes, unary, self.split == "budget")
+
+    @cached_property
+    def levels_of(self) -> Assignment | None:
+        """Who is asked which level; None where everybody is asked all."""
+        if self.split == "budget":
+            return None
+        return Assignment.equal(self.seed, self.levels, self.assignment == "even")
+
+    @property
+    def tallied(self) -> int:
+        """The first so many levels have tallies; reports about the others must be kept."""
+        return sum(length > 0 for length in self.layout.tallies)
+
+    @cached_property
+    def _threshold(self) -> int:
+        assert self.level_epsilon is not None
+        return flip_threshold(self.level_epsilon)
+
+    @property
+    def chance(self) -> Fraction:
+        """Chance of a flip; with unary nodes, of a one where the node is another."""
+        return Fraction(self._threshold, WORD)
+
+    @property
+    def level_ratio(self) -> Fraction:
+        """Largest ratio of one level's answer's chances under two symbols, exactly."""
+        return (1 - self.chance) / self.chance
+
+    @property
+    def scale(self) -> float:
+        """What an unbiased sign is multiplied with, c = 1 / (1 - 2 q)."""
+        return float(1 / (1 - 2 * self.chance))
+
+    @property
+    def loss(self) -> PureDP | ApproxDP:
+        """What was asked for."""
+        return ApproxDP(self.epsilon, self.delta) if self.delta else PureDP(self.epsilon)
+
+    @property
+    def payload_bytes(self) -> int:
+        """Enough for an index and a bit, or a bit for each node; of all levels if the budget is split."""
+        return self.layout.payload_bytes
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Sums per level, of signs per index or of ones per node, then reports per level."""
+        return (self.layout.length,)
+
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+        """Reports of some participants, shape (n, payload_bytes)."""
+        symbols, numbers = check_symbols(symbols, numbers, self.size)
+        spans = np.array([self.branching ** (self.levels - level) for level in range(1, self.levels + 1)], np.int64)
+        if self.levels_of is None:
+            places = [symbols // span for span in spans]
+            return self.layout.answer_all(places, self._threshold, source=source)
+        levels = self.levels_of.of(numbers)
+        return self.layout.answer_one(levels, symbols // spans[levels], self._threshold, source=source)
+
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+        """Add reports in place; an index that its level has not makes a report malformed."""
+        numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
+        return self.layout.add(sums, numbers, payloads, self.levels_of)
+
+    def read(self, numbers: Int64, payloads: UInt8) -> tuple[Int64, Int64, Int64]:
+        """What Hadamard reports say, for levels too large for a tally.
+
+        Args:
+            numbers: Of the participants, shape (n,).
+            payloads: Their reports, shape (n, payload_bytes).
+
+        Returns:
+            Level of each report, 1..levels, or 0 if it is malformed or its level is unary; index j; sign -1 or 1.
+            Each of shape (n,); if the budget is split (n, levels), where a malformed report has zeros throughout.
+        """
+        numbers, rows = np.asarray(numbers, np.int64), np.asarray(payloads)
+        shape = (len(rows), self.levels) if self.levels_of is None else (len(rows),)
+        found = [np.zeros(shape, dtype=np.int64) for _ in range(3)]
+        asked = None if self.levels_of is None else self.levels_of.of(numbers)
+        sums = np.zeros(self.shape, dtype=np.int64)
+        fine = self.add(sums, numbers, rows)
+        for level in np.flatnonzero(~np.array(self.layout.unary)):
+            chosen = np.flatnonzero(fine if asked is None else fine & (asked == level))
+            indices, signs = self.layout.read(rows[chosen], int(level))
+            place: Any = chosen if asked is not None else (chosen, int(level))
+            for array, values in zip(found, (level + 1, indices, signs), strict=True):
+                array[place] = values
+        return found[0], found[1], found[2]
+
+    def reports(self, sums: Int64) -> int:
+        """How many reports were added."""
+        each = self.layout.reports(sums)
+        return int(each[0] if self.levels_of is None else each.sum())
+
+    def level_reports(self, sums: Int64) -> Int64:
+        """Reports that answered each level, shape (levels,)."""
+        return self.layout.reports(check_sums(sums, self.shape)).copy()
+
+    def factors(self, sums: Int64) -> list[float]:
+        """What counts of each level's reports are multiplied with to count everybody, for levels with a tally.
+
+        Raises:
+            DataError: a level has no report.
+        """
+        each = self.layout.reports(check_sums(sums, self.shape))[: self.tallied]
+        if self.levels_of is None:
+            return [1.0] * self.tallied
+        if self.assignment == "independent":
+            return [1 / chance for chance in self.levels_of.chances[: self.tallied]]
+        if not each.all():
+            raise DataError(f"{self.reports(sums)} reports are too few: some of the {self.levels} levels have none")
+        return [self.reports(sums) / int(reports) for reports in each]
+
+    def counts(self, sums: Int64) -> list[Float64]:
+        """Unbiased counts of everybody in each node, for levels with a tally.
+
+        Returns:
+            For level l = 1, 2, ... an array of shape (branching^l,).
+
+        Raises:
+            DataError: a level has no report.
+        """
+        from ogive.local.walsh import transform
+
+        found = check_sums(sums, self.shape)
+        each = self.layout.reports(found)
+        counts: list[Float64] = []
+        for level, factor in enumerate(self.factors(found)):
+            tally = self.layout.tally(found, level)
+            if self.layout.unary[level]:
+                signal = (tally - int(each[level]) * float(self.chance)) / float(Fraction(1, 2) - self.chance)
+            else:
+                signal = transform(tally.copy())[: self.layout.nodes[level]] * self.scale
+            counts.append(np.asarray(signal * factor, dtype=np.float64))
+        return counts
+
+    def variances(self, sums: Int64) -> list[float]:
+        """Variance v of the counts of each level with a tally, of nodes that hold few; `slopes` has what others add.
+
+        Of Hadamard responses v bounds the variance of every node: reports * c^2, times the square of the factor.
+
+        Raises:
+            DataError: a level has no report.
+        """
+        each = self.layout.reports(check_sums(sums, self.shape))
+        if self.assignment == "independent" and self.levels_of is not None:
+            expected = [self.reports(sums) * chance for chance in self.levels_of.chances]
+        else:
+            expected = [float(reports) for reports in each]
+        square = self.scale**2
+        return [
+            expected[level] * factor**2 * (square - 1 if self.layout.unary[level] else square)
+            for level, factor in enumerate(self.factors(sums))
+        ]
+
+    def slopes(self, sums: Int64) -> list[float]:
+        """At most by how much a count's variance grows with each person in its node; 0 for Hadamard responses.
+
+        Raises:
+            DataError: a level has no report.
+        """
+        return [2 * factor - 1 if self.layout.unary[level] else 0.0 for level, factor in enumerate(self.factors(sums))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": self.name,
+            "size": self.size,
+            "epsilon": str(self.epsilon),
+            "delta": str(self.delta),
+            "seed": self.seed,
+            "branching": self.branching,
+            "split": self.split,
+            "composition": self.composition,
+            "nodes": self.nodes,
+            "assignment": self.assignment,
+            "level_epsilon": str(self.level_epsilon),
+        }

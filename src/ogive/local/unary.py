@@ -1,0 +1,113 @@
+"""Optimized unary encoding: one noisy bit for every symbol."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.local.base import Int64, UInt8, Words
+from ogive.local.bits import WORD, flip_threshold
+from ogive.local.fields import check_epsilon, check_reports, check_sums, check_symbols, check_whole
+from ogive.local.levels import write_unary
+from ogive.privacy import PureDP
+
+MAX_SIZE = 1 << 16
+
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class UnaryOracle:
+    """Send a bit for every symbol: a fair coin for the own one, one with chance q for the others.
+
+    Fields:
+        size: Symbols, 2 to 2^16; a report has so many bits.
+        epsilon: Privacy of a report, at least 1e-9.
+
+    Raises:
+        ParameterError: a field is out of range.
+
+    Privacy: another symbol makes one bit at most 1 / (2 q) and one at most 2 (1 - q) times as likely, together
+        (1 - q) / q, at most e^epsilon.
+
+    Source: Wang, Blocki, Li and Jha 2017.
+    """
+
+    size: int
+    epsilon: Fraction
+
+    name: ClassVar[str] = "unary"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "size", check_whole(self.size, "size", 2, MAX_SIZE))
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+
+    @cached_property
+    def _threshold(self) -> int:
+        return flip_threshold(self.epsilon)
+
+    @property
+    def chance(self) -> Fraction:
+        """Chance q of a one where the symbol is another."""
+        return Fraction(self._threshold, WORD)
+
+    @property
+    def ratio(self) -> Fraction:
+        """Largest ratio of a report's chances under two symbols, exactly: e to the epsilon that is spent."""
+        return (1 - self.chance) / self.chance
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance v0 of one bit of another symbol, unbiased; that of the own bit is v0 + 1."""
+        half = Fraction(1, 2) - self.chance
+        return float(self.chance * (1 - self.chance) / half**2)
+
+    @property
+    def loss(self) -> PureDP:
+        """What was asked for."""
+        return PureDP(self.epsilon)
+
+    @property
+    def payload_bytes(self) -> int:
+        """An eighth of the size, rounded up."""
+        return (self.size + 7) // 8
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Ones of each bit, then the number of reports."""
+        return (self.size + 1,)
+
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+        """Reports of some participants, bits in little order, shape (n, payload_bytes)."""
+        symbols, _ = check_symbols(symbols, numbers, self.size)
+        payloads = np.empty((symbols.size, self.payload_bytes), dtype=np.uint8)
+        write_unary(payloads, symbols, self.size, self._threshold, source=source)
+        return payloads
+
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+        """Count ones in place; a bit past the last symbol makes a report malformed."""
+        from ogive.local.aggregation import add_bits
+
+        _, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
+        good = np.ones(len(payloads), dtype=np.bool_)
+        add_bits(sums, payloads, good)
+        return good
+
+    def reports(self, sums: Int64) -> int:
+        """How many reports were added."""
+        return int(sums[-1])
+
+    def counts(self, sums: Int64) -> Float64:
+        """Unbiased counts of the true symbols, shape (size,); they need not add up to the reports."""
+        found = check_sums(sums, self.shape).astype(np.float64)
+        unbiased: Float64 = (found[:-1] - found[-1] * float(self.chance)) / float(Fraction(1, 2) - self.chance)
+        return unbiased
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, "size": self.size, "epsilon": str(self.epsilon)}
