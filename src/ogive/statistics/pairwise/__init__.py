@@ -1,0 +1,1 @@
+"""Means of kernels over pairs of records, unbiased, from randomized reports."""

@@ -1,0 +1,217 @@
+"""Reports of one Haar coefficient each: zeta has a coordinate for every node of a binary tree over the symbols.
+
+Node p of level l has H_p = +1 on the left half of its block and -1 on the right half, |H_p|^2 = k / 2^l, and
+e_a = 1/k + sum_p H_p(a) H_p / |H_p|^2. A report of level l, which is asked with probability pi_l, is an index j and
+a bit w; it stands for Theta_p = (c / pi_l) (-1)^<j,p> w at the nodes p of its level. Given the symbol a its mean is
+H_p(a) and its covariance diag(c^2 / pi_l) less the product of the means.
+
+Source: Ghazi, Kamath, Kumar, Manurangsi and Sealfon 2023 for factorizations; this form and its
+covariances: docs/proofs/pairwise.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.statistics.pairwise.laws import Prepared
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+def level_shares(depth: int, weights: str) -> Float64:
+    """pi: how often each level is asked, shape (depth,); "uniform", or "geometric" in proportion to 2^(-l/2)."""
+    shares = np.zeros(depth) if weights == "uniform" else -np.arange(depth) / 2
+    found: Float64 = np.exp2(shares) / np.exp2(shares).sum()
+    return found
+
+
+@dataclass(frozen=True)
+class HaarLaw:
+    """Law of the reports of `HaarOracle`, of which `size` is filled up to a power of two."""
+
+    size: int
+    epsilon: float
+    weights: str
+
+    @staticmethod
+    def of(oracle: Any) -> HaarLaw:
+        """The law of an oracle's reports."""
+        return HaarLaw(1 << max(1, (oracle.size - 1).bit_length()), float(oracle.epsilon), oracle.weights)
+
+    @property
+    def depth(self) -> int:
+        """Number of levels."""
+        return self.size.bit_length() - 1
+
+    @cached_property
+    def shares(self) -> Float64:
+        """How often each level is asked, shape (depth,)."""
+        return level_shares(self.depth, self.weights)
+
+    @cached_property
+    def variances(self) -> Float64:
+        """c^2 / pi of each node, shape (size - 1,)."""
+        scale = self._scale**2 / self.shares
+        return np.repeat(scale, [1 << level for level in range(self.depth)])
+
+    @property
+    def _scale(self) -> float:
+        return 1 / math.tanh(self.epsilon / 2)
+
+    def records(self, sums: Int64) -> int:
+        """How many reports were added up."""
+        return int(sums[self.size - 1 :].sum())
+
+    def theta(self, sums: Int64) -> Float64:
+        """Unbiased for the sum of H_p over records, of each node, shape (size - 1,)."""
+        found = np.empty(self.size - 1)
+        for level, share in enumerate(self.shares):
+            part = slice((1 << level) - 1, (2 << level) - 1)
+            found[part] = _walsh_hadamard(sums[part]) * (self._scale / share)
+        return found
+
+    def counts(self, sums: Int64) -> Float64:
+        """Unbiased counts of symbols, shape (size,)."""
+        theta, found = self.theta(sums), np.array([self.records(sums)], dtype=np.float64)
+        for level in range(self.depth):
+            half = theta[(1 << level) - 1 : (2 << level) - 1]
+            found = np.stack([(found + half) / 2, (found - half) / 2], axis=1).ravel()
+        return found
+
+    def diagonal(self, sums: Int64, prepared: Prepared) -> float:
+        """Unbiased for the mean of the sum of phi'A phi: with the constant coordinate it is linear in Theta."""
+        n = self.records(sums)
+        mean = float(prepared.matrix.mean())
+        linear = prepared.left.mean(axis=1) @ self.theta(sums)
+        return float(n * mean + 2 * linear + n * (self.variances @ np.diagonal(prepared.both)))
+
+    def prepare(self, matrix: Float64) -> Prepared:
+        """Coordinates are nodes; column p of L is H_p / |H_p|^2."""
+        left = _analysis(matrix)
+        right = left if np.array_equal(matrix, matrix.T) else _analysis(matrix.T)
+        both = np.ascontiguousarray(_analysis(np.ascontiguousarray(left.T)).T)
+        return Prepared(matrix, left, right, both, tuple(_correlations(both, level) for level in range(self.depth)))
+
+    def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:
+        """The form x' Sigma[h] y of each column."""
+        found: Float64 = weights.sum() * (self.variances @ (left * right))
+        return found - weights @ (_synthesis(left) * _synthesis(right))
+
+    def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
+        """tr(A Sigma[inner] A2' Sigma[outer])."""
+        v = self.variances
+        apart = inner.sum() * outer.sum() * (v @ (one.both * other.both) @ v)
+        across = inner.sum() * (v @ (_centered(one.right) * _centered(other.right)) @ outer)
+        along = outer.sum() * (v @ (_centered(one.left) * _centered(other.left)) @ inner)
+        together = outer @ (_doubly_centered(one.matrix) * _doubly_centered(other.matrix)) @ inner
+        return float(apart - across - along + together)
+
+    def symbol_traces(self, one: Prepared, other: Prepared) -> Float64:
+        """tr(A Sigma_a A2 Sigma_a) of each symbol."""
+        v = self.variances
+        means = np.diagonal(_doubly_centered(one.matrix)) * np.diagonal(_doubly_centered(other.matrix))
+        crossed = v @ (_centered(one.left) * _centered(other.left))
+        found: Float64 = v @ (one.both * other.both) @ v - 2 * crossed + means
+        return found
+
+    def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
+        """Linear and quadratic noise of one report of each symbol."""
+        linear = self.variances @ (left * right) - _at_own(left, self.size) * _at_own(right, self.size)
+        found = linear + self._crossed(left, other) + self._crossed(right, one)
+        scale = self._scale**4 / self.shares**3
+        both = sum(each * (a @ b) for each, a, b in zip(scale, one.levels, other.levels, strict=True))
+        both = both - self._level_mean(one) * self._level_mean(other)
+        total: Float64 = found + both
+        return total
+
+    def _level_mean(self, prepared: Prepared) -> float:
+        """Mean of Theta' K Theta of one report, with K the matrix in coordinates: no symbol changes it."""
+        return float(self.variances @ np.diagonal(prepared.both))
+
+    def _crossed(self, vectors: Float64, prepared: Prepared) -> Float64:
+        """Covariance of x'zeta with Theta' K Theta of the same report, of each symbol."""
+        found = -self._level_mean(prepared) * _at_own(vectors, self.size)
+        symbols = np.arange(self.size)
+        for level, sums in enumerate(prepared.levels):
+            nodes = np.arange(1 << level)
+            kernel = sums[nodes[:, None] ^ nodes[None, :]]
+            part = vectors[(1 << level) - 1 : (2 << level) - 1]
+            if part.shape[1] == 1:
+                at_node = np.repeat(kernel @ part[:, 0], self.size >> level)
+            else:
+                blocks = part.reshape(len(nodes), len(nodes), -1)
+                at_node = np.einsum("pqs,pq->qs", blocks, kernel).ravel()
+            sign = 1 - 2 * (symbols >> (self.depth - level - 1) & 1)
+            found = found + (self._scale / self.shares[level]) ** 2 * sign * at_node
+        return found
+
+
+def _walsh_hadamard(values: Int64) -> Int64:
+    """Sum of (-1)^<j,p> x_j of each p."""
+    found = values.astype(np.int64)
+    step = 1
+    while step < len(found):
+        pairs = found.reshape(-1, 2, step)
+        found = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).ravel()
+        step *= 2
+    return found
+
+
+def _analysis(values: Float64) -> Float64:
+    """H_p'x / |H_p|^2 of each node and column, shape (k - 1, columns)."""
+    found = np.empty((len(values) - 1, values.shape[1]))
+    sums, block = values, 2
+    while len(sums) > 1:
+        half = len(sums) // 2
+        found[half - 1 : 2 * half - 1] = (sums[0::2] - sums[1::2]) / block
+        sums, block = sums[0::2] + sums[1::2], 2 * block
+    return found
+
+
+def _synthesis(values: Float64) -> Float64:
+    """Sum of H_p(a) x_p of each symbol and column, shape (k, columns)."""
+    found = np.zeros((1, values.shape[1]))
+    level = 1
+    while level <= len(values):
+        half = values[level - 1 : 2 * level - 1]
+        found = np.stack([found + half, found - half], axis=1).reshape(2 * level, -1)
+        level *= 2
+    return found
+
+
+def _at_own(values: Float64, size: int) -> Float64:
+    """Sum of H_p(a) x_p over nodes, of each symbol's own column; shape (k,)."""
+    if values.shape[1] == 1:
+        return _synthesis(values)[:, 0]
+    symbols, depth = np.arange(size), size.bit_length() - 1
+    found = np.zeros(size)
+    for level in range(depth):
+        node = (1 << level) - 1 + (symbols >> (depth - level))
+        found += (1 - 2 * (symbols >> (depth - level - 1) & 1)) * values[node, symbols]
+    return found
+
+
+def _correlations(both: Float64, level: int) -> Float64:
+    """N(r): sum of K_pp' over nodes of one level with p xor p' = r, shape (2^level,)."""
+    part = slice((1 << level) - 1, (2 << level) - 1)
+    nodes = np.arange(1 << level)
+    found: Float64 = np.take_along_axis(both[part, part], nodes[:, None] ^ nodes[None, :], axis=1).sum(axis=0)
+    return found
+
+
+def _centered(left: Float64) -> Float64:
+    """L'A L times the columns H_a: what is left of L'A without its mean over symbols."""
+    found: Float64 = left - left.mean(axis=1)[:, None]
+    return found
+
+
+def _doubly_centered(matrix: Float64) -> Float64:
+    found: Float64 = matrix - matrix.mean(axis=0) - matrix.mean(axis=1)[:, None] + matrix.mean()
+    return found
