@@ -1,0 +1,268 @@
+"""Reports added up by an aggregator: from any number of files, in any order, in bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ogive.errors import ParameterError, PeerError
+from ogive.files import write_atomically
+from ogive.local.accepting import FOREIGN, KEPT, OUT_OF_RANGE, REPEATED, claim, count_bits, forget, sift
+from ogive.local.base import Int64, UInt8
+from ogive.local.codec import HEADER_BYTES, read_numbers
+from ogive.local.description import Description
+from ogive.local.journal import Journal, opened
+from ogive.local.states import State, read_state, write_state
+
+CHUNK = 1 << 20
+"""Reports that are held in memory at a time."""
+
+Progress = Callable[["Counts"], None]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What became of reports.
+
+    Fields:
+        accepted: Added up.
+        duplicate: Of a participant whose report was added up before; the first one counts.
+        malformed: Of a participant number or a content that no participant can send, or cut off.
+        foreign: Of another version, or to another description.
+    """
+
+    accepted: int = 0
+    duplicate: int = 0
+    malformed: int = 0
+    foreign: int = 0
+
+    @property
+    def refused(self) -> int:
+        """Reports that were not added up."""
+        return self.duplicate + self.malformed + self.foreign
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+
+    def __str__(self) -> str:
+        words = [f"{self.accepted} reports accepted"]
+        for count, what in (
+            (self.duplicate, "of participants who had reported already"),
+            (self.malformed, "malformed"),
+            (self.foreign, "not to this description"),
+        ):
+            if count:
+                words.append(f"{count} refused: {what}")
+        return "; ".join(words)
+
+
+class Collection:
+    """All reports to one description, added up.
+
+    Who holds a collection has the sums of reports and which participants were heard, and no report.
+
+    Args:
+        description: A `Description`, or its plain data, JSON text, or the Path of its file.
+
+    Raises:
+        PeerError: the description is malformed or contradicts itself.
+    """
+
+    def __init__(self, description: Any) -> None:
+        self.description = Description.of(description)
+        self.counts = Counts()
+        self._heard = np.zeros(-(-self.description.participants // 8), dtype=np.uint8)
+        self._sums = np.zeros(self.description.oracle.shape, dtype=np.int64)
+        self._journal = Journal()
+
+    @property
+    def sums(self) -> Int64:
+        """What the accepted reports add up to, of the oracle's shape; a copy."""
+        return self._sums.copy()
+
+    @property
+    def accepted(self) -> int:
+        """Participants who were heard."""
+        return self.counts.accepted
+
+    @property
+    def missing(self) -> int:
+        """Participants who were not heard."""
+        return self.description.participants - self.counts.accepted
+
+    def heard(self, number: int) -> bool:
+        """Whether the report of a participant was added up."""
+        if not 0 <= number < self.description.participants:
+            raise ParameterError(f"participants have the numbers 0 to {self.description.participants - 1}")
+        return bool(self._heard[number >> 3] >> (number & 7) & 1)
+
+    def add(self, source: Any, *, progress: Progress | None = None) -> Counts:
+        """Add reports.
+
+        A file is recognized by its content: one that was added before adds nothing, and one that has grown, or
+        whose reading was stopped, goes on where it was left.
+
+        Args:
+            source: Reports as bytes, the path of a file of them (gzipped or not), or an iterable of either.
+            progress: Told after every chunk what became of it.
+
+        Returns:
+            What became of these reports.
+
+        Raises:
+            ParameterError: the file cannot be read, or the source is none of these.
+        """
+        if isinstance(source, bytes | bytearray | memoryview):
+            return self._add_pieces([source], progress)
+        if isinstance(source, str | Path):
+            return self._add_file(Path(source), progress)
+        if isinstance(source, Iterable):
+            found = Counts()
+            pieces: list[Any] = []
+            for item in source:
+                if not isinstance(item, str | Path):
+                    pieces.append(item)
+                if pieces and (isinstance(item, str | Path) or len(pieces) >= CHUNK):
+                    found += self._add_pieces(pieces, progress)
+                    pieces = []
+                if isinstance(item, str | Path):
+                    found += self._add_file(Path(item), progress)
+            return found + self._add_pieces(pieces, progress)
+        raise ParameterError(f"reports must be bytes, files or several of them, got {type(source).__name__}")
+
+    def merge(self, other: Collection) -> Counts:
+        """Add what another collection of the same description added up.
+
+        Returns:
+            What the other one counted.
+
+        Raises:
+            PeerError: it is of another description, or both heard the same participants; nothing is added then.
+        """
+        if other.description.digest != self.description.digest:
+            raise PeerError(
+                f"the partial state is of another description ({other.description.id}, not {self.description.id})"
+            )
+        shared = int(count_bits(self._heard & other._heard))
+        if shared:
+            raise PeerError(
+                f"{shared} participants are in both partial states, but every report may be counted once; "
+                "add the reports themselves, of which the first of each participant counts"
+            )
+        self._heard |= other._heard
+        self._sums += other._sums
+        self.counts += other.counts
+        self._journal.merge(other._journal)
+        return other.counts
+
+    def save(self, path: str | Path) -> None:
+        """Write the partial state, whole or not at all.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        write_atomically(Path(path), self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """The partial state, to be merged elsewhere or read again."""
+        counts = astuple(self.counts)
+        return write_state(State(self.description, counts, self._journal, self._sums, self._heard))
+
+    @staticmethod
+    def load(source: str | Path | bytes) -> Collection:
+        """Read a partial state from a file, or from its bytes.
+
+        Raises:
+            PeerError: it is damaged, or contradicts itself.
+            ParameterError: the file cannot be read.
+        """
+        state = read_state(source)
+        found = Collection(state.description)
+        found.counts = Counts(*state.counts)
+        found._heard, found._sums, found._journal = state.heard, state.sums, state.journal
+        if int(count_bits(found._heard)) != found.accepted:
+            raise PeerError("the partial state contradicts itself: it heard other participants than it counts")
+        return found
+
+    def _add_file(self, path: Path, progress: Progress | None) -> Counts:
+        found = Counts()
+        size = self.description.report_bytes
+        with opened(path, self._journal) as reading:
+            ended = False
+            while not ended:
+                data = reading.read(CHUNK * size)
+                ended = len(data) < CHUNK * size
+                whole = len(data) - len(data) % size
+                part = Counts()
+                if whole:
+                    part += self._add_chunk(np.frombuffer(data, np.uint8, whole).reshape(-1, size))
+                    reading.done(memoryview(data)[:whole])
+                # what is over at the end of a file that was read before was counted then
+                if ended and (whole < len(data) or reading.damaged) and (whole or not reading.resumed):
+                    part += Counts(malformed=1)
+                found += self._count(part, progress)
+        return found
+
+    def _add_pieces(self, pieces: list[Any], progress: Progress | None) -> Counts:
+        """Each piece holds whole reports; what is over at its end is malformed."""
+        size = self.description.report_bytes
+        found = Counts()
+        for piece in pieces:
+            if not isinstance(piece, bytes | bytearray | memoryview):
+                raise ParameterError(f"reports must be bytes, files or several of them, got {type(piece).__name__}")
+        for data, cut in _joined(pieces, size):
+            for start in range(0, len(data), CHUNK * size):
+                part = np.frombuffer(data[start : start + CHUNK * size], np.uint8).reshape(-1, size)
+                found += self._count(self._add_chunk(part), progress)
+            found += self._count(Counts(malformed=cut), None)
+        return found
+
+    def _count(self, counts: Counts, progress: Progress | None) -> Counts:
+        self.counts += counts
+        if progress is not None:
+            progress(counts)
+        return counts
+
+    def _add_chunk(self, reports: UInt8) -> Counts:
+        """Add some reports, shape (n, report bytes)."""
+        oracle = self.description.oracle
+        numbers = np.empty(len(reports), dtype=np.int64)
+        payloads = np.empty((len(reports), oracle.payload_bytes), dtype=np.uint8)
+        repeated = np.empty(len(reports), dtype=np.int64)
+        tag = np.frombuffer(self.description.tag, np.uint8)
+        found = sift(reports, tag, self.description.participants, self._heard, numbers, payloads, repeated)
+        taken = int(found[KEPT])
+        again = reports[repeated[: found[REPEATED]]]
+        good = oracle.add(self._sums, numbers[:taken], payloads[:taken])
+        counts = Counts(foreign=int(found[FOREIGN]), malformed=int(found[OUT_OF_RANGE]))
+        if bool(good.all()):
+            return counts + Counts(accepted=taken, duplicate=len(again))
+        accepted = int(good.sum())
+        forget(self._heard, numbers[:taken], good)
+        counts += Counts(accepted=accepted, malformed=taken - accepted)
+        return counts + self._add_repeated(again)
+
+    def _add_repeated(self, reports: UInt8) -> Counts:
+        """Add reports whose number another of the chunk has, which was perhaps malformed and does not count."""
+        oracle = self.description.oracle
+        numbers = read_numbers(reports)
+        payloads = np.ascontiguousarray(reports[:, HEADER_BYTES:])
+        good = oracle.add(np.zeros_like(self._sums), numbers, payloads)
+        taken = np.empty(len(reports), dtype=np.bool_)
+        duplicate, malformed = claim(self._heard, numbers, good, taken)
+        assert bool(oracle.add(self._sums, numbers[taken], payloads[taken]).all())
+        return Counts(int(taken.sum()), int(duplicate), int(malformed))
+
+
+def _joined(pieces: list[Any], size: int) -> Iterator[tuple[bytes, int]]:
+    """The whole reports of pieces in larger pieces, with how many pieces were cut off."""
+    views = [memoryview(piece).cast("B") for piece in pieces]
+    cut = sum(len(view) % size > 0 for view in views)
+    if len(views) == 1:
+        yield bytes(views[0][: len(views[0]) - len(views[0]) % size]), cut
+    elif views:
+        yield b"".join(view[: len(view) - len(view) % size] for view in views), cut

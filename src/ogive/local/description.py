@@ -1,0 +1,247 @@
+"""What a collection of reports asks, as plain JSON that every participant can read and refuse.
+
+A description fixes all that a report depends on besides the owner's value and random bits. Its digest names it: the
+first four bytes stand at the front of every report, so that reports to another description are told apart.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ogive.columns import Binning, Domain
+from ogive.errors import OgiveError, ParameterError, PeerError
+from ogive.local.base import Oracle
+from ogive.local.codec import HEADER_BYTES, MAX_PARTICIPANTS, TAG_BYTES
+from ogive.local.oracles import oracle_from_dict
+from ogive.local.rounding import check_rounding
+from ogive.local.words import told
+from ogive.privacy import ApproxDP, PureDP, privacy_from_dict
+
+SCHEMA = "ogive.local/1"
+MAX_BYTES = 1 << 26
+MAX_TITLE = 400
+
+_ID = re.compile(r"[0-9a-f]{32}")
+_EXACT = re.compile(r"[0-9]{1,300}(/[0-9]{1,300})?")
+_FIELDS = ("id", "title", "participants", "privacy", "domain", "rounding", "oracle", "statistic")
+
+
+def _new_id() -> str:
+    return os.urandom(16).hex()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Description:
+    """One collection of reports: who is asked what, how answers are randomized, and what that costs.
+
+    Fields:
+        domain: Columns that are asked, and what they may hold; public.
+        oracle: How the symbol of a participant's values is randomized.
+        privacy: What a participant is promised, whatever everybody else does.
+        participants: How many there may be; theirs are the numbers 0..participants-1.
+        rounding: How numbers become symbols, "simple" or "randomized".
+        statistic: What the reports are for, as plain data; owners ignore it. None where that is left open.
+        title: One line for people; nothing depends on it.
+        id: 32 random hexadecimal digits, so that no two collections take each other's reports.
+
+    Raises:
+        ParameterError: a field is out of range, or they do not fit each other: the oracle has another number of
+            symbols than the domain, or costs more than was promised.
+    """
+
+    schema: ClassVar[str] = SCHEMA
+
+    domain: Domain
+    oracle: Oracle
+    privacy: PureDP | ApproxDP
+    participants: int
+    rounding: str = "simple"
+    statistic: Mapping[str, Any] | None = None
+    title: str = ""
+    id: str = field(default_factory=_new_id)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise ParameterError(f"domain must be a Domain, got {type(self.domain).__name__}")
+        if not isinstance(self.oracle, Oracle):
+            raise ParameterError(f"oracle must be one of ogive.local, got {type(self.oracle).__name__}")
+        count = self.participants
+        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_PARTICIPANTS:
+            raise ParameterError(f"participants must be a whole number from 1 to 2^32, got {str(count)[:40]}")
+        if not isinstance(self.title, str) or len(self.title) > MAX_TITLE or not self.title.isprintable():
+            raise ParameterError(f"title must be one line of at most {MAX_TITLE} printable characters")
+        if not isinstance(self.id, str) or not _ID.fullmatch(self.id):
+            raise ParameterError("id must be 32 lower-case hexadecimal digits")
+        self._check_domain()
+        check_rounding(self.rounding, self.domain)
+        if not isinstance(self.privacy, PureDP | ApproxDP):
+            raise ParameterError("privacy must be PureDP or ApproxDP: it is what a single report is held to")
+        if not _within(self.oracle.loss, self.privacy):
+            raise ParameterError(f"the oracle costs {self.oracle.loss}, more than the promised {self.privacy}")
+        if self.statistic is not None:
+            _check_plain(self.statistic)
+
+    def _check_domain(self) -> None:
+        self.domain.check_size()
+        if self.oracle.size != self.domain.size:
+            raise ParameterError(
+                f"the oracle has {self.oracle.size} symbols, but the columns have {self.domain.size} combinations"
+            )
+        for column in self.domain.columns:
+            if isinstance(column, Binning) and column.missing == "drop":
+                raise ParameterError(
+                    "missing='drop' would show in a missing report; use missing='low', 'high' or 'refuse'"
+                )
+
+    @property
+    def report_bytes(self) -> int:
+        """Length of every report."""
+        return HEADER_BYTES + self.oracle.payload_bytes
+
+    @cached_property
+    def digest(self) -> bytes:
+        """SHA-256 of the canonical JSON."""
+        text = json.dumps(self.to_dict(), sort_keys=True, separators=(",", ":"), allow_nan=False)
+        return hashlib.sha256(text.encode()).digest()
+
+    @property
+    def tag(self) -> bytes:
+        """First 4 bytes of the digest, which stand in every report."""
+        return self.digest[:TAG_BYTES]
+
+    @property
+    def words(self) -> str:
+        """What participants are asked and what a report reveals, made of the fields and not of what somebody wrote."""
+        return told(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact."""
+        return {
+            "schema": SCHEMA,
+            "id": self.id,
+            "title": self.title,
+            "participants": self.participants,
+            "privacy": self.privacy.to_dict(),
+            "domain": self.domain.to_dict(),
+            "rounding": self.rounding,
+            "oracle": self.oracle.to_dict(),
+            "statistic": None if self.statistic is None else dict(self.statistic),
+        }
+
+    def to_json(self) -> str:
+        """The description as text, to be handed out."""
+        return json.dumps(self.to_dict(), indent=1, allow_nan=False)
+
+    @staticmethod
+    def from_dict(data: Any) -> Description:
+        """Rebuild from `to_dict`; the data need not be trusted.
+
+        Raises:
+            PeerError: a field is missing or out of range, or they do not fit each other.
+        """
+        named = data.get("schema") if isinstance(data, Mapping) else None
+        if named != SCHEMA:
+            got = f", got schema {named[:40]!r}" if isinstance(named, str) else ""
+            raise PeerError(f"this is no description of a collection: expected an object of schema {SCHEMA}{got}")
+        for name in _FIELDS:
+            if name not in data:
+                raise PeerError(f"the description lacks the field {name!r}")
+        unknown = sorted(str(name)[:40] for name in data if name not in ("schema", *_FIELDS))
+        if unknown:
+            raise PeerError(f"the description has a field {unknown[0]!r} that this version does not know")
+        try:
+            return Description(
+                domain=Domain.from_dict(data["domain"]),
+                oracle=oracle_from_dict(data["oracle"]),
+                privacy=_privacy(data["privacy"]),
+                participants=data["participants"],
+                rounding=data["rounding"],
+                statistic=data["statistic"],
+                title=data["title"],
+                id=data["id"],
+            )
+        except OgiveError as problem:
+            raise PeerError(f"the description cannot be used: {problem}") from None
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
+            raise PeerError("the description cannot be used: a field is of the wrong kind") from None
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> Description:
+        """Read a description from text or, at a Path, from a file; any bytes give a valid one or an error.
+
+        Raises:
+            PeerError: it is no JSON, or no valid description.
+            ParameterError: the file cannot be read.
+        """
+        text = _read(source) if isinstance(source, Path) else source
+        if len(text) > MAX_BYTES:
+            raise PeerError(f"a description has at most {MAX_BYTES} bytes")
+        try:
+            data = json.loads(text, parse_constant=_refuse_constant)
+        except RecursionError:
+            raise PeerError("this is no description of a collection: it is nested too deeply") from None
+        except (ValueError, TypeError):  # of bytes that are no text, too
+            raise PeerError("this is no description of a collection: it is not JSON") from None
+        return Description.from_dict(data)
+
+    @staticmethod
+    def of(source: Any) -> Description:
+        """A description given as itself, as plain data, as JSON text or as the Path of a file.
+
+        Raises:
+            PeerError, ParameterError: it is none of these.
+        """
+        match source:
+            case Description():
+                return source
+            case str() | bytes() | Path():
+                return Description.from_json(source)
+        return Description.from_dict(source)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as problem:
+        raise ParameterError(f"cannot read {path}: {problem.strerror}") from None
+
+
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _check_plain(statistic: Any) -> None:
+    try:
+        if isinstance(statistic, Mapping) and json.loads(json.dumps(dict(statistic), allow_nan=False)) == statistic:
+            return
+    except (TypeError, ValueError, RecursionError):
+        pass
+    raise ParameterError("statistic must be an object of plain data, as JSON holds it")
+
+
+def _privacy(data: Any) -> PureDP | ApproxDP:
+    if not isinstance(data, dict) or not all(isinstance(value, str) for value in data.values()):
+        raise PeerError("the privacy must be an object of texts")
+    numbers = {name: value for name, value in data.items() if name != "type"}
+    if not all(_EXACT.fullmatch(value) for value in numbers.values()):
+        raise PeerError("the privacy must hold exact numbers such as '1/10'")
+    found = privacy_from_dict(data)
+    if not isinstance(found, PureDP | ApproxDP) or found.to_dict() != data:
+        raise PeerError("the privacy must be PureDP or ApproxDP in lowest terms")
+    return found
+
+
+def _within(loss: PureDP | ApproxDP, privacy: PureDP | ApproxDP) -> bool:
+    """Whether a loss is at most what was promised."""
+    slack = 0 if isinstance(loss, PureDP) else loss.delta
+    most = 0 if isinstance(privacy, PureDP) else privacy.delta
+    return loss.epsilon <= privacy.epsilon and slack <= most

@@ -1,0 +1,160 @@
+"""What runs on an owner's device: a description in, one report of a few bytes out. Needs numpy alone."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError
+from ogive.local.base import Int64, UInt8, Words
+from ogive.local.codec import encode
+from ogive.local.description import Description
+from ogive.local.rounding import rounded
+from ogive.local.values import Float64, row_of, rows_of
+
+SECRET_BYTES = 32
+_BLOCK_WORDS = 8
+
+
+class Randomizer:
+    """Turns an owner's record into the one report that may leave the device.
+
+    Nothing is remembered between calls. Send one report only: each is drawn afresh, so two of them cost twice. Where a
+    device may be asked again, give it a `secret`: its report is then always the same, and asking again
+    learns nothing new.
+
+    Args:
+        description: A `Description`, or its plain data, JSON text, or the Path of its file.
+        secret: 32 random bytes that stay on the device, `Randomizer.new_secret()`. The report is then a function of
+            the secret, the description, the number and what the record is rounded to.
+        source: Random bits; the operating system's unless a test replays some. Not together with a secret.
+
+    Raises:
+        PeerError: the description is malformed or contradicts itself.
+        ParameterError: the secret does not have 32 bytes, or a source was given beside it.
+
+    Privacy: `description.privacy` for every report, against everybody who sees it, whatever all others do.
+    """
+
+    def __init__(self, description: Any, *, secret: bytes | None = None, source: Words | None = None) -> None:
+        self.description = Description.of(description)
+        if secret is not None:
+            if not isinstance(secret, bytes) or len(secret) != SECRET_BYTES:
+                raise ParameterError(f"secret must be {SECRET_BYTES} random bytes, such as Randomizer.new_secret()")
+            if source is not None:
+                raise ParameterError("give either a secret or a source of random bits, not both")
+        self._secret = secret
+        self._source = source
+
+    @staticmethod
+    def new_secret() -> bytes:
+        """32 random bytes for a device to keep."""
+        return os.urandom(SECRET_BYTES)
+
+    def report(self, record: Any, *, number: int) -> bytes:
+        """The report of one participant.
+
+        Args:
+            record: A mapping from columns to values, or the value where there is one column. Numbers, ISO dates, dates
+                and times, categories.
+            number: The participant's, public, in 0..participants-1.
+
+        Raises:
+            ParameterError: the number is out of range.
+            DataError: a value is missing or does not fit its column; the message never quotes it.
+        """
+        numbers = self._numbers(np.array([_whole(number)], dtype=object))
+        return self._reports(row_of(self.description.domain, record), numbers).tobytes()
+
+    def reports(self, table: Any, *, first: int = 0, numbers: Any = None) -> bytes:
+        """Reports of many participants, one for each row, one after the other.
+
+        Args:
+            table: A mapping from columns to arrays, or a frame; or an array where there is one column.
+            first: Number of the first row's participant; the others follow.
+            numbers: Numbers of all participants, instead of `first`.
+
+        Raises:
+            ParameterError: a number is out of range, or there is not one for every row.
+            DataError: a value is missing or does not fit its column; the message never quotes it.
+        """
+        rows = rows_of(self.description.domain, table)
+        if numbers is None:
+            start = _whole(first)
+            end = start + len(rows)
+            if start < 0 or end > self.description.participants:
+                raise ParameterError(self._range(f"{len(rows)} rows from number {first} on"))
+            return self._reports(rows, np.arange(start, end, dtype=np.int64)).tobytes()
+        found = self._numbers(np.asarray(numbers))
+        if len(found) != len(rows):
+            raise ParameterError(f"every row needs a number, got {len(rows)} rows and {len(found)} numbers")
+        if len(np.unique(found)) < len(found):
+            raise ParameterError("two rows have the same number; every participant sends one report")
+        return self._reports(rows, found).tobytes()
+
+    def _reports(self, rows: Float64, numbers: Int64) -> UInt8:
+        domain, oracle, rounding = self.description.domain, self.description.oracle, self.description.rounding
+        if self._secret is None:
+            source = self._source if self._source is not None else _fresh()
+            symbols = rounded(domain, rows, rounding, source=source)
+            return encode(self.description.tag, numbers, oracle.randomize(symbols, numbers, source=source))
+        payloads = np.empty((len(rows), oracle.payload_bytes), dtype=np.uint8)
+        for place, number in enumerate(numbers.tolist()):
+            part = slice(place, place + 1)
+            # a value that is rounded to another symbol gets bits of its own: with the old ones, two reports
+            # would tell more than twice what one does
+            row = rows[part].astype("<f8").tobytes() if rounding == "randomized" else b""
+            symbol = rounded(domain, rows[part], rounding, source=self._stream(b"round", number, row))
+            bits = self._stream(b"report", number, symbol.astype("<i8").tobytes())
+            payloads[part] = oracle.randomize(symbol, numbers[part], source=bits)
+        return encode(self.description.tag, numbers, payloads)
+
+    def _stream(self, purpose: bytes, number: int, value: bytes) -> Words:
+        assert self._secret is not None
+        context = self.description.digest + number.to_bytes(8, "little") + value
+        return _HashStream(hmac.digest(self._secret, b"ogive local " + purpose + b"\n" + context, "sha256"))
+
+    def _numbers(self, numbers: NDArray[Any]) -> Int64:
+        if numbers.ndim != 1 or (numbers.dtype.kind not in "iuO"):
+            raise ParameterError("numbers of participants must be a list of whole numbers")
+        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < self.description.participants):
+            raise ParameterError(self._range("a number outside"))
+        return numbers.astype(np.int64)
+
+    def _range(self, got: str) -> str:
+        return f"participants have the numbers 0 to {self.description.participants - 1}, got {got}"
+
+
+class _HashStream:
+    """HMAC-SHA256 of a counter: a stream of words that only who has the key can tell from random ones."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+        self._counter = 0
+
+    def words(self, count: int) -> NDArray[np.uint32]:
+        """The next words; a new block for every call."""
+        blocks = -(-count // _BLOCK_WORDS)
+        places = range(self._counter, self._counter + blocks)
+        self._counter += blocks
+        text = b"".join(hmac.digest(self._key, place.to_bytes(8, "little"), hashlib.sha256) for place in places)
+        return np.frombuffer(text, "<u4")[:count]
+
+
+def _fresh() -> Words:
+    from ogive.local.source import OwnerSource
+
+    return OwnerSource()
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, np.integer):
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ParameterError(f"a participant's number must be a whole number, got {str(value)[:40]!r}")
+    return value

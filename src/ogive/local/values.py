@@ -1,0 +1,176 @@
+"""An owner's values as numbers: what a column may hold, and what is refused.
+
+Messages name the column and never quote a value.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Binning, Categories, Column, Domain, Label
+from ogive.errors import DataError, ParameterError
+from ogive.grids import Grid
+
+Float64 = NDArray[np.float64]
+
+UNITS = {"number": "numbers", "date": "dates", "datetime": "times"}
+_MISSING = math.nan
+
+
+def row_of(domain: Domain, record: Any) -> Float64:
+    """One record as a row of numbers, shape (1, columns).
+
+    Args:
+        domain: What the columns may hold.
+        record: A mapping from columns to values, of which other columns are ignored; or the value of a single column.
+
+    Raises:
+        ParameterError: one value was given for several columns.
+        DataError: a column is missing, or a value does not fit it.
+    """
+    if not isinstance(record, Mapping):
+        if len(domain.columns) > 1:
+            raise ParameterError(f"a record must be a mapping with the columns {_names(domain)}")
+        record = {domain.columns[0].column: record}
+    return rows_of(domain, {name: [record[name]] for name in _present(domain, record)})
+
+
+def rows_of(domain: Domain, table: Any) -> Float64:
+    """Records as rows of numbers, shape (n, columns).
+
+    Args:
+        domain: What the columns may hold.
+        table: A mapping from columns to one-dimensional arrays, or a frame; or the array of a single column.
+
+    Raises:
+        ParameterError: one array was given for several columns, or arrays differ in length.
+        DataError: a column is missing, or a value does not fit it.
+    """
+    if not hasattr(table, "keys") and not hasattr(table, "columns"):
+        if len(domain.columns) > 1:
+            raise ParameterError(f"a table must be a mapping with the columns {_names(domain)}")
+        table = {domain.columns[0].column: table}
+    columns = [numbers_of(column, table[column.column]) for column in _columns(domain, table)]
+    if len({len(column) for column in columns}) > 1:
+        raise ParameterError("every column of a table must have the same number of values")
+    return np.stack(columns, axis=1)
+
+
+def numbers_of(column: Column, values: Any) -> Float64:
+    """The values of one column as numbers of its grid or places of its categories, shape (n,), without NaN.
+
+    Raises:
+        DataError: a value is of another kind, missing, outside the bounds or none of the categories, and that is
+            what the column refuses.
+    """
+    array = values if isinstance(values, np.ndarray) else _array(values)
+    if array.ndim != 1:
+        raise ParameterError(f"column {column.column!r} must be one-dimensional, got {array.ndim} dimensions")
+    if not isinstance(column, Binning):
+        return _places(column, array)
+    numbers = _numbers(column, array)
+    missing = np.isnan(numbers)
+    if missing.any():
+        if column.missing not in ("low", "high"):
+            raise DataError(f"column {column.column!r} has a missing value, which this column refuses")
+        numbers = np.where(missing, column.grid.low if column.missing == "low" else column.grid.high, numbers)
+    if column.outside == "refuse" and len(numbers):
+        low, high = column.grid.low, column.grid.high
+        if numbers.min() < low or numbers.max() > high:
+            bounds = f"{column.grid.label(low)} to {column.grid.label(high)}"
+            raise DataError(f"column {column.column!r} has a value outside {bounds}, which this column refuses")
+    return numbers
+
+
+def _array(values: Any) -> NDArray[Any]:
+    """A column of any kind as an array, whose elements are what the user wrote."""
+    if hasattr(values, "to_numpy") or hasattr(values, "__array__"):
+        return np.asarray(values)
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__iter__"):
+        raise ParameterError(f"a column must be a list or an array of values, got {type(values).__name__}")
+    found = np.empty(len(listed := list(values)), dtype=object)
+    found[:] = listed
+    return found
+
+
+def _numbers(column: Binning, values: NDArray[Any]) -> Float64:
+    grid = column.grid
+    if values.dtype.kind in "biuf" and grid.unit == "number":
+        return values.astype(np.float64)
+    if values.dtype.kind == "M":
+        days = np.datetime_data(values.dtype)[0] in ("D", "W", "M", "Y")
+        if grid.unit == "datetime" or (grid.unit == "date" and days):
+            ticks = values.astype("datetime64[D]" if grid.unit == "date" else "datetime64[us]")
+            return np.where(np.isnat(ticks), _MISSING, ticks.astype(np.int64).astype(np.float64))
+    return np.array([_number(column.column, grid, value) for value in values.tolist()], dtype=np.float64)
+
+
+def _number(name: str, grid: Grid, value: Any) -> float:
+    if value is None or _is_nan(value):
+        return _MISSING
+    if isinstance(value, float) and math.isinf(value) and grid.unit == "number":
+        return value
+    try:
+        number = grid.number(value)
+    except ParameterError:
+        pass
+    else:
+        if isinstance(value, str | datetime.date | np.datetime64) or grid.unit == "number":
+            return number
+    raise DataError(f"column {name!r} needs {UNITS[grid.unit]}, got a {type(value).__name__} that is none") from None
+
+
+def _is_nan(value: Any) -> bool:
+    """Whether a value is the NaN or NaT of any library, none of which equals itself."""
+    try:
+        return bool(value != value)
+    except (TypeError, ValueError):  # pandas.NA has no truth
+        return True
+
+
+def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
+    if isinstance(column, Label):
+        known: dict[Any, int] = dict.fromkeys(column.negative or (), 0) | dict.fromkeys(column.positive, 1)
+        other = None if column.negative is not None else 0
+        what = "neither class"
+    else:
+        known, other = {value: place for place, value in enumerate(column.values)}, None
+        what = f"none of the {column.size} declared categories"
+    found = [_place(known, value, other) for value in values.tolist()]
+    if None in found:
+        missing = any(value is None or _is_nan(value) for value in values.tolist())
+        problem = "a missing value, which cannot be reported" if missing else f"a value of {what}"
+        raise DataError(f"column {column.column!r} has {problem}")
+    return np.array(found, dtype=np.float64)
+
+
+def _place(known: Mapping[Any, int], value: Any, other: int | None) -> int | None:
+    if value is None or _is_nan(value):
+        return None
+    try:
+        return known.get(value, other)
+    except TypeError:  # cannot be looked up, so it is no category
+        return other
+
+
+def _columns(domain: Domain, table: Any) -> tuple[Column, ...]:
+    _present(domain, table.keys() if hasattr(table, "keys") else table.columns)
+    return domain.columns
+
+
+def _present(domain: Domain, names: Any) -> list[str]:
+    wanted = [column.column for column in domain.columns]
+    for name in wanted:
+        if name not in names:
+            raise DataError(f"the record lacks the column {name!r}; {_names(domain)} are asked")
+    return wanted
+
+
+def _names(domain: Domain) -> str:
+    return ", ".join(repr(column.column) for column in domain.columns)
