@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ogive.local.haar import HaarOracle
     from ogive.local.randomized_response import RandomizedResponse
     from ogive.local.randomizer import Randomizer
+    from ogive.local.simulation import simulate
     from ogive.local.source import OwnerSource
     from ogive.local.tree import TreeOracle
     from ogive.local.unary import UnaryOracle
@@ -33,6 +34,7 @@ _HOME = {
     "UnaryOracle": "unary",
     "design_tree": "design",
     "oracle_from_dict": "oracles",
+    "simulate": "simulation",
 }
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "UnaryOracle",
     "design_tree",
     "oracle_from_dict",
+    "simulate",
 ]
 
 

@@ -37,7 +37,8 @@ def level_of(number: int, bounds: Int64, key: Any, even: bool) -> Any:
     levels = bounds.size - 1
     if even:
         block = number // levels
-        return (number - block * levels + (hashed(key, block) * levels >> 32)) % levels
+        level = number - block * levels + (hashed(key, block) * levels >> 32)
+        return level - levels if level >= levels else level
     value = hashed(key, number)
     level = 0
     while value >= bounds[level + 1]:
@@ -100,6 +101,40 @@ def add_single(
         if fine:
             add_field(sums, payloads, row, table, level)
             sums[counts + level] += 1
+
+
+@njit(cache=True, nogil=True)
+def add_hadamard(
+    sums: Int64,
+    counts: int,
+    numbers: Int64,
+    payloads: UInt8,
+    table: Int64,
+    bounds: Int64,
+    key: Any,
+    even: bool,
+    good: Bool,
+) -> None:
+    """As `add_single`, where no level is unary, so that a payload is one number: nothing here has to guess a branch."""
+    width = payloads.shape[1]
+    starts, kept = table[_STARTS].copy(), np.empty(bounds.size - 1, dtype=np.bool_)
+    shifts = np.empty(bounds.size - 1, dtype=np.uint64)
+    found = np.zeros(bounds.size - 1, dtype=np.int64)
+    for level in range(shifts.size):
+        shifts[level] = np.uint64(table[_EXPONENTS, level] + 1)
+        kept[level] = table[_TALLIES, level] != 0
+    for row in range(payloads.shape[0]):
+        level = np.uint64(level_of(numbers[row], bounds, key, even))
+        value = np.uint64(0)
+        for place in range(width):
+            value |= np.uint64(payloads[row, place]) << np.uint64(8 * place)
+        fine = value >> shifts[level] == np.uint64(0)
+        good[row] = fine
+        if fine:
+            found[level] += 1
+            if kept[level]:
+                sums[np.uint64(starts[level]) + (value >> _ONE)] += 1 - 2 * np.int64(value & _ONE)
+    sums[counts:] += found
 
 
 @njit(cache=True, nogil=True)

@@ -139,7 +139,7 @@ class Layout:
 
     def add(self, sums: Int64, numbers: Int64, payloads: UInt8, assignment: Assignment | None) -> NDArray[np.bool_]:
         """Add reports to sums in place; says which were well-formed."""
-        from ogive.local.aggregation import add_joint, add_single
+        from ogive.local.aggregation import add_hadamard, add_joint, add_single
 
         table = np.array(
             [self.nodes, self.unary, self.exponents, self.tallies, self.starts[:-1], self.offsets, self.widths],
@@ -151,7 +151,8 @@ class Layout:
         else:
             bounds = np.array(assignment.bounds, dtype=np.int64)
             key = np.uint64(assignment.key)
-            add_single(sums, self.starts[-1], numbers, payloads, table, bounds, key, assignment.even, good)
+            add = add_single if any(self.unary) else add_hadamard
+            add(sums, self.starts[-1], numbers, payloads, table, bounds, key, assignment.even, good)
         return good
 
     def read(self, payloads: UInt8, level: int) -> tuple[Int64, Int64]:

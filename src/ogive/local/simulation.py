@@ -1,0 +1,167 @@
+"""What the reports of many people add up to, without drawing every report.
+
+For studies and benchmarks only: how many people have each symbol is known here, and the generator is not
+cryptographic. The sums follow the law of `randomize` and `add`, up to the rounding of chances to 53 bits, where people are
+numbered from 0 in a random order. People with the same symbol are drawn together: how many keep it, or get which
+index, are binomial and multinomial.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError
+from ogive.local.assignment import Assignment
+from ogive.local.base import Int64, Oracle
+from ogive.local.classes import PublicClasses
+from ogive.local.haar import HaarOracle
+from ogive.local.levels import Layout
+from ogive.local.randomized_response import RandomizedResponse
+from ogive.local.tree import TreeOracle
+from ogive.local.unary import UnaryOracle
+
+_CHUNK = 1 << 20
+_LARGEST = 1 << 24
+# of numpy's hypergeometric draws
+_MOST = 10**9
+
+
+def simulate(oracle: Oracle, histogram: Int64, *, generator: np.random.Generator) -> Int64:
+    """Sums of one report of each person.
+
+    Args:
+        oracle: With at most 2^24 symbols.
+        histogram: People with each symbol, shape (oracle.size,); fewer than 10^9 of them together.
+        generator: Of pseudo-random numbers.
+
+    Returns:
+        Sums of the oracle's shape.
+
+    Raises:
+        ParameterError: the histogram has another shape or holds something else than counts.
+
+    Example:
+        >>> import numpy as np
+        >>> from ogive.local import RandomizedResponse, simulate
+        >>> sums = simulate(RandomizedResponse(3, 1), np.array([10**8, 0, 10**6]), generator=np.random.default_rng(1))
+    """
+    people = np.asarray(histogram)
+    if people.shape != (oracle.size,) or oracle.size > _LARGEST or people.dtype.kind not in "iu":
+        raise ParameterError(f"the histogram must count people per symbol, {oracle.size} whole numbers")
+    if int(people.min()) < 0 or int(people.sum()) >= _MOST:
+        raise ParameterError("the histogram must hold counts, which are not negative and add up to less than 10^9")
+    if isinstance(oracle, PublicClasses):
+        table = np.ascontiguousarray(people.reshape(oracle.inner.size, oracle.classes).T, dtype=np.int64)
+        return _sums(oracle.inner, table, generator).reshape(oracle.shape)
+    return _sums(oracle, people.astype(np.int64)[None, :], generator)[0]
+
+
+def _sums(oracle: Oracle, table: Int64, generator: np.random.Generator) -> Int64:
+    """Sums of each class, from people by class and symbol."""
+    sums = np.zeros((len(table), *oracle.shape), dtype=np.int64)
+    if isinstance(oracle, RandomizedResponse):
+        kept = generator.binomial(table, float(oracle.keep))
+        lost = (table - kept).sum(axis=1)
+        return sums + kept + generator.multinomial(lost, np.full(oracle.size, 1 / oracle.size))
+    if isinstance(oracle, UnaryOracle):
+        reports = table.sum(axis=1, keepdims=True)
+        return np.hstack([_ones(table, reports, float(oracle.chance), generator), reports])
+    assert isinstance(oracle, HaarOracle | TreeOracle)
+    assignment = oracle.assignment if isinstance(oracle, HaarOracle) else oracle.levels_of
+    for level, asked in enumerate(_asked(table, assignment, oracle.levels, generator)):
+        for part, people in zip(sums, asked, strict=True):
+            _add_level(part, oracle, level, people, generator)
+    return sums
+
+
+def _ones(people: Int64, reports: Int64, chance: float, generator: np.random.Generator) -> Int64:
+    """Ones per bit of unary reports."""
+    return generator.binomial(people, 0.5) + generator.binomial(reports - people, chance)
+
+
+def _asked(table: Int64, assignment: Assignment | None, levels: int, generator: np.random.Generator) -> Iterator[Int64]:
+    """People by class and symbol who are asked each level: everybody, or samples without replacement."""
+    if assignment is None:
+        for _ in range(levels):
+            yield table
+        return
+    from ogive.local.aggregation import count_levels
+
+    bounds, key = np.array(assignment.bounds, dtype=np.int64), np.uint64(assignment.key)
+    sizes = count_levels(0, int(table.sum()), bounds, key, assignment.even)
+    places = np.flatnonzero(table)
+    left = table.reshape(-1)[places]
+    for size in sizes:
+        drawn = _sample(left, int(size), generator)
+        left = left - drawn
+        found = np.zeros(table.size, dtype=np.int64)
+        found[places] = drawn
+        yield found.reshape(table.shape)
+
+
+def _sample(people: Int64, size: int, generator: np.random.Generator) -> Int64:
+    """How many of each kind are in a sample without replacement, by conditional hypergeometric draws."""
+    left = int(people.sum())
+    drawn = np.zeros_like(people)
+    for place, count in enumerate(people.tolist()):
+        if size == 0:
+            break
+        if count:
+            taken = int(generator.hypergeometric(count, left - count, size)) if left > count else size
+            drawn[place] = taken
+            size, left = size - taken, left - count
+    return drawn
+
+
+def _add_level(
+    sums: Int64, oracle: HaarOracle | TreeOracle, level: int, people: Int64, generator: np.random.Generator
+) -> None:
+    """Add the answers of one level's people, who are counted by symbol."""
+    layout = oracle.layout
+    layout.reports(sums)[level] += people.sum()
+    if not layout.tallies[level]:
+        return
+    if isinstance(oracle, HaarOracle):
+        halves = _folded(people, oracle.padded >> level + 1)
+        tally = layout.tally(sums, level)
+        tally += _signs(halves[0::2], layout, level, float(oracle.chance), generator)
+        tally -= _signs(halves[1::2], layout, level, float(oracle.chance), generator)
+        return
+    nodes = _folded(people, oracle.branching ** (oracle.levels - level - 1))
+    nodes = np.concatenate([nodes, np.zeros(layout.nodes[level] - nodes.size, dtype=np.int64)])
+    if layout.unary[level]:
+        layout.tally(sums, level)[:] += _ones(nodes, nodes.sum(), float(oracle.chance), generator)
+    else:
+        layout.tally(sums, level)[:] += _signs(nodes, layout, level, float(oracle.chance), generator)
+
+
+def _folded(people: Int64, span: int) -> Int64:
+    """People per node of so many symbols each."""
+    padded = np.concatenate([people, np.zeros(-people.size % span, dtype=np.int64)])
+    found: Int64 = padded.reshape(-1, span).sum(axis=1)
+    return found
+
+
+def _signs(
+    nodes: Int64, layout: Layout, level: int, chance: float, generator: np.random.Generator
+) -> NDArray[np.int64]:
+    """Sums of signs per index of Hadamard responses, from people per node."""
+    length = layout.tallies[level]
+    found = np.zeros(length, dtype=np.int64)
+    crowded = np.flatnonzero(nodes > length)
+    indices = np.arange(length)
+    for node in crowded.tolist():
+        drawn = generator.multinomial(int(nodes[node]), np.full(length, 1 / length))
+        signs = 1 - 2 * (np.bitwise_count(indices & node) & 1).astype(np.int64)
+        found += signs * (drawn - 2 * generator.binomial(drawn, chance))
+    alone = np.where(nodes > length, 0, nodes)
+    ends = np.cumsum(alone)
+    for start in range(0, int(ends[-1]), _CHUNK):
+        places = np.searchsorted(ends, np.arange(start, min(start + _CHUNK, int(ends[-1]))), side="right")
+        drawn = generator.integers(0, length, places.size)
+        odd = (np.bitwise_count(drawn & places) & 1).astype(np.bool_) ^ (generator.random(places.size) < chance)
+        found += np.bincount(drawn, minlength=length) - 2 * np.bincount(drawn[odd], minlength=length)
+    return found
