@@ -10,12 +10,13 @@ Two-sample kernels look at one record of each of two classes, and their first ar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
+from ogive.kernels.exact import BITS, Scale
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -33,7 +34,10 @@ class Kernel(Protocol):
     without the column of classes. Rows have shape (..., columns).
     """
 
-    name: ClassVar[str]
+    @property
+    def name(self) -> str:
+        """Short name, as in plain data."""
+        ...
 
     @property
     def samples(self) -> int:
@@ -78,8 +82,26 @@ class Kernel(Protocol):
         """
         ...
 
+    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+        """How a pair's value becomes a whole number, so that a curator can add integer noise to their sum.
+
+        Args:
+            columns: The public domain.
+            bits: Fractional bits of the range that values are rounded to, 1 to 30; kernels that count do not round.
+        """
+        ...
+
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+        """Exact sum of the whole numbers of `scale` over all pairs.
+
+        Privacy:
+            Replacing one record changes it by at most `scale.sensitivity(partners)`: of n records every one has n - 1
+            partners, of two samples as many as the other class has records.
+        """
+        ...
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that fixes the kernel."""
+        """Plain data that fixes the kernel; `kernel_from_dict` inverts it, except for functions."""
         ...
 
 
@@ -102,12 +124,22 @@ class Value:
 class Measure(Protocol):
     """What is asked for by name; interface, frozen plain data with no subclass."""
 
-    name: ClassVar[str]
-    """As in `Ustatistic(kernel=...)` and on the command line."""
+    @property
+    def name(self) -> str:
+        """As in `Ustatistic(kernel=...)` and on the command line."""
+        ...
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:
         """Whose means the measure is a function of; at least one."""
+        ...
+
+    def check(self, columns: Domain) -> None:
+        """Refuse a domain that the measure does not make sense on.
+
+        Raises:
+            ParameterError: it does not.
+        """
         ...
 
     def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
@@ -120,6 +152,14 @@ class Measure(Protocol):
         """
         ...
 
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """The measure of exact rows, without privacy; NaN where it is not defined.
+
+        Raises:
+            DataError: there are too few rows, or a class is empty.
+        """
+        ...
+
     def to_dict(self) -> dict[str, Any]:
-        """Plain data that fixes the measure."""
+        """Plain data that fixes the measure; `measure_from_dict` inverts it, except for functions."""
         ...

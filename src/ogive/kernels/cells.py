@@ -1,0 +1,135 @@
+"""The cells of a public domain as kernels see them: widths, middles, nodes and corners.
+
+A cell is an interval of one column, or a box of several. Whole numbers, categories and labels are points, of width 0.
+Cells of different symbols do not overlap, which is what the closed forms of kernels rest on.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Binning, Column, Domain
+from ogive.errors import ParameterError
+
+Float64 = NDArray[np.float64]
+
+MOST_SYMBOLS = 1 << 13
+"""Most symbols of a kernel's matrix: 8192 rows and columns take half a gigabyte."""
+
+
+def check_count(columns: Domain, wanted: int, name: str) -> None:
+    """Refuse another number of columns than the kernel looks at.
+
+    Raises:
+        ParameterError: there are more or fewer.
+    """
+    if len(columns.columns) != wanted:
+        named = ", ".join(repr(column.column) for column in columns.columns)
+        raise ParameterError(
+            f"{name} looks at {wanted} {'column' if wanted == 1 else 'columns'}, got {len(columns.columns)}: {named}"
+        )
+
+
+def check_numbers(columns: Domain, name: str) -> None:
+    """Refuse columns that have no distances.
+
+    Raises:
+        ParameterError: a column is of categories or labels.
+    """
+    for column in columns.columns:
+        if not isinstance(column, Binning):
+            raise ParameterError(
+                f"{name} needs distances between values, but column {column.column!r} has categories; "
+                "give it bounds instead"
+            )
+
+
+def check_points(columns: Domain, name: str) -> None:
+    """Refuse columns whose bins hold many values.
+
+    Raises:
+        ParameterError: a bin is wider than a point.
+    """
+    for column in columns.columns:
+        if widths(column).any():
+            raise ParameterError(
+                f"{name} asks whether two values are the same, but a bin of column {column.column!r} holds many; "
+                "declare its categories, or take a grid of integers"
+            )
+
+
+def middles(column: Column) -> Float64:
+    """Middle of each cell, shape (size,)."""
+    lows, highs = column.cells()
+    return lows + (highs - lows) / 2
+
+
+def widths(column: Column) -> Float64:
+    """Width of each cell, shape (size,); 0 for points."""
+    lows, highs = column.cells()
+    return np.asarray(highs - lows)
+
+
+def ends(column: Column) -> tuple[float, float]:
+    """Smallest and largest number of a column."""
+    lows, highs = column.cells()
+    return float(lows[0]), float(highs[-1])
+
+
+def column_nodes(column: Column) -> Float64:
+    """Where randomized rounding goes, shape (size,): from bound to bound, evenly on the grid's own axis.
+
+    Points are their own nodes; a single wide bin has its middle.
+
+    Raises:
+        ParameterError: the grid's thresholds were listed, so that there is no axis on which they are even.
+    """
+    if not isinstance(column, Binning) or column.grid.kind == "integers":
+        return column.cells()[0]
+    grid = column.grid
+    if grid.bins == 1:
+        return middles(column)
+    match grid.kind:
+        case "linear":
+            return np.linspace(grid.low, grid.high, grid.bins)
+        case "geometric":
+            return np.geomspace(grid.low, grid.high, grid.bins)
+        case _:
+            raise ParameterError(
+                f"randomized rounding needs a linear, geometric or integer grid, but thresholds of column "
+                f"{column.column!r} are listed"
+            )
+
+
+def combinations(parts: list[Float64]) -> Float64:
+    """Rows of one number from each part, last part fastest, shape (product of sizes, parts)."""
+    grids = np.meshgrid(*parts, indexing="ij")
+    return np.stack([grid.ravel() for grid in grids], axis=-1)
+
+
+def domain_nodes(columns: Domain) -> Float64:
+    """Row of nodes of each symbol, shape (k, columns); see `column_nodes`."""
+    return combinations([column_nodes(column) for column in columns.columns])
+
+
+def boxes(columns: Domain) -> tuple[Float64, Float64]:
+    """Lowest and highest row of each symbol's cell, each of shape (k, columns)."""
+    cells = [column.cells() for column in columns.columns]
+    return combinations([lows for lows, _ in cells]), combinations([highs for _, highs in cells])
+
+
+def corners(columns: Domain) -> Float64:
+    """Corners of each symbol's cell, shape (corners, k, columns), each once; points have one."""
+    lows, highs = boxes(columns)
+    wide = [number for number, column in enumerate(columns.columns) if widths(column).any()]
+    found = []
+    for chosen in itertools.product((False, True), repeat=len(wide)):
+        rows = lows.copy()
+        for number, high in zip(wide, chosen, strict=True):
+            if high:
+                rows[:, number] = highs[:, number]
+        found.append(rows)
+    return np.stack(found)

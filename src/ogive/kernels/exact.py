@@ -1,0 +1,188 @@
+"""Sums of kernels over pairs as whole numbers, with the most that one record can change them.
+
+A curator adds integer noise, so it needs the exact integer that it is added to. Each pair's value is `zero + unit *
+whole`; kernels that compare say 0, 1 or -1 anyway, the others round once, to 2^-bits of their range.
+
+When one of n records is replaced, only its n - 1 pairs change, each by at most `swing` steps: the pair's other record
+stays the same. So the sum changes by at most (n - 1) swing. In a two-sample kernel a record has as many partners as the
+other class has records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Binning, Domain
+from ogive.errors import DataError, ParameterError
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+BITS = 20
+"""Fractional bits that values are rounded to unless told otherwise."""
+
+MAX_BITS = 30
+_BLOCK = 1024
+_DOT_BLOCK = 4096
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How a kernel's values become whole numbers; public.
+
+    Fields:
+        unit: Size of one step, above 0.
+        zero: The kernel's value at the whole number 0.
+        swing: Most steps by which a pair's number changes when one of its records is replaced.
+    """
+
+    unit: Fraction
+    zero: Fraction
+    swing: int
+
+    def sensitivity(self, partners: int) -> int:
+        """Most by which the sum changes when a record that is in this many pairs is replaced."""
+        return self.swing * partners
+
+    def mean(self, total: int, pairs: int) -> float:
+        """The kernel's mean over pairs, from the sum of their whole numbers."""
+        return float(self.zero + self.unit * Fraction(total, pairs))
+
+
+COUNTS = Scale(Fraction(1), Fraction(0), 1)
+HALVES = Scale(Fraction(1, 2), Fraction(0), 2)
+SIGNS = Scale(Fraction(1), Fraction(0), 2)
+
+
+class Summed(Protocol):
+    """A kernel whose pairs add up to a whole number."""
+
+    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+        """What a step is."""
+        ...
+
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+        """Sum over pairs."""
+        ...
+
+
+def numerator(
+    kernel: Summed, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None
+) -> tuple[int, Fraction]:
+    """Exact sum over all pairs, in whole units, and the unit; the kernel's `scale` also has the value of zero."""
+    return kernel.pair_sum(rows, columns, bits=bits, classes=classes), kernel.scale(columns, bits).unit
+
+
+def check_bits(bits: int) -> int:
+    """The number of bits, if it is one.
+
+    Raises:
+        ParameterError: it is not a whole number from 1 to 30.
+    """
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MAX_BITS:
+        raise ParameterError(f"bits must be a whole number from 1 to {MAX_BITS}, got {bits!r}")
+    return bits
+
+
+def check_records(rows: Float64) -> int:
+    """How many records there are, if they make a pair.
+
+    Raises:
+        DataError: there are fewer than two.
+    """
+    if len(rows) < 2:
+        raise DataError(f"a mean over pairs needs at least two records, got {len(rows)}")
+    return len(rows)
+
+
+def split_classes(rows: Float64, classes: Int64 | None) -> tuple[Float64, Float64]:
+    """Rows of the positive and of the negative class.
+
+    Raises:
+        DataError: a class is empty.
+        ParameterError: there are no classes, or of other rows.
+    """
+    if classes is None or len(classes) != len(rows):
+        raise ParameterError("a kernel of two samples needs the class of each record, 0 or 1")
+    positives, negatives = rows[classes == 1], rows[classes == 0]
+    for name, part in (("positive", positives), ("negative", negatives)):
+        if not len(part):
+            raise DataError(f"the {name} class has no record; a two-sample statistic needs one of each")
+    return positives, negatives
+
+
+def steps(rows: Float64, columns: Domain, bits: int) -> Int64:
+    """Values of one column of numbers in whole steps of 2^-bits of its bounds, shape (n,), from 0 to 2^bits."""
+    grid = column_of(columns).grid
+    shares = (np.clip(rows[:, 0], grid.low, grid.high) - grid.low) / (grid.high - grid.low)
+    return np.rint(shares * (1 << check_bits(bits))).astype(np.int64)
+
+
+def step(columns: Domain, bits: int) -> Fraction:
+    """Size of one of `steps`."""
+    grid = column_of(columns).grid
+    return (Fraction(grid.high) - Fraction(grid.low)) / (1 << check_bits(bits))
+
+
+def column_of(columns: Domain) -> Binning:
+    """The only column, of numbers."""
+    (column,) = columns.columns
+    assert isinstance(column, Binning)
+    return column
+
+
+def exact_dot(left: Int64, right: Int64) -> int:
+    """Sum of products of numbers below 2^33 and numbers in 0..2^30, without overflow."""
+    total = 0
+    for start in range(0, len(left), _DOT_BLOCK):
+        part, other = left[start : start + _DOT_BLOCK], right[start : start + _DOT_BLOCK]
+        total += (int(part @ (other >> 15)) << 15) + int(part @ (other & 0x7FFF))
+    return total
+
+
+def blocks_of_pairs(
+    kernel: Callable[[Float64, Float64], Float64], rows: Float64
+) -> Iterator[tuple[Float64, NDArray[np.bool_]]]:
+    """Values of all pairs i < j in square pieces: values and which of them are such pairs; O(n^2) time."""
+    for start in range(0, len(rows), _BLOCK):
+        left = rows[start : start + _BLOCK]
+        for begin in range(start, len(rows), _BLOCK):
+            right = rows[begin : begin + _BLOCK]
+            values = np.broadcast_to(kernel(left[:, None], right[None]), (len(left), len(right)))
+            first = np.arange(start, start + len(left))[:, None]
+            yield values, first < np.arange(begin, begin + len(right))
+
+
+def blocked_mean(kernel: Callable[[Float64, Float64], Float64], rows: Float64) -> float:
+    """Mean over all pairs, one by one.
+
+    Raises:
+        DataError: there are fewer than two records.
+    """
+    records = check_records(rows)
+    total = sum(float(values[pairs].sum()) for values, pairs in blocks_of_pairs(kernel, rows))
+    return total / (records * (records - 1) // 2)
+
+
+def rounded_scale(low: float, high: float, bits: int) -> Scale:
+    """Values rounded to 2^-bits of their range."""
+    width = Fraction(high) - Fraction(low)
+    return Scale(width / (1 << check_bits(bits)), Fraction(low), 1 << bits)
+
+
+def rounded_sum(
+    kernel: Callable[[Float64, Float64], Float64], rows: Float64, low: float, high: float, bits: int
+) -> int:
+    """Sum over all pairs of values rounded to 2^-bits of their range; values outside are clipped to it."""
+    most = 1 << check_bits(bits)
+    total = 0
+    for values, pairs in blocks_of_pairs(kernel, rows):
+        whole = np.rint((np.clip(values[pairs], low, high) - low) / (high - low) * most)
+        total += int(whole.astype(np.int64).sum())
+    return total

@@ -1,0 +1,189 @@
+"""A kernel that somebody wrote as a function of two records.
+
+Nothing is known of it but what it says on public points, so its matrices are estimates: means over cells by Latin
+hypercubes with a fixed public seed, extremes by trying corners and the same points. A stated Lipschitz constant gives a
+true bound on the extremes instead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Domain
+from ogive.errors import ParameterError
+from ogive.kernels.cells import boxes
+from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
+from ogive.kernels.matrices import matrix_of, spread_of
+from ogive.kernels.sampling import pair_points, sampled_extremes, sampled_means
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+_SPOTS = 6
+
+
+@dataclass(frozen=True)
+class FunctionKernel:
+    """A symmetric, bounded function of two records.
+
+    Of one column the function gets two numbers; of several, two sequences with a number for each column. It is called
+    with arrays in their places if that gives the same (`lambda x, y: abs(x - y)`,
+    `lambda a, b: (a[0] > b[0]) == (a[1] > b[1])`), else once for every pair, which is slow. Categories are the
+    places in their list.
+
+    Fields:
+        function: Of two records; it must not depend on which comes first.
+        name: What to call it in results.
+        bounds: Least and largest value. Values of records outside are moved to the nearer of the two, and
+            values that are not numbers to the lower one, so that the stated privacy holds whatever the function does.
+        constant: Lipschitz constant: how much the function changes at most per unit of (Euclidean) distance of one
+            argument; None where it is not known.
+
+    Raises:
+        ParameterError: the bounds are not two finite numbers in order, or the constant is not above 0.
+    """
+
+    function: Callable[[Any, Any], Any]
+    name: str
+    bounds: tuple[float, float]
+    constant: float | None = None
+
+    samples: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if not callable(self.function):
+            raise ParameterError(f"function must be a function of two records, got {type(self.function).__name__}")
+        if not isinstance(self.name, str) or not self.name:
+            raise ParameterError("name a function, so that results can say what they are of")
+        try:
+            low, high = (float(bound) for bound in self.bounds)
+        except (TypeError, ValueError):
+            raise ParameterError(f"the range of a function must be two numbers, got {self.bounds!r}") from None
+        if not (low < high and math.isfinite(low) and math.isfinite(high) and math.isfinite(high - low)):
+            raise ParameterError(f"the range of a function must be two finite numbers in order, got {self.bounds!r}")
+        object.__setattr__(self, "bounds", (low, high))
+        if self.constant is not None and not 0 < self.constant < math.inf:
+            raise ParameterError(f"a Lipschitz constant must be above 0 and finite, got {self.constant!r}")
+
+    def check(self, columns: Domain) -> None:
+        """Try the function on public points of the domain.
+
+        Raises:
+            ParameterError: it fails there, or is not symmetric, or leaves its range.
+        """
+        left, right = pair_points(columns)
+        values, mirrored = self._values(left, right), self._values(right, left)
+        low, high = self.bounds
+        slack = 1e-9 * (high - low)
+        if not (np.all(values >= low - slack) and np.all(values <= high + slack)):
+            raise ParameterError(f"{self.name} leaves its range {low:g} to {high:g} on the domain; state a wider range")
+        if np.any(np.abs(values - mirrored) > slack):
+            raise ParameterError(f"{self.name} is not symmetric: f(x, y) differs from f(y, x); symmetrize it")
+
+    def __call__(self, left: Float64, right: Float64) -> Float64:
+        """Values, moved into the range."""
+        values = self._values(left, right)
+        return np.asarray(np.clip(np.where(np.isnan(values), self.bounds[0], values), *self.bounds))
+
+    def _values(self, left: Float64, right: Float64) -> Float64:
+        shape = np.broadcast_shapes(left.shape, right.shape)
+        left, right = np.broadcast_to(left, shape), np.broadcast_to(right, shape)
+        return self._whole(left, right) if self._takes_arrays(left, right) else self._one_by_one(left, right)
+
+    def _takes_arrays(self, left: Float64, right: Float64) -> bool:
+        """Whether arrays in the places of numbers give the same on a few pairs."""
+        pairs = math.prod(left.shape[:-1])
+        spots = np.unique(np.linspace(0, pairs - 1, min(pairs, _SPOTS)).astype(np.int64)) if pairs else np.arange(0)
+        places = np.unravel_index(spots, left.shape[:-1]) if left.ndim > 1 else ()
+        few, others = left[places], right[places]
+        if left.ndim == 1:
+            return False
+        try:
+            found = np.asarray(self.function(_columns(few), _columns(others)), dtype=np.float64)
+        except Exception:
+            return False
+        return found.shape == spots.shape and np.array_equal(found, self._one_by_one(few, others), equal_nan=True)
+
+    def _whole(self, left: Float64, right: Float64) -> Float64:
+        try:
+            values = np.asarray(self.function(_columns(left), _columns(right)), dtype=np.float64)
+        except Exception as problem:
+            raise self._failed(problem) from None
+        return values if values.shape == left.shape[:-1] else self._one_by_one(left, right)
+
+    def _one_by_one(self, left: Float64, right: Float64) -> Float64:
+        values = np.empty(left.shape[:-1])
+        try:
+            for place in np.ndindex(*values.shape):
+                values[place] = self.function(_columns(left[place]), _columns(right[place]))
+        except Exception as problem:
+            raise self._failed(problem) from None
+        return values
+
+    def _failed(self, problem: Exception) -> ParameterError:
+        return ParameterError(
+            f"{self.name} fails with {type(problem).__name__} on two records of the domain; "
+            "it must take any two and give a number"
+        )
+
+    def range(self, columns: Domain) -> tuple[float, float]:
+        """As stated."""
+        return self.bounds
+
+    def lipschitz(self, columns: Domain) -> float | None:
+        """As stated."""
+        return self.constant
+
+    def cell_means(self, columns: Domain) -> Float64:
+        """Estimated means over cells; see `sampling.sampled_means` for their error."""
+        return sampled_means(self, columns)[0]
+
+    def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
+        """Extremes over corners and points of cells; a true bound where a Lipschitz constant is stated."""
+        if self.constant is None:
+            return sampled_extremes(self, columns)
+        lows, highs = boxes(columns)
+        middle, reach = lows + (highs - lows) / 2, self.constant * np.linalg.norm(highs - lows, axis=1) / 2
+        values, reach = self(middle[:, None], middle[None]), reach[:, None] + reach
+        return np.maximum(values - reach, self.bounds[0]), np.minimum(values + reach, self.bounds[1])
+
+    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
+        """A; see `Kernel.matrix`."""
+        matrix = matrix_of(self, columns, kind)
+        return (matrix + matrix.T) / 2
+
+    def spread(self, columns: Domain) -> Float64:
+        """Delta; an estimate from below unless a Lipschitz constant is stated."""
+        return spread_of(self, columns)
+
+    def digest(self, columns: Domain) -> str:
+        """SHA-256 of the matrix of averages: tells two functions of one name apart."""
+        return hashlib.sha256(self.matrix(columns).tobytes()).hexdigest()
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """The U-statistic of exact rows, pair by pair in O(n^2)."""
+        return blocked_mean(self, rows)
+
+    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+        """Steps of 2^-bits of the range."""
+        return rounded_scale(*self.bounds, bits)
+
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+        """Exact sum of rounded values, pair by pair in O(n^2)."""
+        return rounded_sum(self, rows, *self.bounds, bits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data that names the function but cannot bring it back; see also `digest`."""
+        return {"kernel": "function", "name": self.name, "bounds": list(self.bounds), "constant": self.constant}
+
+
+def _columns(rows: Float64) -> Any:
+    """What the function is called with: numbers of one column, or those of each column in turn."""
+    return rows[..., 0] if rows.shape[-1] == 1 else np.moveaxis(rows, -1, 0)

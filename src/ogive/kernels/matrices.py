@@ -1,0 +1,107 @@
+"""A kernel between cells: mean, half-way value and half-range, from what the kernel knows in closed form.
+
+A kernel brings `cell_means` and `cell_extremes`; everything else is the same for all of them. Several columns are put
+together as the domain numbers them, last column fastest.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Column, Domain
+from ogive.errors import ParameterError
+from ogive.kernels.base import MATRICES
+from ogive.kernels.cells import MOST_SYMBOLS, domain_nodes, widths
+
+Float64 = NDArray[np.float64]
+
+
+class Celled(Protocol):
+    """A kernel that knows its mean and its extremes over two cells."""
+
+    def check(self, columns: Domain) -> None:
+        """Refuse a domain."""
+        ...
+
+    def __call__(self, left: Float64, right: Float64) -> Float64:
+        """Values of f."""
+        ...
+
+    def cell_means(self, columns: Domain) -> Float64:
+        """Mean of f over two cells, shape (k, k)."""
+        ...
+
+    def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
+        """Least and largest value of f over two cells, each of shape (k, k)."""
+        ...
+
+
+def check_matrix(columns: Domain, kind: str) -> None:
+    """Refuse an unknown kind, and domains whose matrices do not fit into memory.
+
+    Raises:
+        ParameterError: either.
+    """
+    if kind not in MATRICES:
+        raise ParameterError(f"matrix must be one of {', '.join(MATRICES)}, got {kind!r}")
+    columns.check_size(MOST_SYMBOLS)
+
+
+def matrix_of(kernel: Celled, columns: Domain, kind: str) -> Float64:
+    """The kernel between symbols, shape (k, k); `kind` is one of `MATRICES`.
+
+    Raises:
+        ParameterError: the kernel cannot look at the domain, or it has too many symbols, or the kind is unknown.
+    """
+    check_matrix(columns, kind)
+    kernel.check(columns)
+    match kind:
+        case "average":
+            return kernel.cell_means(columns)
+        case "midpoint":
+            least, most = kernel.cell_extremes(columns)
+            return (least + most) / 2
+        case _:
+            rows = domain_nodes(columns)
+            return np.asarray(kernel(rows[:, None], rows[None]), dtype=np.float64)
+
+
+def spread_of(kernel: Celled, columns: Domain) -> Float64:
+    """Squared half-range of the kernel over each pair of cells, shape (k, k)."""
+    check_matrix(columns, "midpoint")
+    kernel.check(columns)
+    least, most = kernel.cell_extremes(columns)
+    return np.asarray(((most - least) / 2) ** 2)
+
+
+def signs(column: Column) -> Float64:
+    """Sign of i - j, shape (size, size): the mean of sign(x - y) over two cells."""
+    places = np.arange(column.size)
+    return np.asarray(np.sign(places[:, None] - places), dtype=np.float64)
+
+
+def sign_extremes(column: Column) -> tuple[Float64, Float64]:
+    """Least and largest sign(x - y) over two cells; only values of one wide cell are free."""
+    free = np.diag((widths(column) > 0).astype(np.float64))
+    return signs(column) - free, signs(column) + free
+
+
+def apart(column: Column) -> Float64:
+    """Mean of 1[x != y] over two cells, shape (size, size): 0 only within a point."""
+    return 1.0 - np.diag((widths(column) == 0).astype(np.float64))
+
+
+def apart_extremes(column: Column) -> tuple[Float64, Float64]:
+    """Least and largest 1[x != y] over two cells."""
+    return 1.0 - np.eye(column.size), apart(column)
+
+
+def combined(parts: list[Float64]) -> Float64:
+    """Products of matrices of single columns, as the domain numbers symbols."""
+    product: Float64 = np.ones((1, 1))
+    for part in parts:
+        product = np.asarray(np.kron(product, part), dtype=np.float64)
+    return product

@@ -1,0 +1,270 @@
+"""What is asked for by name: functions of one or of a few means over pairs, with their derivatives.
+
+A ratio of noisy means can be anything, and is not defined where its denominator is not above 0: its value is NaN
+then, never an error, because noise did it and not the caller.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Domain
+from ogive.errors import ParameterError
+from ogive.kernels.base import Kernel, Value
+from ogive.kernels.cells import ends
+from ogive.kernels.labeled import ScoreOrder
+from ogive.kernels.numbers import AbsoluteDifference, PairMeanKernel
+from ogive.kernels.ranks import Equal, SignProduct, Untied
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of one kernel: a U-statistic as it is.
+
+    Fields:
+        kernel: Any kernel.
+        title: Name of the measure; empty takes the kernel's.
+    """
+
+    kernel: Kernel
+    title: str = ""
+
+    @property
+    def name(self) -> str:
+        """As it was asked for."""
+        return self.title or self.kernel.name
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """The kernel."""
+        return (self.kernel,)
+
+    def check(self, columns: Domain) -> None:
+        """Refuse a domain that the kernel cannot look at."""
+        self.kernel.check(columns)
+
+    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
+        """The mean itself."""
+        return Value(float(means[0]), np.ones(1))
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """The U-statistic of exact rows."""
+        return self.kernel.exact(rows, classes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"measure": "mean", "name": self.name, "kernel": self.kernel.to_dict()}
+
+
+@dataclass(frozen=True)
+class GiniCoefficient:
+    """Gini's mean difference G over twice the mean m.
+
+    Fields:
+        corrected: False gives the coefficient of the n records themselves, (n - 1) G / (2 n m), as usually printed;
+            True gives G / (2 m), which is not too small on average for a small sample. They are the same where the
+            number of records is not known.
+    """
+
+    corrected: bool = False
+
+    name: ClassVar[str] = "gini_coefficient"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.corrected, bool):
+            raise ParameterError(f"corrected must be True or False, got {self.corrected!r}")
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Distance and mean of a pair."""
+        return (AbsoluteDifference(), PairMeanKernel())
+
+    def check(self, columns: Domain) -> None:
+        """Refuse anything but one column of numbers from 0 on.
+
+        Raises:
+            ParameterError: the lower bound is below 0, where shares of a total mean nothing.
+        """
+        AbsoluteDifference().check(columns)
+        low, _ = ends(columns.columns[0])
+        if low < 0:
+            raise ParameterError(f"a Gini coefficient needs values from 0 on, but the lower bound is {low:g}")
+
+    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
+        """The coefficient; NaN where the mean is not above 0."""
+        return self._of(means, records)
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """Of exact rows; NaN where all are 0."""
+        return self._of(np.array([kernel.exact(rows) for kernel in self.kernels]), len(rows)).value
+
+    def _of(self, means: Float64, records: int | None) -> Value:
+        factor = 0.5 if self.corrected or records is None else (records - 1) / records / 2
+        return _ratio(float(means[0]) * factor, float(means[1]), np.array([factor, 0.0]), np.array([0.0, 1.0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"measure": self.name, "corrected": self.corrected}
+
+
+@dataclass(frozen=True)
+class CollisionEntropy:
+    """Renyi's entropy of order 2, -ln of the probability that two records are the same, in nats.
+
+    A noisy probability is first moved into [1/k, 1], where those of k symbols are, and the value says so.
+    """
+
+    name: ClassVar[str] = "collision_entropy"
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Equality."""
+        return (Equal(),)
+
+    def check(self, columns: Domain) -> None:
+        """Refuse columns whose bins hold many values."""
+        Equal().check(columns)
+
+    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
+        """The entropy, from 0 to ln k."""
+        raw = float(means[0])
+        if math.isnan(raw):
+            return _undefined(1)
+        probability = min(max(raw, 1 / columns.size), 1.0)
+        return Value(-math.log(probability), np.array([-1 / probability]), probability != raw)
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """Of exact rows, as their pairs say, not clipped; infinite where no two are the same."""
+        probability = Equal().exact(rows)
+        return -math.log(probability) if probability > 0 else math.inf
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"measure": self.name}
+
+
+@dataclass(frozen=True)
+class KendallB:
+    """Kendall's tau-b: tau-a over the geometric mean of the shares of pairs that are untied in either column."""
+
+    name: ClassVar[str] = "kendall_b"
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Sign products, and both shares of untied pairs."""
+        return (SignProduct(), Untied((0,)), Untied((1,)))
+
+    def check(self, columns: Domain) -> None:
+        """Refuse anything but two columns."""
+        SignProduct().check(columns)
+
+    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
+        """Tau-b; NaN where a column has no untied pairs."""
+        return self._of(means)
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """Of exact rows; NaN where a column is constant."""
+        return self._of(np.array([kernel.exact(rows) for kernel in self.kernels])).value
+
+    def _of(self, means: Float64) -> Value:
+        signs, first, second = (float(mean) for mean in means)
+        if not (first > 0 and second > 0):
+            return _undefined(3)
+        root = math.sqrt(first) * math.sqrt(second)
+        value = signs / root
+        return Value(value, np.array([1 / root, -value / (2 * first), -value / (2 * second)]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"measure": self.name}
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """Goodman and Kruskal's gamma: concordant less discordant pairs, over both together."""
+
+    name: ClassVar[str] = "gamma"
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Sign products, and the share of pairs that are untied in both columns."""
+        return (SignProduct(), Untied((0, 1)))
+
+    def check(self, columns: Domain) -> None:
+        """Refuse anything but two columns."""
+        SignProduct().check(columns)
+
+    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
+        """Gamma; NaN where every pair is tied."""
+        return self._of(means)
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """Of exact rows; NaN where every pair is tied."""
+        return self._of(np.array([kernel.exact(rows) for kernel in self.kernels])).value
+
+    def _of(self, means: Float64) -> Value:
+        return _ratio(float(means[0]), float(means[1]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"measure": self.name}
+
+
+@dataclass(frozen=True)
+class PrivateLabelAuc:
+    """AUC whose labels are private too: pairs in the right order, over pairs of different classes.
+
+    Fields:
+        ties: What equal scores of different classes count for: "half" or "strict" (nothing).
+    """
+
+    ties: str = "half"
+
+    name: ClassVar[str] = "auc_private"
+
+    def __post_init__(self) -> None:
+        ScoreOrder(self.ties)
+
+    @property
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Right order, and different labels."""
+        return (ScoreOrder(self.ties), Untied((1,)))
+
+    def check(self, columns: Domain) -> None:
+        """Refuse anything but a score and a label of two classes."""
+        ScoreOrder(self.ties).check(columns)
+
+    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
+        """The AUC; NaN where no labels differ."""
+        return self._of(means)
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """Of exact rows of score and label; NaN where a class is empty."""
+        return self._of(np.array([kernel.exact(rows) for kernel in self.kernels])).value
+
+    def _of(self, means: Float64) -> Value:
+        return _ratio(float(means[0]), float(means[1]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"measure": self.name, "ties": self.ties}
+
+
+def _ratio(above: float, below: float, above_slope: Float64, below_slope: Float64) -> Value:
+    """A ratio of two linear functions of the means, with its gradient; NaN unless the denominator is above 0."""
+    if not below > 0:
+        return _undefined(len(above_slope))
+    value = above / below
+    return Value(value, (above_slope - value * below_slope) / below)
+
+
+def _undefined(means: int) -> Value:
+    return Value(math.nan, np.full(means, math.nan))

@@ -1,0 +1,157 @@
+"""Measures by name, from kernels and functions, and from plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ogive.errors import ParameterError
+from ogive.kernels.base import Kernel, Measure
+from ogive.kernels.function import FunctionKernel
+from ogive.kernels.labeled import ScoreOrder
+from ogive.kernels.losses import ClusteringLoss, MetricLoss, RankingLoss
+from ogive.kernels.measures import CollisionEntropy, Gamma, GiniCoefficient, KendallB, Mean, PrivateLabelAuc
+from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
+from ogive.kernels.ranks import Equal, Greater, SignProduct, Untied
+
+
+def _gini() -> Mean:
+    return Mean(AbsoluteDifference(), "gini")
+
+
+def _variance() -> Mean:
+    return Mean(HalfSquare(), "variance")
+
+
+def _collision() -> Mean:
+    return Mean(Equal(), "collision")
+
+
+def _kendall() -> Mean:
+    return Mean(SignProduct(), "kendall")
+
+
+def _auc(ties: str = "half") -> Mean:
+    return Mean(Greater(ties), "auc")
+
+
+MEASURES: dict[str, Callable[..., Measure]] = {
+    "auc": _auc,
+    "auc_private": PrivateLabelAuc,
+    "collision": _collision,
+    "collision_entropy": CollisionEntropy,
+    "gamma": Gamma,
+    "gini": _gini,
+    "gini_coefficient": GiniCoefficient,
+    "kendall": _kendall,
+    "kendall_b": KendallB,
+    "variance": _variance,
+}
+"""Makers of measures by name; "auc" and "auc_private" take `ties`, "gini_coefficient" takes `corrected`."""
+
+KERNELS: dict[str, Callable[..., Kernel]] = {
+    kernel.name: kernel
+    for kernel in (
+        AbsoluteDifference,
+        Equal,
+        Greater,
+        HalfSquare,
+        PairMeanKernel,
+        ScoreOrder,
+        SignProduct,
+        Untied,
+        ClusteringLoss,
+        MetricLoss,
+        RankingLoss,
+    )
+}
+"""Makers of kernels by name; a function has none, since it is not plain data."""
+
+
+def measure_of(
+    asked: str | Kernel | Measure | Callable[..., Any],
+    *,
+    range: tuple[float, float] | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> Measure:
+    """The measure that somebody asked for.
+
+    Args:
+        asked: A name in `MEASURES`, a measure, a kernel (its mean), or a function of two records (its mean; see
+            `FunctionKernel`).
+        range: Least and largest value of a function; needed for it and for nothing else.
+        name: What to call a function; None takes its own name.
+        options: Of a name in `MEASURES`.
+
+    Raises:
+        ParameterError: nothing has this name, or an option does not exist, or a function comes without its range.
+    """
+    function = callable(asked) and not isinstance(asked, Kernel)
+    if not function and (range is not None or name is not None):
+        raise ParameterError("only a function has its range and name stated; those of named kernels are known")
+    if isinstance(asked, str):
+        if asked not in MEASURES:
+            raise ParameterError(f"unknown measure {asked[:40]!r}; there are {', '.join(sorted(MEASURES))}")
+        try:
+            return MEASURES[asked](**options)
+        except TypeError:
+            raise ParameterError(f"{asked} has no option {', '.join(sorted(options))}") from None
+    if options:
+        raise ParameterError(f"only measures asked for by name have options, got {', '.join(sorted(options))}")
+    if isinstance(asked, Kernel):
+        return Mean(asked)
+    if isinstance(asked, Measure):
+        return asked
+    if not callable(asked):
+        raise ParameterError(f"a measure must be a name, a kernel, a measure or a function, got {type(asked).__name__}")
+    if range is None:
+        raise ParameterError("state the range of a function of two records, for example range=(0, 1)")
+    return Mean(FunctionKernel(asked, str(name or getattr(asked, "__name__", "function")), range))
+
+
+def measure_from_dict(data: Any) -> Measure:
+    """Rebuild a measure from `Measure.to_dict`.
+
+    Raises:
+        ParameterError: a field is missing or out of range, or the measure is of a function, which is not plain data.
+    """
+    kind, options = _parts(data, "measure")
+    if kind == "mean":
+        kernel, title = options.get("kernel"), options.get("name")
+        if set(options) != {"kernel", "name"} or not isinstance(title, str):
+            raise ParameterError("a mean must have a name and a kernel")
+        return Mean(kernel_from_dict(kernel), title)
+    if kind not in MEASURES:
+        raise ParameterError(f"unknown measure {kind[:40]!r}; there are {', '.join(sorted(MEASURES))}")
+    try:
+        return MEASURES[kind](**options)
+    except TypeError:
+        raise ParameterError(f"measure {kind!r} has wrong fields") from None
+
+
+def kernel_from_dict(data: Any) -> Kernel:
+    """Rebuild a kernel from `Kernel.to_dict`.
+
+    Raises:
+        ParameterError: a field is missing or out of range, or the kernel is a function, which is not plain data.
+    """
+    kind, options = _parts(data, "kernel")
+    if kind == "function":
+        raise ParameterError("a kernel that is a function cannot be rebuilt from a description; pass the function")
+    if kind not in KERNELS:
+        raise ParameterError(f"unknown kernel {kind[:40]!r}; there are {', '.join(sorted(KERNELS))}")
+    try:
+        return KERNELS[kind](**{key: _tuples(value) for key, value in options.items()})
+    except TypeError:
+        raise ParameterError(f"kernel {kind!r} has wrong fields") from None
+
+
+def _parts(data: Any, kind: str) -> tuple[str, dict[str, Any]]:
+    if not isinstance(data, Mapping) or not isinstance(data.get(kind), str):
+        raise ParameterError(f"a {kind} must be an object with the name of one")
+    return data[kind], {str(key): value for key, value in data.items() if key != kind}
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(_tuples(each) for each in value) if isinstance(value, list) else value
