@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ogive.kernels.base import MATRICES, Kernel, Measure, Value
     from ogive.kernels.cells import column_nodes, domain_nodes
+    from ogive.kernels.clustering import ClusteringLoss
     from ogive.kernels.counting import PairCounts, count_pairs
+    from ogive.kernels.equality import Equal, Untied
     from ogive.kernels.exact import Scale, numerator
     from ogive.kernels.function import FunctionKernel
+    from ogive.kernels.in_order import InOrder
     from ogive.kernels.labeled import ScoreOrder, auc_factor
-    from ogive.kernels.losses import ClusteringLoss, MetricLoss, RankingLoss
     from ogive.kernels.measures import CollisionEntropy, Gamma, GiniCoefficient, KendallB, Mean, PrivateLabelAuc
+    from ogive.kernels.metric import MetricLoss
     from ogive.kernels.naming import KERNELS, MEASURES, kernel_from_dict, measure_from_dict, measure_of
     from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
-    from ogive.kernels.ranks import Equal, Greater, SignProduct, Untied
+    from ogive.kernels.ranking import RankingLoss
+    from ogive.kernels.ranks import Greater, SignProduct
     from ogive.kernels.surface import exact_vus, vus, vus_gradient, vus_tree
 
 _HOME = {
@@ -22,27 +26,28 @@ _HOME = {
     "MATRICES": "base",
     "MEASURES": "naming",
     "AbsoluteDifference": "numbers",
-    "ClusteringLoss": "losses",
+    "ClusteringLoss": "clustering",
     "CollisionEntropy": "measures",
-    "Equal": "ranks",
+    "Equal": "equality",
     "FunctionKernel": "function",
     "Gamma": "measures",
     "GiniCoefficient": "measures",
     "Greater": "ranks",
     "HalfSquare": "numbers",
+    "InOrder": "in_order",
     "KendallB": "measures",
     "Kernel": "base",
     "Mean": "measures",
     "Measure": "base",
-    "MetricLoss": "losses",
+    "MetricLoss": "metric",
     "PairCounts": "counting",
     "PairMeanKernel": "numbers",
     "PrivateLabelAuc": "measures",
-    "RankingLoss": "losses",
+    "RankingLoss": "ranking",
     "Scale": "exact",
     "ScoreOrder": "labeled",
     "SignProduct": "ranks",
-    "Untied": "ranks",
+    "Untied": "equality",
     "Value": "base",
     "auc_factor": "labeled",
     "column_nodes": "cells",
@@ -71,6 +76,7 @@ __all__ = [
     "GiniCoefficient",
     "Greater",
     "HalfSquare",
+    "InOrder",
     "KendallB",
     "Kernel",
     "Mean",

@@ -80,28 +80,12 @@ def ends(column: Column) -> tuple[float, float]:
 
 
 def column_nodes(column: Column) -> Float64:
-    """Where randomized rounding goes, shape (size,): from bound to bound, evenly on the grid's own axis.
-
-    Points are their own nodes; a single wide bin has its middle.
+    """Where randomized rounding goes, shape (size,); categories and labels are their own nodes.
 
     Raises:
-        ParameterError: the grid's thresholds were listed, so that there is no axis on which they are even.
+        ParameterError: the grid has no nodes; see `Grid.nodes`.
     """
-    if not isinstance(column, Binning) or column.grid.kind == "integers":
-        return column.cells()[0]
-    grid = column.grid
-    if grid.bins == 1:
-        return middles(column)
-    match grid.kind:
-        case "linear":
-            return np.linspace(grid.low, grid.high, grid.bins)
-        case "geometric":
-            return np.geomspace(grid.low, grid.high, grid.bins)
-        case _:
-            raise ParameterError(
-                f"randomized rounding needs a linear, geometric or integer grid, but thresholds of column "
-                f"{column.column!r} are listed"
-            )
+    return column.grid.nodes if isinstance(column, Binning) else column.cells()[0]
 
 
 def combinations(parts: list[Float64]) -> Float64:

@@ -17,9 +17,10 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.base import Kernel, Value
 from ogive.kernels.cells import ends
+from ogive.kernels.equality import Equal, Untied
 from ogive.kernels.labeled import ScoreOrder
 from ogive.kernels.numbers import AbsoluteDifference, PairMeanKernel
-from ogive.kernels.ranks import Equal, SignProduct, Untied
+from ogive.kernels.ranks import SignProduct
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -117,12 +118,12 @@ class GiniCoefficient:
 
 @dataclass(frozen=True)
 class CollisionEntropy:
-    """Renyi's entropy of order 2, -ln of the probability that two records are the same, in nats.
+    """Collision entropy (Renyi's of order 2): -ln of the probability that two records are the same, in nats.
 
     A noisy probability is first moved into [1/k, 1], where those of k symbols are, and the value says so.
     """
 
-    name: ClassVar[str] = "collision_entropy"
+    name: ClassVar[str] = "collision"
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

@@ -7,12 +7,16 @@ from typing import Any
 
 from ogive.errors import ParameterError
 from ogive.kernels.base import Kernel, Measure
+from ogive.kernels.clustering import ClusteringLoss
+from ogive.kernels.equality import Equal, Untied
 from ogive.kernels.function import FunctionKernel
+from ogive.kernels.in_order import InOrder
 from ogive.kernels.labeled import ScoreOrder
-from ogive.kernels.losses import ClusteringLoss, MetricLoss, RankingLoss
 from ogive.kernels.measures import CollisionEntropy, Gamma, GiniCoefficient, KendallB, Mean, PrivateLabelAuc
+from ogive.kernels.metric import MetricLoss
 from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
-from ogive.kernels.ranks import Equal, Greater, SignProduct, Untied
+from ogive.kernels.ranking import RankingLoss
+from ogive.kernels.ranks import Greater, SignProduct
 
 
 def _gini() -> Mean:
@@ -23,12 +27,16 @@ def _variance() -> Mean:
     return Mean(HalfSquare(), "variance")
 
 
-def _collision() -> Mean:
-    return Mean(Equal(), "collision")
+def _collision_probability() -> Mean:
+    return Mean(Equal(), "collision_probability")
 
 
 def _kendall() -> Mean:
     return Mean(SignProduct(), "kendall")
+
+
+def _vus(classes: int = 3) -> Mean:
+    return Mean(InOrder(classes), "vus")
 
 
 def _auc(ties: str = "half") -> Mean:
@@ -38,16 +46,17 @@ def _auc(ties: str = "half") -> Mean:
 MEASURES: dict[str, Callable[..., Measure]] = {
     "auc": _auc,
     "auc_private": PrivateLabelAuc,
-    "collision": _collision,
-    "collision_entropy": CollisionEntropy,
+    "collision": CollisionEntropy,
+    "collision_probability": _collision_probability,
     "gamma": Gamma,
     "gini": _gini,
     "gini_coefficient": GiniCoefficient,
     "kendall": _kendall,
     "kendall_b": KendallB,
     "variance": _variance,
+    "vus": _vus,
 }
-"""Makers of measures by name; "auc" and "auc_private" take `ties`, "gini_coefficient" takes `corrected`."""
+"""Makers of measures by name; "auc" and "auc_private" take `ties`, "gini_coefficient" `corrected`, "vus" `classes`."""
 
 KERNELS: dict[str, Callable[..., Kernel]] = {
     kernel.name: kernel
@@ -56,6 +65,7 @@ KERNELS: dict[str, Callable[..., Kernel]] = {
         Equal,
         Greater,
         HalfSquare,
+        InOrder,
         PairMeanKernel,
         ScoreOrder,
         SignProduct,

@@ -1,6 +1,6 @@
-"""Kernels that compare: products of signs (Kendall), ties, equality (collision), greater (AUC).
+"""Kernels that compare: products of signs (Kendall) and greater (AUC).
 
-They look at the order or the equality of values alone, so they jump and have no Lipschitz constant. Two different
+They look at the order of values alone, so they jump and have no Lipschitz constant. Two different
 cells are always ordered; values of one wide cell are free, and equal with probability 0.
 """
 
@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from ogive.columns import Domain
 from ogive.errors import ParameterError
-from ogive.kernels.cells import check_count, check_points, widths
-from ogive.kernels.counting import count_greater, count_pairs, tied
+from ogive.kernels.cells import check_count, widths
+from ogive.kernels.counting import count_greater, count_pairs
 from ogive.kernels.exact import BITS, COUNTS, HALVES, SIGNS, Scale, check_records, split_classes
-from ogive.kernels.matrices import apart, apart_extremes, combined, matrix_of, sign_extremes, signs, spread_of
+from ogive.kernels.matrices import combined, matrix_of, sign_extremes, signs, spread_of
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -83,153 +83,6 @@ class SignProduct:
         """Concordant less discordant pairs."""
         counts = count_pairs(rows[:, 0], rows[:, 1])
         return counts.concordant - counts.discordant
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name}
-
-
-@dataclass(frozen=True)
-class Untied:
-    """1 where two records differ in each of some columns, else 0; what tau-b and gamma are divided by.
-
-    Fields:
-        columns: Places of one or two columns in the domain; the kernel does not look at the others.
-
-    Raises:
-        ParameterError: there are no places or more than two, or one twice, or one is not a whole number from 0.
-    """
-
-    columns: tuple[int, ...] = (0,)
-
-    name: ClassVar[str] = "untied"
-    samples: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        places = self.columns
-        whole = isinstance(places, tuple) and all(type(place) is int and place >= 0 for place in places)
-        if not whole or not 1 <= len(places) <= 2 or len(set(places)) < len(places):
-            raise ParameterError(f"columns must be one or two different places of columns, 0 or more, got {places!r}")
-
-    def check(self, columns: Domain) -> None:
-        """Refuse a domain without these columns."""
-        if max(self.columns) >= len(columns.columns):
-            raise ParameterError(
-                f"untied looks at column {max(self.columns)}, counted from 0, but there are {len(columns.columns)}"
-            )
-
-    def __call__(self, left: Float64, right: Float64) -> Float64:
-        """1 for pairs that differ everywhere."""
-        places = list(self.columns)
-        return np.asarray(np.all(left[..., places] != right[..., places], axis=-1), dtype=np.float64)
-
-    def range(self, columns: Domain) -> tuple[float, float]:
-        """From 0 to 1."""
-        return 0.0, 1.0
-
-    def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps."""
-        return None
-
-    def cell_means(self, columns: Domain) -> Float64:
-        """0 within a point of any of the columns, else 1."""
-        return combined(
-            [
-                apart(column) if number in self.columns else np.ones((column.size, column.size))
-                for number, column in enumerate(columns.columns)
-            ]
-        )
-
-    def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
-        """0 and 1 within a wide cell, else equal."""
-        parts = []
-        for number, column in enumerate(columns.columns):
-            ones = np.ones((column.size, column.size))
-            parts.append(apart_extremes(column) if number in self.columns else (ones, ones))
-        return combined([least for least, _ in parts]), combined([most for _, most in parts])
-
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return matrix_of(self, columns, kind)
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
-
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Share of pairs that differ in each of the columns."""
-        records = check_records(rows)
-        return self._count(rows) / (records * (records - 1) // 2)
-
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """Whole pairs."""
-        return COUNTS
-
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Pairs that differ in each of the columns."""
-        return self._count(rows)
-
-    def _count(self, rows: Float64) -> int:
-        chosen = [rows[:, place] for place in self.columns]
-        untied = len(rows) * (len(rows) - 1) // 2 - sum(tied([column]) for column in chosen)
-        return untied + tied(chosen) if len(chosen) > 1 else untied
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name, "columns": list(self.columns)}
-
-
-@dataclass(frozen=True)
-class Equal:
-    """1 where two records are the same in every column, else 0; its mean is the collision probability."""
-
-    name: ClassVar[str] = "equal"
-    samples: ClassVar[int] = 1
-
-    def check(self, columns: Domain) -> None:
-        """Refuse columns whose bins hold many values: they would hardly ever be the same."""
-        check_points(columns, "collision")
-
-    def __call__(self, left: Float64, right: Float64) -> Float64:
-        """1 for equal pairs."""
-        return np.asarray(np.all(left == right, axis=-1), dtype=np.float64)
-
-    def range(self, columns: Domain) -> tuple[float, float]:
-        """From 0 to 1."""
-        return 0.0, 1.0
-
-    def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps."""
-        return None
-
-    def cell_means(self, columns: Domain) -> Float64:
-        """The identity."""
-        return np.eye(columns.size)
-
-    def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
-        """The identity, twice."""
-        return np.eye(columns.size), np.eye(columns.size)
-
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return matrix_of(self, columns, kind)
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta: all 0."""
-        return spread_of(self, columns)
-
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Share of pairs that are equal."""
-        records = check_records(rows)
-        return tied(list(rows.T)) / (records * (records - 1) // 2)
-
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """Whole pairs."""
-        return COUNTS
-
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Pairs that are equal."""
-        return tied(list(rows.T))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

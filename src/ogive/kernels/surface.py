@@ -1,8 +1,8 @@
 """Volume under the ROC surface of K ordered classes: how often one score of each class is in the right order.
 
 With K = 2 this is the AUC. Of m consecutive classes with one score, one of the m! orders is right, so ties count
-1/m!. It is not a statistic of pairs, so it is no `Kernel`: it needs one histogram of each class. `vus` is linear in every one of
-them, so independent unbiased histograms give an unbiased volume.
+1/m!. It is not a statistic of pairs, so it is no `Kernel`: it needs one histogram of each class. `vus` is linear in
+every one of them, so independent unbiased histograms give an unbiased volume.
 
 Source:
     Methods file, section 2: the recursion over bins, and its tree.
@@ -104,6 +104,16 @@ def exact_vus(scores: Float64, classes: Int64, count: int | None = None) -> floa
         DataError: a class has no record.
         ParameterError: there are fewer than two classes, or a class outside 0..count-1.
     """
+    counts = class_counts(scores, classes, count)
+    return vus(counts / counts.sum(axis=1, keepdims=True))
+
+
+def class_counts(scores: Float64, classes: Int64, count: int | None = None) -> Int64:
+    """Records of each class at each score that occurs, scores in order; shape (count, scores).
+
+    Raises:
+        DataError, ParameterError: as `exact_vus`.
+    """
     if len(classes) != len(scores):
         raise ParameterError(f"give the class of each of {len(scores)} scores, got {len(classes)} classes")
     number = int(classes.max(initial=0)) + 1 if count is None else count
@@ -112,10 +122,29 @@ def exact_vus(scores: Float64, classes: Int64, count: int | None = None) -> floa
     places = np.unique(scores, return_inverse=True)[1]
     values = int(places.max(initial=0)) + 1
     counts = np.bincount(classes * values + places, minlength=number * values).reshape(number, values)
-    sizes = counts.sum(axis=1, keepdims=True)
-    if not sizes.all():
-        raise DataError(f"class {int(np.flatnonzero(sizes[:, 0] == 0)[0])} has no record; each class needs one")
-    return vus(counts / sizes)
+    empty = np.flatnonzero(counts.sum(axis=1) == 0)
+    if empty.size:
+        raise DataError(f"class {int(empty[0])} has no record; each class needs one")
+    return counts.astype(np.int64)
+
+
+def count_in_order(counts: Int64) -> int:
+    """Exact sum over all tuples of one record of each class, in units of 1/K!.
+
+    Args:
+        counts: Records of each class at each score, shape (K, scores).
+    """
+    classes, values = counts.shape
+    # found[m]: m! times the sum for the first m classes, over scores below each one
+    found = [np.full(values + 1, 1, dtype=object)]
+    for last in range(1, classes + 1):
+        steps = np.zeros(values, dtype=object)
+        product = np.ones(values, dtype=object)
+        for first in range(last - 1, -1, -1):
+            product = product * counts[first].astype(object)
+            steps = steps + math.comb(last, first) * found[first][:-1] * product
+        found.append(np.concatenate([np.zeros(1, dtype=object), np.cumsum(steps)]))
+    return int(found[-1][-1])
 
 
 def _checked(histograms: ArrayLike) -> Float64:

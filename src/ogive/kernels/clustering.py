@@ -1,0 +1,105 @@
+"""The loss of clusters that are given by public centers: distances within them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Domain
+from ogive.errors import ParameterError
+from ogive.kernels.cells import check_count, check_numbers
+from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
+from ogive.kernels.matrices import matrix_of, spread_of
+from ogive.kernels.models import positive, symmetrized, vector
+from ogive.kernels.sampling import sampled_extremes, sampled_means
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class ClusteringLoss:
+    """How far apart two records of one cluster are, 0 for two of different clusters.
+
+    Records are of the cluster whose center is nearest, the first of those that are equally near.
+
+    Fields:
+        centers: One point for each cluster, a number for each column; public.
+        largest: What the distance is clipped to, above 0.
+
+    Raises:
+        ParameterError: there are no centers, or of different lengths, or largest is not above 0.
+    """
+
+    centers: tuple[tuple[float, ...], ...]
+    largest: float
+
+    name: ClassVar[str] = "clustering"
+    samples: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        centers = self.centers
+        listed = isinstance(centers, tuple | list | np.ndarray) and len(centers) > 0
+        centers = tuple(vector(center, "centers") for center in centers) if listed else ()
+        if not centers or len({len(center) for center in centers}) > 1:
+            raise ParameterError("centers must be at least one point, all with as many numbers")
+        object.__setattr__(self, "centers", centers)
+        object.__setattr__(self, "largest", positive(self.largest, "largest"))
+
+    def check(self, columns: Domain) -> None:
+        """Refuse anything but as many columns of numbers as centers have."""
+        check_count(columns, len(self.centers[0]), "the clustering loss")
+        check_numbers(columns, "the clustering loss")
+
+    def clusters(self, rows: Float64) -> Int64:
+        """Which center is nearest to each row, shape (...)."""
+        distances = np.linalg.norm(rows[..., None, :] - np.array(self.centers), axis=-1)
+        return np.asarray(distances.argmin(axis=-1))
+
+    def __call__(self, left: Float64, right: Float64) -> Float64:
+        """Clipped distances within clusters."""
+        distance = np.minimum(np.linalg.norm(left - right, axis=-1), self.largest)
+        return np.asarray(np.where(self.clusters(left) == self.clusters(right), distance, 0.0))
+
+    def range(self, columns: Domain) -> tuple[float, float]:
+        """From 0 to largest."""
+        return 0.0, self.largest
+
+    def lipschitz(self, columns: Domain) -> float | None:
+        """None: it jumps between clusters; 1 where there is but one."""
+        return None if len(self.centers) > 1 else 1.0
+
+    def cell_means(self, columns: Domain) -> Float64:
+        """Estimated means over cells; see `sampling.sampled_means`."""
+        return sampled_means(self, columns)[0]
+
+    def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
+        """Extremes over corners and points of cells: an inner estimate."""
+        return sampled_extremes(self, columns)
+
+    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
+        """A; see `Kernel.matrix`."""
+        return symmetrized(matrix_of(self, columns, kind))
+
+    def spread(self, columns: Domain) -> Float64:
+        """Delta, an estimate from below; see `Kernel.spread`."""
+        return spread_of(self, columns)
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """Empirical risk, pair by pair in O(n^2)."""
+        return blocked_mean(self, rows)
+
+    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+        """Steps of 2^-bits of the range."""
+        return rounded_scale(0.0, self.largest, bits)
+
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+        """Exact sum of rounded distances, in O(n^2)."""
+        return rounded_sum(self, rows, 0.0, self.largest, bits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"kernel": self.name, "centers": [list(center) for center in self.centers], "largest": self.largest}

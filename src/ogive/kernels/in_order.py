@@ -1,0 +1,115 @@
+"""The kernel of a volume under the ROC surface: one score of each of several classes, in the right order or not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Domain
+from ogive.errors import ParameterError
+from ogive.kernels.cells import check_count
+from ogive.kernels.exact import BITS, Scale
+from ogive.kernels.surface import class_counts, count_in_order, exact_vus
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+MOST_CLASSES = 10
+
+
+@dataclass(frozen=True)
+class InOrder:
+    """1 where one score of each class increases with the class; m equal scores in a row count 1/m!.
+
+    It looks at as many records as there are classes, so it has no matrix between two symbols: `ogive.kernels.vus` takes
+    the classes' histograms instead. With two classes it is `Greater`, the positive class last.
+
+    Fields:
+        classes: How many, 2 to 10.
+
+    Raises:
+        ParameterError: classes is not such a number.
+    """
+
+    classes: int = 3
+
+    name: ClassVar[str] = "in_order"
+
+    def __post_init__(self) -> None:
+        if type(self.classes) is not int or not 2 <= self.classes <= MOST_CLASSES:
+            raise ParameterError(f"classes must be a whole number from 2 to {MOST_CLASSES}, got {self.classes!r}")
+
+    @property
+    def samples(self) -> int:
+        """One for each class."""
+        return self.classes
+
+    def check(self, columns: Domain) -> None:
+        """Refuse anything but one column of scores."""
+        check_count(columns, 1, "the volume under the ROC surface")
+
+    def __call__(self, left: Float64, right: Float64) -> NoReturn:
+        """Always refused: two records are too few.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise self._no_pairs()
+
+    def range(self, columns: Domain) -> tuple[float, float]:
+        """From 0 to 1."""
+        return 0.0, 1.0
+
+    def lipschitz(self, columns: Domain) -> float | None:
+        """None: it jumps."""
+        return None
+
+    def matrix(self, columns: Domain, kind: str = "average") -> NoReturn:
+        """Always refused; see `ogive.kernels.vus`.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise self._no_pairs()
+
+    def spread(self, columns: Domain) -> NoReturn:
+        """Always refused.
+
+        Raises:
+            ParameterError: always.
+        """
+        raise self._no_pairs()
+
+    def _no_pairs(self) -> ParameterError:
+        return ParameterError(
+            f"{self.name} looks at a record of each of {self.classes} classes, not at pairs; "
+            "use the classes' histograms (ogive.kernels.vus)"
+        )
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """Volume under the surface of exact scores, in O(n log n)."""
+        return exact_vus(rows[:, 0], _given(classes), self.classes)
+
+    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+        """Steps of 1/K!; one record changes each tuple that it is in by at most 1."""
+        orders = math.factorial(self.classes)
+        return Scale(Fraction(1, orders), Fraction(0), orders)
+
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+        """Exact sum over all tuples, in units of `scale`; partners are the product of the other classes' sizes."""
+        return count_in_order(class_counts(rows[:, 0], _given(classes), self.classes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"kernel": self.name, "classes": self.classes}
+
+
+def _given(classes: Int64 | None) -> Int64:
+    if classes is None:
+        raise ParameterError("a volume under the ROC surface needs the class of each record")
+    return classes

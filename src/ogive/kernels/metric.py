@@ -1,0 +1,124 @@
+"""The loss of a metric that should bring records of one class together and keep classes apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Domain
+from ogive.errors import ParameterError
+from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
+from ogive.kernels.matrices import matrix_of, spread_of
+from ogive.kernels.models import check_features, mean_of_components, positive, symmetrized, vector, within
+from ogive.kernels.sampling import sampled_extremes, sampled_means
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class MetricLoss:
+    """How badly a metric separates classes: records of one class should be near, those of two classes far apart.
+
+    Rows are the features, then a label or category. With D = (u - u')' M (u - u') of a public matrix M, and r = 1 in
+    one class and -1 otherwise, the loss is max(0, 1 + r (D - margin)).
+
+    Fields:
+        matrix_rows: The matrix, symmetric and without negative eigenvalues, row by row.
+        margin: Distance D that divides near from far, above 1.
+        largest: What the loss is clipped to, above 0.
+
+    Raises:
+        ParameterError: the matrix is not such a one, or the margin is not above 1, or largest is not above 0.
+    """
+
+    matrix_rows: tuple[tuple[float, ...], ...]
+    margin: float
+    largest: float
+
+    name: ClassVar[str] = "metric"
+    samples: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        rows = self.matrix_rows
+        listed = isinstance(rows, tuple | list | np.ndarray) and len(rows) > 0
+        rows = tuple(vector(row, "matrix_rows") for row in rows) if listed else ()
+        if not rows or any(len(row) != len(rows) for row in rows):
+            raise ParameterError("matrix_rows must be the rows of a square matrix")
+        matrix = np.array(rows)
+        if not np.array_equal(matrix, matrix.T) or np.linalg.eigvalsh(matrix)[0] < -1e-12 * np.abs(matrix).max():
+            raise ParameterError("matrix_rows must be of a symmetric matrix without negative eigenvalues")
+        object.__setattr__(self, "matrix_rows", rows)
+        object.__setattr__(self, "largest", positive(self.largest, "largest"))
+        if not positive(self.margin, "margin") > 1:
+            raise ParameterError(f"margin must be above 1, got {self.margin!r}")
+        object.__setattr__(self, "margin", float(self.margin))
+
+    def check(self, columns: Domain) -> None:
+        """Refuse anything but a number for each row of the matrix, then a label or category."""
+        check_features(columns, len(self.matrix_rows), "the metric loss")
+
+    def __call__(self, left: Float64, right: Float64) -> Float64:
+        """Clipped losses."""
+        return np.asarray(np.clip(self._raw(left, right)[0], 0.0, self.largest))
+
+    def gradient(self, left: Float64, right: Float64, *, norm: float) -> Float64:
+        """Gradients of the unclipped loss in the matrix, clipped to a Frobenius norm of `norm`, shape (..., d, d)."""
+        raw, sign, difference = self._raw(left, right)
+        active = sign * (raw > 0)
+        return within(active[..., None, None] * difference[..., :, None] * difference[..., None, :], norm, 2)
+
+    def mean_gradient(self, rows: Float64, *, norm: float) -> Float64:
+        """Mean of clipped gradients over all pairs, shape (d, d), in O(n^2)."""
+        size = len(self.matrix_rows)
+        return mean_of_components(lambda x, y: self.gradient(x, y, norm=norm), rows, (size, size))
+
+    def _raw(self, left: Float64, right: Float64) -> tuple[Float64, Float64, Float64]:
+        difference = left[..., :-1] - right[..., :-1]
+        distance = np.einsum("...i,ij,...j->...", difference, np.array(self.matrix_rows), difference)
+        sign = np.where(left[..., -1] == right[..., -1], 1.0, -1.0)
+        return 1 + sign * (distance - self.margin), sign, difference
+
+    def range(self, columns: Domain) -> tuple[float, float]:
+        """From 0 to largest."""
+        return 0.0, self.largest
+
+    def lipschitz(self, columns: Domain) -> float | None:
+        """None: it jumps with the class."""
+        return None
+
+    def cell_means(self, columns: Domain) -> Float64:
+        """Estimated means over cells; see `sampling.sampled_means`."""
+        return sampled_means(self, columns)[0]
+
+    def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
+        """Extremes over corners and points of cells: an inner estimate."""
+        return sampled_extremes(self, columns)
+
+    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
+        """A; see `Kernel.matrix`."""
+        return symmetrized(matrix_of(self, columns, kind))
+
+    def spread(self, columns: Domain) -> Float64:
+        """Delta, an estimate from below; see `Kernel.spread`."""
+        return spread_of(self, columns)
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """Empirical risk, pair by pair in O(n^2)."""
+        return blocked_mean(self, rows)
+
+    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+        """Steps of 2^-bits of the range."""
+        return rounded_scale(0.0, self.largest, bits)
+
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+        """Exact sum of rounded losses, in O(n^2)."""
+        return rounded_sum(self, rows, 0.0, self.largest, bits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        rows = [list(row) for row in self.matrix_rows]
+        return {"kernel": self.name, "matrix_rows": rows, "margin": self.margin, "largest": self.largest}

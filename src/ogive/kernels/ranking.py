@@ -1,0 +1,134 @@
+"""The loss of a linear score that should rank one class above the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Domain
+from ogive.errors import ParameterError
+from ogive.kernels.cells import boxes
+from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
+from ogive.kernels.matrices import matrix_of, spread_of
+from ogive.kernels.models import check_features, mean_of_components, positive, symmetrized, vector, within
+from ogive.kernels.sampling import sampled_means
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+SURROGATES = ("logistic", "hinge")
+"""Losses of a margin m: ln(1 + e^-m), or max(0, 1 - m)."""
+
+
+@dataclass(frozen=True)
+class RankingLoss:
+    """How badly a linear score orders a record of the positive class and one of the negative class; 0 within a class.
+
+    Rows are the features, then a label of two classes, 1 for the positive one. The margin m is by how much the
+    positive record's score `weights @ features` is greater.
+
+    Fields:
+        weights: One for each feature; public.
+        largest: What the loss is clipped to, above 0.
+        surrogate: "logistic" or "hinge".
+
+    Raises:
+        ParameterError: a number is not finite, or largest is not above 0, or there are no weights.
+    """
+
+    weights: tuple[float, ...]
+    largest: float
+    surrogate: str = "logistic"
+
+    name: ClassVar[str] = "ranking"
+    samples: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", vector(self.weights, "weights"))
+        object.__setattr__(self, "largest", positive(self.largest, "largest"))
+        if self.surrogate not in SURROGATES:
+            raise ParameterError(f"surrogate must be one of {', '.join(SURROGATES)}, got {self.surrogate!r}")
+
+    def check(self, columns: Domain) -> None:
+        """Refuse anything but a number for each weight, then a label of two classes."""
+        check_features(columns, len(self.weights), "the ranking loss")
+        label = columns.columns[-1]
+        if label.size != 2 or label.cells()[0].tolist() != [0.0, 1.0]:
+            raise ParameterError(f"column {label.column!r} must have two classes, the positive one last")
+
+    def __call__(self, left: Float64, right: Float64) -> Float64:
+        """Clipped losses."""
+        sign, margin = self._margins(left, right)
+        return np.asarray(np.where(sign == 0, 0.0, np.minimum(self._loss(margin), self.largest)))
+
+    def gradient(self, left: Float64, right: Float64, *, norm: float) -> Float64:
+        """Gradients of the unclipped loss in the weights, each clipped to a length of `norm`, shape (..., features)."""
+        sign, margin = self._margins(left, right)
+        slope = -1.0 * (margin < 1) if self.surrogate == "hinge" else -np.exp(-np.logaddexp(0.0, margin))
+        difference = left[..., :-1] - right[..., :-1]
+        return within((slope * sign)[..., None] * difference, norm, 1)
+
+    def mean_gradient(self, rows: Float64, *, norm: float) -> Float64:
+        """Mean of clipped gradients over all pairs, shape (features,), in O(n^2)."""
+        return mean_of_components(lambda x, y: self.gradient(x, y, norm=norm), rows, (len(self.weights),))
+
+    def _margins(self, left: Float64, right: Float64) -> tuple[Float64, Float64]:
+        sign = np.sign(left[..., -1] - right[..., -1])
+        weights = np.array(self.weights)
+        return sign, sign * (left[..., :-1] @ weights - right[..., :-1] @ weights)
+
+    def _loss(self, margin: Float64) -> Float64:
+        return np.asarray(np.maximum(0.0, 1 - margin) if self.surrogate == "hinge" else np.logaddexp(0.0, -margin))
+
+    def range(self, columns: Domain) -> tuple[float, float]:
+        """From 0 to largest."""
+        return 0.0, self.largest
+
+    def lipschitz(self, columns: Domain) -> float | None:
+        """None: it jumps with the label."""
+        return None
+
+    def cell_means(self, columns: Domain) -> Float64:
+        """Estimated means over cells; see `sampling.sampled_means`."""
+        return sampled_means(self, columns)[0]
+
+    def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
+        """Exact extremes: the loss falls with the margin, which is linear."""
+        lows, highs = boxes(columns)
+        middle, reach = lows + (highs - lows) / 2, (highs - lows)[:, :-1] @ np.abs(np.array(self.weights)) / 2
+        sign, margin = self._margins(middle[:, None], middle[None])
+        slack = reach[:, None] + reach
+        least, most = (np.minimum(self._loss(margin + change), self.largest) for change in (slack, -slack))
+        return np.where(sign == 0, 0.0, least), np.where(sign == 0, 0.0, most)
+
+    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
+        """A; see `Kernel.matrix`."""
+        return symmetrized(matrix_of(self, columns, kind))
+
+    def spread(self, columns: Domain) -> Float64:
+        """Delta; see `Kernel.spread`."""
+        return spread_of(self, columns)
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """Empirical risk, pair by pair in O(n^2)."""
+        return blocked_mean(self, rows)
+
+    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+        """Steps of 2^-bits of the range."""
+        return rounded_scale(0.0, self.largest, bits)
+
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+        """Exact sum of rounded losses, in O(n^2)."""
+        return rounded_sum(self, rows, 0.0, self.largest, bits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "kernel": self.name,
+            "weights": list(self.weights),
+            "largest": self.largest,
+            "surrogate": self.surrogate,
+        }
