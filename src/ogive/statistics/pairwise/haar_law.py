@@ -11,7 +11,6 @@ covariances: docs/proofs/pairwise.md.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -25,25 +24,20 @@ Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 
-def level_shares(depth: int, weights: str) -> Float64:
-    """pi: how often each level is asked, shape (depth,); "uniform", or "geometric" in proportion to 2^(-l/2)."""
-    shares = np.zeros(depth) if weights == "uniform" else -np.arange(depth) / 2
-    found: Float64 = np.exp2(shares) / np.exp2(shares).sum()
-    return found
-
-
 @dataclass(frozen=True)
 class HaarLaw:
     """Law of the reports of `HaarOracle`, of which `size` is filled up to a power of two."""
 
     size: int
-    epsilon: float
-    weights: str
+    scale: float
+    """What a bit is multiplied with, c = (e^epsilon + 1) / (e^epsilon - 1)."""
+    chances: tuple[float, ...]
+    """How often each level is asked, pi."""
 
     @staticmethod
     def of(oracle: Any) -> HaarLaw:
         """The law of an oracle's reports."""
-        return HaarLaw(1 << max(1, (oracle.size - 1).bit_length()), float(oracle.epsilon), oracle.weights)
+        return HaarLaw(oracle.padded, oracle.scale, tuple(oracle.level_chances.tolist()))
 
     @property
     def depth(self) -> int:
@@ -53,17 +47,13 @@ class HaarLaw:
     @cached_property
     def shares(self) -> Float64:
         """How often each level is asked, shape (depth,)."""
-        return level_shares(self.depth, self.weights)
+        return np.array(self.chances)
 
     @cached_property
     def variances(self) -> Float64:
         """c^2 / pi of each node, shape (size - 1,)."""
-        scale = self._scale**2 / self.shares
+        scale = self.scale**2 / self.shares
         return np.repeat(scale, [1 << level for level in range(self.depth)])
-
-    @property
-    def _scale(self) -> float:
-        return 1 / math.tanh(self.epsilon / 2)
 
     def records(self, sums: Int64) -> int:
         """How many reports were added up."""
@@ -74,7 +64,7 @@ class HaarLaw:
         found = np.empty(self.size - 1)
         for level, share in enumerate(self.shares):
             part = slice((1 << level) - 1, (2 << level) - 1)
-            found[part] = _walsh_hadamard(sums[part]) * (self._scale / share)
+            found[part] = _walsh_hadamard(sums[part]) * (self.scale / share)
         return found
 
     def counts(self, sums: Int64) -> Float64:
@@ -125,7 +115,7 @@ class HaarLaw:
         """Linear and quadratic noise of one report of each symbol."""
         linear = self.variances @ (left * right) - _at_own(left, self.size) * _at_own(right, self.size)
         found = linear + self._crossed(left, other) + self._crossed(right, one)
-        scale = self._scale**4 / self.shares**3
+        scale = self.scale**4 / self.shares**3
         both = sum(each * (a @ b) for each, a, b in zip(scale, one.levels, other.levels, strict=True))
         both = both - self._level_mean(one) * self._level_mean(other)
         total: Float64 = found + both
@@ -149,7 +139,7 @@ class HaarLaw:
                 blocks = part.reshape(len(nodes), len(nodes), -1)
                 at_node = np.einsum("pqs,pq->qs", blocks, kernel).ravel()
             sign = 1 - 2 * (symbols >> (self.depth - level - 1) & 1)
-            found = found + (self._scale / self.shares[level]) ** 2 * sign * at_node
+            found = found + (self.scale / self.shares[level]) ** 2 * sign * at_node
         return found
 
 

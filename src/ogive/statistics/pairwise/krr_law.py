@@ -8,7 +8,6 @@ Source: Bell, Bellet, Gascon and Kulkarni 2020, section 3, with the covariance b
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,22 +25,18 @@ class KrrLaw:
     """Law of the reports of `RandomizedResponse`."""
 
     size: int
-    epsilon: float
+    kept: float
+    """1 - beta: how often a response is the truth for certain."""
 
     @staticmethod
     def of(oracle: Any) -> KrrLaw:
         """The law of an oracle's reports."""
-        return KrrLaw(oracle.size, float(oracle.epsilon))
-
-    @property
-    def kept(self) -> float:
-        """1 - beta: how often a response is the truth for certain."""
-        return 1 / (1 + self.size / math.expm1(self.epsilon))
+        return KrrLaw(oracle.size, float(oracle.keep))
 
     @property
     def other(self) -> float:
         """The share beta / k: how often a response is any symbol that is not the truth."""
-        return self.kept / math.expm1(self.epsilon)
+        return (1 - self.kept) / self.size
 
     def records(self, sums: Int64) -> int:
         """How many reports were added up."""

@@ -8,7 +8,6 @@ Source: Wang, Blocki, Li and Jha 2017; the projection, its diagonal and all cova
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,17 +25,13 @@ class UnaryLaw:
     """Law of the reports of `UnaryOracle`."""
 
     size: int
-    epsilon: float
+    rare: float
+    """How often a bit is one that is not the symbol's, q; the symbol's own is a fair coin."""
 
     @staticmethod
     def of(oracle: Any) -> UnaryLaw:
         """The law of an oracle's reports."""
-        return UnaryLaw(oracle.size, float(oracle.epsilon))
-
-    @property
-    def rare(self) -> float:
-        """q: how often a bit is one that is not the symbol's."""
-        return 1 / (math.exp(self.epsilon) + 1)
+        return UnaryLaw(oracle.size, float(oracle.chance))
 
     @property
     def variance(self) -> float:

@@ -38,7 +38,7 @@ def conditional(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64) -
         paired = law.trace(one, other, counts, counts) - counts @ law.symbol_traces(one, other)
         return float(alone + 2 * paired) / (n * (n - 1)) ** 2
 
-    return _symmetric(len(prepared), pair)
+    return symmetric(len(prepared), pair)
 
 
 def two_sample_conditional(
@@ -65,7 +65,7 @@ def two_sample_conditional(
         both = law.trace(prepared[i], prepared[j], negative, positive) / (n_positive * n_negative) ** 2
         return float(first + second + both)
 
-    return _symmetric(len(prepared), pair)
+    return symmetric(len(prepared), pair)
 
 
 def hoeffding(matrices: Sequence[Float64], distribution: Float64, records: float) -> Float64:
@@ -89,7 +89,7 @@ def hoeffding(matrices: Sequence[Float64], distribution: Float64, records: float
         second = distribution @ (matrices[i] * matrices[j]) @ distribution - means[i] * means[j]
         return float(2 * (2 * (records - 2) * first + second) / (records * (records - 1)))
 
-    return _symmetric(len(matrices), pair)
+    return symmetric(len(matrices), pair)
 
 
 def two_sample_hoeffding(
@@ -118,10 +118,11 @@ def two_sample_hoeffding(
         both = positive @ (matrices[i] * matrices[j]) @ negative - product
         return float(((n_negative - 1) * first + (n_positive - 1) * second + both) / (n_positive * n_negative))
 
-    return _symmetric(len(matrices), pair)
+    return symmetric(len(matrices), pair)
 
 
-def _symmetric(size: int, pair: Callable[[int, int], float]) -> Float64:
+def symmetric(size: int, pair: Callable[[int, int], float]) -> Float64:
+    """A symmetric matrix from its entries on and above the diagonal, shape (size, size)."""
     found = np.empty((size, size))
     for i in range(size):
         for j in range(i, size):
