@@ -7,10 +7,12 @@ other. A query holds everything a party needs to rebuild it; nothing executable 
 from ogive.columns import MISSING_POLICIES, OUTSIDE_POLICIES, Binning, Label, LabelValue
 from ogive.queries.aggregates import Aggregate, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
 from ogive.queries.base import Answer, CuratorQuery, Int64, LinearQuery, Query
+from ogive.queries.cells import CellsQuery, design_cells
 from ogive.queries.class_curves import ClassCurvesQuery, class_curves_price
 from ogive.queries.curve import CurveQuery
 from ogive.queries.group_sums import GroupSumsQuery
 from ogive.queries.groups import GroupedQuery
+from ogive.queries.kernels import KernelQuery
 from ogive.queries.reports import ReportsQuery
 from ogive.queries.scores import QuantileScore, Score
 from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
@@ -23,6 +25,7 @@ __all__ = [
     "Answer",
     "Binning",
     "Cells",
+    "CellsQuery",
     "ClassBinning",
     "ClassCurvesQuery",
     "CuratorQuery",
@@ -32,6 +35,7 @@ __all__ = [
     "GroupSumsQuery",
     "GroupedQuery",
     "Int64",
+    "KernelQuery",
     "Label",
     "LabelValue",
     "LinearQuery",
@@ -43,6 +47,7 @@ __all__ = [
     "Score",
     "SparseVectorQuery",
     "class_curves_price",
+    "design_cells",
     "design_noisy_max",
     "design_sparse_vector",
 ]

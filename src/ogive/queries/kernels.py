@@ -1,0 +1,272 @@
+"""Noisy means of kernels over pairs: the exact integer sum over all pairs, divided by what one record can change.
+
+A record is in n - 1 of the pairs (in a two-sample statistic in as many as the other class has records; n_max is the
+most). If a kernel's whole numbers (`kernels.exact.Scale`) swing by at most s when one record of a pair is replaced, its
+sum S moves by at most (n - 1) s. Measured is
+
+    v = floor(2^bits S / ((n - 1) s) + 1/2),
+
+an integer that one replaced record moves by at most 2^bits, whatever n is. So noise and price know nothing of the
+records, and the mean U of the kernel has the sensitivity 2 w / n, w its swing; of two samples w / n_min.
+
+Several kernels are measured together. The pairs of a replaced record move by vectors whose convex hull bounds the
+vector of all v; its extreme points are `moves`. Every number has noise of a scale of its own, so that a loss is
+
+    epsilon = max over moves e of  sum_k (2^bits e_k + r) / b_k               (Laplace)
+    mu^2    = max over moves e of  sum_k (2^bits e_k + r)^2 / sigma_k^2       (Gaussian)
+
+with r = 1 for the rounding where the moves differ, else 0.
+
+The share of pairs whose labels differ is n+ (n - n+) over all pairs, so where it is needed beside an order of scores,
+n+ is measured instead: one record moves it by 1, and noise on it is multiplied by |n - 2 n+| only, not by n.
+
+Source:
+    `docs/proofs/central_pairs.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.accounting import group_loss
+from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA
+from ogive.columns import Binning, Categories, Domain, Label
+from ogive.errors import DataError, ParameterError
+from ogive.kernels import ScoreOrder, SignProduct, Untied
+from ogive.kernels.base import Kernel, Measure
+from ogive.kernels.exact import MAX_BITS
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.base import NodeNoise
+from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit, PureDP
+from ogive.queries import base
+from ogive.queries.aggregates import RowValues
+from ogive.queries.base import Int64
+from ogive.strategies.base import Level
+
+Float64 = NDArray[np.float64]
+
+MOST_BITS = 45
+_ROOM_BITS = 61
+_HALF = Fraction(1, 2)
+
+
+@dataclass(frozen=True)
+class KernelQuery:
+    """A noisy number for the mean of every kernel of a measure, in units of 2^-bits of what one record can change.
+
+    Fields:
+        rows: Columns of the kernels; of a two-sample measure then one column of classes, which everybody may know.
+        measure: Whose kernels.
+        laws: Noise of every number, all Laplace, or all Gaussian of a sigma of at least 1000.
+        bits: Fractional bits of the numbers, 0 to 45.
+
+    Raises:
+        ParameterError: the kernels do not fit the columns, or the laws do not fit the kernels.
+    """
+
+    rows: RowValues
+    measure: Measure
+    laws: tuple[DiscreteLaplace | DiscreteGaussian, ...]
+    bits: int
+
+    def __post_init__(self) -> None:
+        samples = {kernel.samples for kernel in self.measure.kernels}
+        if not samples <= {1, 2} or len(samples) > 1:
+            raise ParameterError("a mean over pairs needs kernels of one sample, or of two, not both")
+        if self.two_sample and _classes(self.rows.domain) != 2:
+            raise ParameterError("a two-sample kernel needs a last column of two classes")
+        for kernel in self.measure.kernels:
+            kernel.check(self.columns)
+        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MOST_BITS:
+            raise ParameterError(f"bits must be a whole number from 0 to {MOST_BITS}, got {self.bits!r}")
+        if len(self.laws) != len(self.measure.kernels):
+            raise ParameterError(f"give one law for each of {len(self.measure.kernels)} kernels, got {len(self.laws)}")
+        gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in self.laws)
+        if not gaussian and not all(isinstance(law, DiscreteLaplace) for law in self.laws):
+            raise ParameterError(
+                f"laws must all be DiscreteLaplace, or all DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
+            )
+
+    @property
+    def two_sample(self) -> bool:
+        """Whether pairs are of one record of each of two public classes."""
+        return self.measure.kernels[0].samples == 2
+
+    @cached_property
+    def columns(self) -> Domain:
+        """What the kernels look at."""
+        columns = self.rows.domain.columns
+        return Domain(columns[:-1]) if self.two_sample else self.rows.domain
+
+    @property
+    def counted(self) -> bool:
+        """Whether the second number is that of records of the positive class, instead of pairs of different ones."""
+        return counts_class(self.measure)
+
+    @property
+    def method(self) -> str:
+        """What is measured."""
+        return "kernel"
+
+    @property
+    def aggregate(self) -> RowValues:
+        """The rows."""
+        return self.rows
+
+    @property
+    def measurement(self) -> Hashable:
+        """The query itself."""
+        return self
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One noise variable for every number."""
+        return tuple(Level(1, law) for law in self.laws)
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Privacy loss of all numbers together, where the number of records (of each public class) is public.
+
+        Raises:
+            ParameterError: the number of records would be private, or missing values are dropped.
+        """
+        if unit.adjacency is Adjacency.ADD_OR_REMOVE:
+            raise ParameterError(
+                "what one record can change in a mean over pairs depends on the number of records, which is private "
+                "here; use method 'cells', or adjacency REPLACE"
+            )
+        for column in self.rows.domain.columns:
+            if isinstance(column, Binning):
+                base.check_missing(column, unit.adjacency)
+        loss = numbers_loss(self.laws, moves(self.measure), self.bits)
+        return group_loss(loss, unit.max_rows_per_person)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the rows, kernels, noise and adjacency; as secret as the data."""
+        functions = [kernel.digest(self.columns) for kernel in self.measure.kernels if hasattr(kernel, "digest")]
+        public = {
+            "rows": self.rows.to_dict(),
+            "measure": self.measure.to_dict(),
+            "functions": functions,
+            "laws": [law.to_dict() for law in self.laws],
+            "bits": self.bits,
+            "adjacency": adjacency.value,
+        }
+        return base.digest("kernels", public, sums)
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """The number of records, or of each public class, the negative one first."""
+        if adjacency is not Adjacency.REPLACE:
+            return None
+        if not self.two_sample:
+            return (len(sums),)
+        positives = int(self.rows.values(sums)[:, -1].sum())
+        return len(sums) - positives, positives
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """The numbers with noise, shape (kernels,).
+
+        Without noise they are those of the exact means in floating point; with it, values that kernels compute with are
+        rounded to 2^-30 of their range first.
+
+        Raises:
+            DataError: there are fewer than two records, or a class is empty, or there are too many for these bits.
+        """
+        values = self.rows.values(sums)
+        classes = values[:, -1].astype(np.int64) if self.two_sample else None
+        kept = values[:, :-1] if self.two_sample else values
+        totals = check_totals(self.totals(sums, Adjacency.REPLACE) or ())
+        found = []
+        for number, kernel in enumerate(self.measure.kernels):
+            if self.counted and number == 1:
+                exact = Fraction(int((values[:, _label_place(kernel)] == 1).sum()))
+            else:
+                exact = self._changes(kernel, kept, classes, totals, exactly=nodes is None)
+            found.append(int((exact * (1 << self.bits) + _HALF).__floor__()))
+        if max(map(abs, found)) >> _ROOM_BITS:
+            raise DataError(f"there are too many records for means with {self.bits} fractional bits; use fewer bits")
+        noise = 0 if nodes is None else np.concatenate(base.draw(nodes, self.levels))
+        return np.array(found, dtype=np.int64) + noise
+
+    def _changes(
+        self, kernel: Kernel, rows: Float64, classes: Int64 | None, totals: tuple[int, ...], *, exactly: bool
+    ) -> Fraction:
+        """The sum of a kernel over pairs, in units of what one record can change."""
+        scale = kernel.scale(self.columns, MAX_BITS)
+        if exactly and scale != kernel.scale(self.columns, 1):  # values are rounded, counts are not
+            return (Fraction(kernel.exact(rows, classes)) - scale.zero) / (scale.unit * scale.swing) * reach(totals)
+        total = kernel.pair_sum(rows, self.columns, bits=MAX_BITS, classes=classes)
+        return Fraction(total, scale.swing * partners(totals))
+
+
+def check_totals(totals: tuple[int, ...]) -> tuple[int, ...]:
+    """The number of records, or of each class, if there is a pair.
+
+    Raises:
+        DataError: there are fewer than two records, or a class is empty.
+    """
+    if len(totals) == 1 and totals[0] < 2:
+        raise DataError(f"a mean over pairs needs at least two records, got {totals[0]}")
+    if 0 in totals:
+        empty = "negative" if totals[0] == 0 else "positive"
+        raise DataError(f"the {empty} class has no record; a two-sample statistic needs one of each")
+    return totals
+
+
+def partners(totals: tuple[int, ...]) -> int:
+    """Most pairs that one record is in: of n records n - 1, of two classes the larger one."""
+    return totals[0] - 1 if len(totals) == 1 else max(totals)
+
+
+def reach(totals: tuple[int, ...]) -> Fraction:
+    """Pairs over `partners`: what one replaced record changes a mean by is a kernel's swing over this."""
+    return Fraction(totals[0], 2) if len(totals) == 1 else Fraction(min(totals))
+
+
+def moves(measure: Measure) -> tuple[tuple[Fraction, ...], ...]:
+    """Extreme points of what one replaced record does to all numbers, in units of the most that each can change.
+
+    The default is that all change most at once. Sign products s and untied pairs u of both columns go together: a pair
+    that is tied has s = 0. So s changes by 2 only where every u stays, and by 1 where all change.
+    """
+    kernels, one = measure.kernels, Fraction(1)
+    if kernels == (SignProduct(), Untied((0,)), Untied((1,))):
+        return (one, Fraction(0), Fraction(0)), (_HALF, one, one)
+    if kernels == (SignProduct(), Untied((0, 1))):
+        return (one, Fraction(0)), (_HALF, one)
+    return ((one,) * len(kernels),)
+
+
+def numbers_loss(
+    laws: tuple[DiscreteLaplace | DiscreteGaussian, ...], extremes: tuple[tuple[Fraction, ...], ...], bits: int
+) -> PureDP | GaussianDP:
+    """Loss of numbers with these laws that move by these vectors, in units of 2^bits; exact or rounded up."""
+    rounding = int(len(extremes) > 1)
+    changes = [[abs(each) * (1 << bits) + rounding for each in extreme] for extreme in extremes]
+    scales = [law.scale for law in laws if isinstance(law, DiscreteLaplace)]
+    if scales:
+        return PureDP(max(sum(c / scale for c, scale in zip(change, scales, strict=True)) for change in changes))
+    sigmas = [law.sigma for law in laws if isinstance(law, DiscreteGaussian)]
+    squared = max(sum((c / sigma) ** 2 for c, sigma in zip(change, sigmas, strict=True)) for change in changes)
+    return GaussianDP(squared, sum((DISTANCE / sigma**2 for sigma in sigmas), Fraction(0)))
+
+
+def counts_class(measure: Measure) -> bool:
+    """Whether a measure divides pairs in the right order by pairs of different labels."""
+    kernels = measure.kernels
+    return len(kernels) == 2 and isinstance(kernels[0], ScoreOrder) and isinstance(kernels[1], Untied)
+
+
+def _label_place(kernel: Kernel) -> int:
+    assert isinstance(kernel, Untied)
+    return kernel.columns[0]
+
+
+def _classes(domain: Domain) -> int:
+    last = domain.columns[-1]
+    return last.size if len(domain.columns) > 1 and isinstance(last, Label | Categories) else 0
