@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ogive.collecting import describe_collection, estimate_collection
     from ogive.errors import (
         BudgetError,
         CopyError,
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
         ScaleError,
         UnsupportedError,
     )
-    from ogive.functions import boxplot, ecdf, find_bounds, hosmer_lemeshow, quantiles, roc
+    from ogive.functions import boxplot, ecdf, find_bounds, hosmer_lemeshow, quantiles, roc, ustatistic
     from ogive.grids import Grid
     from ogive.ledger import Account, Ledger
     from ogive.planning import Plan, PlanRow, plan, required_privacy
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from ogive.statistics.roc import Roc
     from ogive.statistics.roc_band import RocBand
     from ogive.statistics.roc_estimate import RocEstimate
+    from ogive.statistics.ustatistic import Ustatistic
+    from ogive.statistics.ustatistic_estimate import UstatisticEstimate
     from ogive.strategies import (
         design_hats,
         design_histogram,
@@ -58,7 +61,7 @@ if TYPE_CHECKING:
         design_tree,
     )
     from ogive.streams import RunningTotal
-    from ogive.trust import Central, Clear, SecAgg
+    from ogive.trust import Central, Clear, Collected, Local, SecAgg
 
 __version__ = "0.1.0"
 
@@ -77,6 +80,7 @@ _HOME = {
     "Calibration": "statistics.calibration_estimate",
     "Central": "trust",
     "Clear": "trust",
+    "Collected": "trust",
     "CopyError": "errors",
     "Curve": "statistics.curve",
     "DataError": "errors",
@@ -87,6 +91,7 @@ _HOME = {
     "HosmerLemeshow": "statistics.calibration",
     "Ledger": "ledger",
     "LedgerError": "errors",
+    "Local": "trust",
     "OgiveError": "errors",
     "ParameterError": "errors",
     "PeerError": "errors",
@@ -110,8 +115,11 @@ _HOME = {
     "SecAgg": "trust",
     "Session": "session",
     "UnsupportedError": "errors",
+    "Ustatistic": "statistics.ustatistic",
+    "UstatisticEstimate": "statistics.ustatistic_estimate",
     "ZeroConcentratedDP": "privacy",
     "boxplot": "functions",
+    "describe_collection": "collecting",
     "design_hats": "strategies",
     "design_histogram": "strategies",
     "design_path": "strategies",
@@ -120,6 +128,7 @@ _HOME = {
     "design_tree": "strategies",
     "distances": "statistics.distances",
     "ecdf": "functions",
+    "estimate_collection": "collecting",
     "find_bounds": "functions",
     "hosmer_lemeshow": "functions",
     "merge": "statistics.merging",
@@ -128,6 +137,7 @@ _HOME = {
     "release": "releasing",
     "required_privacy": "planning",
     "roc": "functions",
+    "ustatistic": "functions",
 }
 
 __all__ = [
@@ -145,6 +155,7 @@ __all__ = [
     "Calibration",
     "Central",
     "Clear",
+    "Collected",
     "CopyError",
     "Curve",
     "DataError",
@@ -155,6 +166,7 @@ __all__ = [
     "HosmerLemeshow",
     "Ledger",
     "LedgerError",
+    "Local",
     "OgiveError",
     "ParameterError",
     "PeerError",
@@ -178,8 +190,11 @@ __all__ = [
     "SecAgg",
     "Session",
     "UnsupportedError",
+    "Ustatistic",
+    "UstatisticEstimate",
     "ZeroConcentratedDP",
     "boxplot",
+    "describe_collection",
     "design_hats",
     "design_histogram",
     "design_path",
@@ -188,6 +203,7 @@ __all__ = [
     "design_tree",
     "distances",
     "ecdf",
+    "estimate_collection",
     "find_bounds",
     "hosmer_lemeshow",
     "merge",
@@ -196,6 +212,7 @@ __all__ = [
     "release",
     "required_privacy",
     "roc",
+    "ustatistic",
 ]
 
 

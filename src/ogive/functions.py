@@ -1,4 +1,4 @@
-"""One call on an array: a trusted curator releases one statistic."""
+"""One call on an array: a trusted curator releases one statistic, or simulated owners do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ogive.errors import DataError
+from ogive.errors import DataError, ParameterError
 from ogive.grids import Bound, Grid
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy, Rational
@@ -19,7 +19,8 @@ from ogive.statistics.calibration import DEFAULT_GROUPS, HosmerLemeshow
 from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
 from ogive.statistics.quantiles import DECILES, Quantiles
 from ogive.statistics.roc import Roc
-from ogive.trust import Central
+from ogive.statistics.ustatistic import Ustatistic
+from ogive.trust import ONE_TABLE, Central, TrustModel
 
 if TYPE_CHECKING:
     from ogive.statistics.bounds_estimate import BoundsEstimate
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from ogive.statistics.named import Method
     from ogive.statistics.quantiles import QuantileEstimates
     from ogive.statistics.roc_estimate import RocEstimate
+    from ogive.statistics.ustatistic_estimate import UstatisticEstimate
     from ogive.strategies import Strategy
 
 COLUMN = "value"
@@ -429,3 +431,117 @@ def roc(
     )
     trust = Central({SCORE: scores, LABEL: labels})
     return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, source=source)
+
+
+def ustatistic(
+    data: Any,
+    kernel: Any = "gini",
+    *,
+    privacy: Privacy | None = None,
+    labels: Any = None,
+    bounds: Any = None,
+    trust: type[TrustModel] = Central,
+    bins: Any = "auto",
+    grid: Any = "linear",
+    categories: Any = None,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    positive: Any = 1,
+    negative: Any = None,
+    public_labels: bool = True,
+    method: str = "auto",
+    matrix: str = "average",
+    rounding: str = "simple",
+    missing: str = "refuse",
+    outside: str = "refuse",
+    confidence_level: float = 0.95,
+    expected_records: int | None = None,
+    source: RandomSource | None = None,
+) -> UstatisticEstimate:
+    """Release a statistic of pairs of records: Gini, Kendall's tau, an AUC, collision entropy, any pairwise loss.
+
+    Args:
+        data: Numbers or categories, shape (n,); a tuple of such arrays, or shape (n, columns), for a kernel of several
+            columns; or a dictionary of arrays, in the kernel's order. One row per person.
+        kernel: "gini", "gini_coefficient", "variance", "collision", "kendall", "kendall_b", "gamma", "auc", "vus", or a
+            measure or kernel of `ogive.kernels`.
+        privacy: The guarantee; None only under `Clear`, which has none.
+        labels: For an AUC, the class of each record, shape (n,), beside the scores.
+        bounds: Smallest and largest possible value, public: one pair, or one for each column.
+        trust: Who holds the records: `Central` (a curator), `Local` (each record is randomized at its owner; the owners
+            are simulated here) or `Clear`.
+        bins: "auto" or how many bins values are rounded to, where that is needed.
+        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        categories: Values of a column that is no number, public; a list, or lists by column name.
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private; not with local reports).
+        positive: Value or values of the positive class of an AUC.
+        negative: Value or values of the negative class.
+        public_labels: Whether everybody may know each record's class.
+        method: "auto", "kernel", "cells", "krr", "unary", "haar" or "hierarchy"; see `Ustatistic`.
+        matrix: "average" or "midpoint".
+        rounding: "simple" or "randomized".
+        missing: "refuse", "low" or "high".
+        outside: What a number outside the bounds means: "refuse" or "clip".
+        confidence_level: Of the interval that is printed.
+        expected_records: A public guess of n where it is private.
+        source: Where the noise key comes from; the operating system by default.
+
+    Raises:
+        ParameterError, DataError: as `release`.
+        UnsupportedError: the trust model cannot serve the method.
+
+    Privacy:
+        `privacy` for the stated adjacency, under the trust model's assumption; with public labels, for the scores.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> incomes = np.random.default_rng(1).gamma(2, 10_000, size=20_000)
+        >>> gini = ogive.ustatistic(incomes, "gini_coefficient", bounds=(0, 200_000), privacy=ogive.PureDP(1))
+        >>> bool(abs(gini.value - 0.375) < 0.02)
+        True
+    """
+    table = _columns(data, labels)
+    if trust not in ONE_TABLE:
+        names = " or ".join(model.__name__ for model in ONE_TABLE)
+        raise ParameterError(f"trust must be {names}, the type itself, got {trust!r}")
+    statistic = Ustatistic(
+        tuple(table),
+        kernel,
+        bounds=bounds,
+        bins=bins,
+        grid=grid,
+        categories=categories,
+        positive=positive,
+        negative=negative,
+        public_labels=public_labels,
+        method=method,
+        matrix=matrix,
+        rounding=rounding,
+        missing=missing,
+        outside=outside,
+        confidence_level=confidence_level,
+        expected_records=expected_records,
+    )
+    maker: Any = trust
+    return release(statistic, trust=maker(table), privacy=privacy, adjacency=adjacency, source=source)
+
+
+def _columns(data: Any, labels: Any) -> dict[str, Any]:
+    """Arrays by the names that they are given where they have none."""
+    if isinstance(data, dict):
+        table = dict(data)
+    elif isinstance(data, tuple):
+        table = {f"{COLUMN}_{number + 1}": column for number, column in enumerate(data)}
+    else:
+        array = np.asarray(data)
+        if array.ndim > 2:
+            raise DataError(f"data must be an array of one or two dimensions, got {array.ndim}")
+        columns = [data] if array.ndim < 2 else list(array.T)
+        names = [COLUMN] if len(columns) == 1 else [f"{COLUMN}_{number + 1}" for number in range(len(columns))]
+        table = dict(zip(names, columns, strict=True))
+    if not table:
+        raise DataError("data has no columns; give at least one array")
+    if labels is not None:
+        if LABEL in table:
+            raise ParameterError(f"data has a column {LABEL!r} already; leave out labels=")
+        table[LABEL] = labels
+    return table

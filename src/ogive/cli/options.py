@@ -155,7 +155,8 @@ class PrivacyOptions:
     their number is private. By default replace, or add_or_remove where a person may have several records."""
 
     trust: str = "central"
-    """Who holds the records: central (a trusted curator), or clear (no privacy at all)."""
+    """Who holds the records: central (a trusted curator), local (every record is randomized at its owner, simulated
+    here), or clear (no privacy at all)."""
 
     def privacy(self) -> Privacy | None:
         """The guarantee in the library's types; None where none was given.

@@ -10,7 +10,7 @@ from ogive.grids import Bound, Grid
 from ogive.noise.base import RandomSource
 from ogive.privacy import Privacy, Rational
 from ogive.queries import LabelValue
-from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc, Ustatistic
 from ogive.statistics.base import EstimateT, Statistic
 from ogive.statistics.bounds import FALSE_ALARM, LARGEST, SMALLEST
 from ogive.statistics.boxplot import DEFAULT_CURVE, EQUAL_SHARES
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ogive.statistics.named import Method
     from ogive.statistics.quantiles import QuantileEstimates
     from ogive.statistics.roc_estimate import RocEstimate
+    from ogive.statistics.ustatistic_estimate import UstatisticEstimate
     from ogive.strategies import Strategy
 
 
@@ -255,5 +256,52 @@ class Verbs(ABC):
         """
         statistic = Bounds(
             column, base=base, smallest=smallest, largest=largest, false_alarm=false_alarm, missing=missing
+        )
+        return self.release(statistic, privacy=privacy, source=source)
+
+    def ustatistic(
+        self,
+        columns: str | tuple[str, ...],
+        kernel: Any = "gini",
+        *,
+        privacy: Privacy | None = None,
+        bounds: Any = None,
+        bins: Any = "auto",
+        grid: Any = "linear",
+        categories: Any = None,
+        positive: Any = 1,
+        negative: Any = None,
+        public_labels: bool = True,
+        method: str = "auto",
+        matrix: str = "average",
+        rounding: str = "simple",
+        missing: str = "refuse",
+        outside: str = "refuse",
+        confidence_level: float = 0.95,
+        expected_records: int | None = None,
+        source: RandomSource | None = None,
+    ) -> UstatisticEstimate:
+        """Release a statistic of pairs of records; arguments as for `ogive.Ustatistic`.
+
+        Privacy:
+            `privacy` for the statistic, from the session's budget.
+        """
+        statistic = Ustatistic(
+            columns,
+            kernel,
+            bounds=bounds,
+            bins=bins,
+            grid=grid,
+            categories=categories,
+            positive=positive,
+            negative=negative,
+            public_labels=public_labels,
+            method=method,
+            matrix=matrix,
+            rounding=rounding,
+            missing=missing,
+            outside=outside,
+            confidence_level=confidence_level,
+            expected_records=expected_records,
         )
         return self.release(statistic, privacy=privacy, source=source)

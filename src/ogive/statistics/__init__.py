@@ -9,8 +9,9 @@ from ogive.statistics.calibration import HosmerLemeshow
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.roc import Roc
+from ogive.statistics.ustatistic import Ustatistic
 
-STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles, Boxplot, Roc, HosmerLemeshow, Bounds)
+STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles, Boxplot, Roc, HosmerLemeshow, Bounds, Ustatistic)
 
 __all__ = [
     "STATISTICS",
@@ -23,4 +24,5 @@ __all__ = [
     "Roc",
     "Statistic",
     "Terms",
+    "Ustatistic",
 ]

@@ -13,6 +13,7 @@ from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.curve import Curve
 from ogive.statistics.quantiles import QuantileEstimates
 from ogive.statistics.roc_estimate import RocEstimate
+from ogive.statistics.ustatistic_estimate import UstatisticEstimate
 
 READERS: dict[str, Callable[[Any], Estimate]] = {
     Curve.schema: Curve.from_dict,
@@ -21,6 +22,7 @@ READERS: dict[str, Callable[[Any], Estimate]] = {
     Calibration.schema: Calibration.from_dict,
     BoundsEstimate.schema: BoundsEstimate.from_dict,
     Boxplots.schema: Boxplots.from_dict,
+    UstatisticEstimate.schema: UstatisticEstimate.from_dict,
 }
 """For each schema, what rebuilds its estimate."""
 

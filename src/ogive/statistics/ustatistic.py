@@ -36,8 +36,9 @@ class Ustatistic:
         columns: Name of a column, or of several in the kernel's order; instead of a name also the column itself
             (`Binning`, `Categories`, `Label`), or a `Domain` for all. An AUC takes a score and a label, a volume under
             the ROC surface a score and a column of ordered classes.
-        kernel: What to measure: "gini", "gini_coefficient", "variance", "collision", "kendall" (tau-a), "kendall_b",
-            "gamma", "auc", "vus", or a measure or kernel of `ogive.kernels`.
+        kernel: What to measure: "gini" (mean difference), "gini_coefficient", "variance", "collision" (probability),
+            "collision_entropy", "kendall" (tau-a), "kendall_b", "gamma", "auc", "vus", or a measure or kernel of
+            `ogive.kernels`.
         bounds: Smallest and largest possible value, public: one pair for all columns, or one for each, or by name.
         bins: How many bins values are rounded to where that is needed: "auto" for the predicted best, a number, or
             one for each column.
@@ -102,6 +103,9 @@ class Ustatistic:
         domain = domain_of(self._described[0], 2)
         for kernel in self.measure.kernels:
             kernel.check(domain)
+        check = getattr(self.measure, "check", None)
+        if check is not None:
+            check(domain)
 
     @cached_property
     def measure(self) -> Measure:

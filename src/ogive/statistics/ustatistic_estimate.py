@@ -48,8 +48,8 @@ class UstatisticEstimate:
             a ratio of means.
         sampling_error: Standard deviation of the exact statistic of so many records around that of the
             population they came from; None where it could not be estimated.
-        quantization: Largest bias that rounding to bins, or discarding small counts, may have; an estimate where
-            `kernel` jumps. 0 where nothing was rounded.
+        quantization: How far rounding to bins may have moved the value, whatever the values within bins; estimated from
+            the same answer. 0 where nothing was rounded.
         limits: Smallest and largest possible value.
         bins: Bins or categories of every column; empty where nothing was rounded to bins.
         records: Number of records; None where it is private.

@@ -19,13 +19,17 @@ from ogive.local.base import Oracle
 from ogive.privacy import Privacy, PureDP
 from ogive.queries import Answer, ReportsQuery
 from ogive.statistics.pairwise import generic, predicted, two_sample
+from ogive.statistics.pairwise.laws import law_of
 from ogive.statistics.ustatistic_reference import Judged, judged, rounded_means
-from ogive.statistics.ustatistic_ways import Asked, Found, best, candidate_bins, check_served
+from ogive.statistics.ustatistic_ways import Asked, Found, best, candidate_bins, check_served, farthest
 
 Float64 = NDArray[np.float64]
 
-MOST_SYMBOLS = 1 << 12
+MOST_SYMBOLS = 1 << 10
 """Most symbols of a pair matrix that bins which nobody named are refined to."""
+
+PATIENCE = 2
+"""How many numbers of bins in a row may be worse than the best before no more are tried; noise grows with bins."""
 
 
 def report_epsilon(privacy: Privacy, rows: int) -> Fraction:
@@ -90,7 +94,7 @@ class Reports:
     @property
     def query(self) -> ReportsQuery:
         """The reports."""
-        return ReportsQuery(self.asked.rows(self.bins), self.oracle)
+        return ReportsQuery(self.asked.rows(self.bins), self.oracle, self.asked.rounding)
 
     @cached_property
     def matrices(self) -> tuple[Float64, ...]:
@@ -107,30 +111,32 @@ class Reports:
 
     def _predicted(self, shape: Judged) -> float:
         symbols = self.domain.symbols(shape.rows)
-        combined = np.tensordot(shape.gradient, np.stack(self.matrices), axes=1)
-        size = self.domain.size
-        if self.asked.classes is None:
-            distribution = np.bincount(symbols, minlength=size) / len(symbols)
-            variance = predicted.variance(self.oracle, combined, distribution, self.asked.records)
-            bias = shape.gradient @ (rounded_means(self.matrices, symbols) - shape.means)
+        classes = None if self.asked.classes is None else shape.classes
+        bias = shape.gradient @ (rounded_means(self.matrices, symbols, classes) - shape.means)
+        # a linear combination of kernels is a kernel, whose variance is that of the delta method
+        combined = [np.tensordot(shape.gradient, np.stack(self.matrices), axes=1)]
+        size, records = self.domain.size, self.asked.records
+        if classes is None:
+            shares = np.bincount(symbols, minlength=size) / len(symbols)
+            errors = predicted.covariance(self.inner, combined, shares, records)
         else:
-            shares = [np.bincount(symbols[shape.classes == each], minlength=size) for each in (1, 0)]
-            positive, negative = (each / each.sum() for each in shares)
-            half = max(1, self.asked.records // 2)
-            variance = predicted.two_sample_variance(self.inner, combined, positive, negative, half, half)
-            bias = shape.gradient @ (rounded_means(self.matrices, symbols, shape.classes) - shape.means)
-        return float(variance + bias**2)
+            counts = [np.bincount(symbols[classes == each], minlength=size) for each in (1, 0)]
+            positive, negative = (each / each.sum() for each in counts)
+            half = max(1, records // 2)
+            errors = predicted.two_sample_covariance(self.inner, combined, positive, negative, (half, half))
+        return float(errors.randomization[0, 0] + bias**2)
 
     def found(self, answer: Answer) -> Found:
         """Means of the kernels, with the noise that the reports really had."""
-        spreads = tuple(kernel.spread(self.domain) for kernel in self.asked.measure.kernels)
+        reach = farthest(self.asked, self.domain, self.matrices)
         if isinstance(self.oracle, PublicClasses):
-            means = two_sample.means(self.oracle, answer.values, self.matrices, spreads)
-            sizes = two_sample.class_sizes(self.oracle, answer.values)
+            means = two_sample.means(self.oracle, answer.values, self.matrices, reach)
+            sizes = tuple(law_of(self.inner).records(each) for each in answer.values)
         else:
-            means = generic.means(self.oracle, answer.values, self.matrices, spreads)
+            means = generic.means(self.oracle, answer.values, self.matrices, reach)
             sizes = None
-        return Found(means.values, means.covariance, means.sampling, means.quantization, means.records, sizes)
+        moved = np.minimum(means.quantization**2, [each.max() for each in reach])
+        return Found(means.values, means.covariance, means.sampling, moved, means.records, sizes)
 
 
 def reports(asked: Asked, name: str) -> Reports:
@@ -141,8 +147,8 @@ def reports(asked: Asked, name: str) -> Reports:
     """
     if any(kernel.samples > 2 for kernel in asked.measure.kernels):
         raise ParameterError(f"method {name} is for pairs, and {asked.measure.name} looks at more records at once")
-    makers = (partial(_made, asked, name, bins) for bins in candidate_bins(asked.columns, most=MOST_SYMBOLS))
-    return best(makers)
+    bins = candidate_bins(asked.columns, most=MOST_SYMBOLS, powers=name == HaarOracle.name)
+    return best((partial(_made, asked, name, each) for each in bins), patience=PATIENCE)
 
 
 def _made(asked: Asked, name: str, bins: int) -> Reports:

@@ -11,7 +11,8 @@ TITLES = {
     "gini": "Gini mean difference",
     "gini_coefficient": "Gini coefficient",
     "variance": "Variance",
-    "collision": "Collision entropy",
+    "collision": "Collision probability",
+    "collision_entropy": "Collision entropy",
     "kendall": "Kendall's tau-a",
     "kendall_b": "Kendall's tau-b",
     "gamma": "Goodman and Kruskal's gamma",
@@ -37,7 +38,7 @@ def title(found: UstatisticEstimate) -> str:
 
 def summary(found: UstatisticEstimate) -> str:
     """Some lines of plain text."""
-    return "\n".join([title(found), *(f"  {name + ':':<16}{value}" for name, value in facts(found))])
+    return "\n".join([title(found), *(f"  {name + ':' if name else '':<16}{value}" for name, value in facts(found))])
 
 
 def facts(found: UstatisticEstimate) -> list[tuple[str, str]]:

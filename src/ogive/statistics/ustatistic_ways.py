@@ -12,7 +12,7 @@ from typing import ClassVar, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.columns import Categories, Column, Domain, Label
+from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.kernels.base import Measure
 from ogive.queries import Answer, Query, RowValues
@@ -78,7 +78,7 @@ class Found:
         values: One for each kernel, shape (m,).
         covariance: Of the noise, given the records, shape (m, m).
         sampling: Covariance of the exact means around the population's, shape (m, m); None where unknown.
-        quantization: Root of the mean squared half-range within bins, per kernel, shape (m,).
+        quantization: How far rounding to bins may move each, shape (m,).
         records: Number of records; None where it is private.
         classes: Records of each public class, the negative one first; else None.
     """
@@ -142,21 +142,29 @@ def check_served(terms: Terms, query: Query) -> None:
     query.price(terms.unit)
 
 
-def best(makers: Iterable[Callable[[], WayT]]) -> WayT:
+def best(makers: Iterable[Callable[[], WayT]], *, patience: int | None = None) -> WayT:
     """The way with the smallest predicted error of those that fit.
+
+    Args:
+        makers: What makes each.
+        patience: Stop after so many in a row that are worse than the best; None tries all.
 
     Raises:
         ParameterError, UnsupportedError, ScaleError, BudgetError: none fits; why the first does not.
     """
     found: WayT | None = None
     first: OgiveError | None = None
+    worse = 0
     for make in makers:
         try:
             way = make()
+            worse += 1
             if found is None or way.predicted < found.predicted:
-                found = way
+                found, worse = way, 0
         except DOES_NOT_FIT as problem:
             first = first or problem
+        if patience is not None and worse >= patience:
+            break
     if found is None:
         assert first is not None, "there is at least one way to try"
         raise first
@@ -178,3 +186,23 @@ def candidate_bins(columns: Sequence[Described], *, most: int, powers: bool = Fa
     steps = [2**power * part // 2 for power in range(1, 24) for part in ((2,) if powers else (2, 3))]
     fitting = tuple(step for step in steps if step >= 2 and fixed * step**free <= most)
     return fitting or (2,)
+
+
+def farthest(asked: Asked, domain: Domain, matrices: Sequence[Float64]) -> tuple[Float64, ...]:
+    """How far every kernel may be from its matrix within two bins, each of shape (k, k).
+
+    f lies within half its range of the middle of its extremes, so |f - A| is at most that plus |A - middle|. The mean
+    over pairs of symbols bounds the bias of rounding, whatever the distribution within bins. A value that is rounded at
+    random to one of two nodes h apart is moved by 2 u (1 - u) h <= h / 2 on average, and so are both arguments of f.
+    """
+    found = []
+    for kernel, matrix in zip(asked.measure.kernels, matrices, strict=True):
+        if asked.rounding == "randomized":
+            low, high = kernel.range(domain)
+            slope = kernel.lipschitz(domain)
+            gaps = [np.diff(each.grid.nodes).max() for each in domain.columns if isinstance(each, Binning)]
+            reach = high - low if slope is None else min(high - low, slope * sum(gaps))
+            found.append(np.full_like(matrix, reach))
+            continue
+        found.append(np.sqrt(kernel.spread(domain)) + np.abs(matrix - kernel.matrix(domain, "midpoint")))
+    return tuple(found)

@@ -1,0 +1,46 @@
+"""`ogive ustat`: a statistic of pairs of records, by a curator or from local reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ogive.cli.options import (
+    NO_BOOKS,
+    NOTHING_GRANTED,
+    TABLE,
+    BudgetOptions,
+    OutputOptions,
+    Plot,
+    PrivacyOptions,
+)
+from ogive.cli.paying import release_and_publish
+from ogive.cli.ustat_options import UstatOptions
+
+GINI = UstatOptions()
+
+
+def ustat(
+    data: Path,
+    /,
+    *,
+    measure: UstatOptions = GINI,
+    granted: PrivacyOptions = NOTHING_GRANTED,
+    budget: BudgetOptions = NO_BOOKS,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Release a statistic of pairs of records: Gini, Kendall's tau, an AUC, collision entropy.
+
+    Args:
+        data: A CSV, TSV (gzipped or not), Parquet or Arrow file.
+        measure: Columns, kernel and what values may be.
+        granted: Privacy, adjacency and trust.
+        budget: Whose records, and the account that pays.
+        output: Where the result goes.
+        plot: A picture of the value and its intervals.
+    """
+    from ogive.statistics import Ustatistic
+
+    release_and_publish(
+        Ustatistic(**measure.arguments()), data, granted=granted, budget=budget, output=output, plot=plot
+    )

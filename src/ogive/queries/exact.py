@@ -1,0 +1,97 @@
+"""Exact means of kernels over pairs: for those who may see the records, and never answered with privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from ogive.errors import DataError, UnsupportedError
+from ogive.kernels.base import Measure
+from ogive.noise.base import NodeNoise
+from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
+from ogive.queries import base
+from ogive.queries.aggregates import RowValues
+from ogive.queries.base import Int64
+from ogive.strategies.base import Level
+
+
+@dataclass(frozen=True)
+class ExactMeansQuery:
+    """The exact mean of every kernel, in floating point; only the trust model clear answers it.
+
+    Answers hold the number of records, or of each class, and then the bits of the means.
+
+    Fields:
+        rows: Columns of the kernels, then the column of public classes where there is one.
+        measure: Whose kernels.
+        classes: How many public classes there are; 0 for none.
+    """
+
+    rows: RowValues
+    measure: Measure
+    classes: int = 0
+
+    @property
+    def method(self) -> str:
+        """What is measured."""
+        return "exact"
+
+    @property
+    def aggregate(self) -> RowValues:
+        """The rows."""
+        return self.rows
+
+    @property
+    def measurement(self) -> Hashable:
+        """The query itself."""
+        return self
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """None: there is no noise."""
+        return ()
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """A formality where nothing is paid; whoever pays gets no answer."""
+        return PureDP(Fraction(1, 10**12))
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """The number of records, or of each class, where that is public."""
+        return self._sizes(sums) if adjacency is Adjacency.REPLACE else None
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the rows and kernels; as secret as the data."""
+        public = {"rows": self.rows.to_dict(), "measure": self.measure.to_dict(), "adjacency": adjacency.value}
+        return base.digest("exact means", public, sums)
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """Sizes, then means as the bits of floats.
+
+        Raises:
+            UnsupportedError: privacy was asked for.
+            DataError: there are fewer than two records, or a class is empty.
+        """
+        if nodes is not None:
+            raise UnsupportedError("exact means are not private; only the trust model clear gives them")
+        sizes = self._sizes(sums)
+        if self.classes and 0 in sizes:
+            raise DataError(f"class {sizes.index(0)} of {self.classes} has no record; each class needs one")
+        values = self.rows.values(sums)
+        labels = values[:, -1].astype(np.int64) if self.classes else None
+        kept = values[:, :-1] if self.classes else values
+        means = np.array([kernel.exact(kept, labels) for kernel in self.measure.kernels])
+        return np.concatenate([np.array(sizes, dtype=np.int64), means.view(np.int64)])
+
+    def read(self, values: Int64) -> tuple[tuple[int, ...], list[float]]:
+        """Sizes and means from an answer."""
+        first = self.classes or 1
+        return tuple(values[:first].tolist()), values[first:].view(np.float64).tolist()
+
+    def _sizes(self, sums: Int64) -> tuple[int, ...]:
+        if not self.classes:
+            return (len(sums),)
+        counts = np.bincount(self.rows.values(sums)[:, -1].astype(np.int64), minlength=self.classes)
+        return tuple(counts.tolist())
