@@ -50,7 +50,7 @@ ON_THE_COMMAND_LINE = (
 )
 """Options that are taken from the command line only."""
 
-WITHOUT_SHARED = ("demo", "merge", "reproduce", "report", "completion")
+WITHOUT_SHARED = ("demo", "local", "merge", "reproduce", "report", "completion")
 """Commands that keep their own books, or none."""
 
 NO_OPTIONS = ("OGIVE_CONFIG", "OGIVE_DATA", "OGIVE_LEDGER_KEY")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from ogive.local.base import Int64, UInt8
 from ogive.local.codec import HEADER_BYTES, read_numbers
 from ogive.local.description import Description
 from ogive.local.journal import Journal, opened
-from ogive.local.states import State, read_state, write_state
+from ogive.local.states import State, is_state, read_file, read_state, write_state
 
 CHUNK = 1 << 20
 """Reports that are held in memory at a time."""
@@ -107,7 +108,8 @@ class Collection:
         whose reading was stopped, goes on where it was left.
 
         Args:
-            source: Reports as bytes, the path of a file of them (gzipped or not), or an iterable of either.
+            source: Reports as bytes, the path of a file of them (gzipped or not) or of a partial state, or an iterable
+                of these.
             progress: Told after every chunk what became of it.
 
         Returns:
@@ -115,6 +117,7 @@ class Collection:
 
         Raises:
             ParameterError: the file cannot be read, or the source is none of these.
+            PeerError: a partial state is damaged or does not fit; see `merge`.
         """
         if isinstance(source, bytes | bytearray | memoryview):
             return self._add_pieces([source], progress)
@@ -172,6 +175,13 @@ class Collection:
         counts = astuple(self.counts)
         return write_state(State(self.description, counts, self._journal, self._sums, self._heard))
 
+    def digest(self) -> bytes:
+        """SHA-256 of the description, of the sums and of who was heard."""
+        found = hashlib.sha256(b"ogive collection 1\n" + self.description.digest)
+        found.update(self._sums.astype("<i8").tobytes())
+        found.update(self._heard.tobytes())
+        return found.digest()
+
     @staticmethod
     def load(source: str | Path | bytes) -> Collection:
         """Read a partial state from a file, or from its bytes.
@@ -189,6 +199,8 @@ class Collection:
         return found
 
     def _add_file(self, path: Path, progress: Progress | None) -> Counts:
+        if is_state(path):
+            return self._add_state(path, progress)
         found = Counts()
         size = self.description.report_bytes
         with opened(path, self._journal) as reading:
@@ -205,6 +217,17 @@ class Collection:
                 if ended and (whole < len(data) or reading.damaged) and (whole or not reading.resumed):
                     part += Counts(malformed=1)
                 found += self._count(part, progress)
+        return found
+
+    def _add_state(self, path: Path, progress: Progress | None) -> Counts:
+        data = read_file(path)
+        digest = hashlib.sha256(data).hexdigest()
+        if self._journal.read.get(digest) == len(data):
+            return Counts()
+        found = self.merge(Collection.load(data))
+        self._journal.replace(None, digest, len(data))
+        if progress is not None:
+            progress(found)
         return found
 
     def _add_pieces(self, pieces: list[Any], progress: Progress | None) -> Counts:

@@ -83,12 +83,15 @@ class Randomizer:
             ParameterError: a number is out of range, or there is not one for every row.
             DataError: a value is missing or does not fit its column; the message never quotes it.
         """
-        rows = rows_of(self.description.domain, table)
+        return self.report_rows(rows_of(self.description.domain, table), first=first, numbers=numbers)
+
+    def report_rows(self, rows: Float64, *, first: int = 0, numbers: Any = None) -> bytes:
+        """As `reports`, of rows of numbers of the columns' grids and places of categories, shape (n, columns)."""
         if numbers is None:
             start = _whole(first)
             end = start + len(rows)
             if start < 0 or end > self.description.participants:
-                raise ParameterError(self._range(f"{len(rows)} rows from number {first} on"))
+                raise ParameterError(self._range(f"{len(rows)} rows from number {start} on"))
             return self._reports(rows, np.arange(start, end, dtype=np.int64)).tobytes()
         found = self._numbers(np.asarray(numbers))
         if len(found) != len(rows):

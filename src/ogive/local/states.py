@@ -94,7 +94,7 @@ def read_state(source: str | Path | bytes) -> State:
         PeerError: it is damaged, or contradicts itself.
         ParameterError: the file cannot be read.
     """
-    data = source if isinstance(source, bytes) else _read(Path(source))
+    data = source if isinstance(source, bytes) else read_file(Path(source))
     if not data.startswith(MAGIC):
         raise PeerError("this is no partial state of this version of ogive")
     body, digest = data[:-_DIGEST_BYTES], data[-_DIGEST_BYTES:]
@@ -116,7 +116,12 @@ def read_state(source: str | Path | bytes) -> State:
     return State(description, counts, Journal(dict(header["read"])), sums, heard)
 
 
-def _read(path: Path) -> bytes:
+def read_file(path: Path) -> bytes:
+    """All bytes of a file.
+
+    Raises:
+        ParameterError: it cannot be read.
+    """
     try:
         return path.read_bytes()
     except OSError as problem:

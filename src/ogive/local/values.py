@@ -85,7 +85,7 @@ def numbers_of(column: Column, values: Any) -> Float64:
         if numbers.min() < low or numbers.max() > high:
             bounds = f"{column.grid.label(low)} to {column.grid.label(high)}"
             raise DataError(f"column {column.column!r} has a value outside {bounds}, which this column refuses")
-    return numbers
+    return np.clip(numbers, column.grid.low, column.grid.high) + 0.0  # one number for both zeros
 
 
 def _array(values: Any) -> NDArray[Any]:

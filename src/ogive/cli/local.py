@@ -1,0 +1,200 @@
+"""`ogive local`: collect randomized reports from their owners, by files."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from ogive.cli.local_describe import app as describe
+from ogive.cli.options import TABLE, OutputOptions, Plot, whole
+from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
+from ogive.errors import DataError, ParameterError, PeerError, RefusalError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ogive.local.base import Int64
+    from ogive.local.collection import Collection, Counts
+    from ogive.local.description import Description
+    from ogive.local.values import Float64
+
+SAVE_SECONDS = 10.0
+"""How often a partial state is saved while files are read."""
+
+app = App(name="local", help="Collect randomized reports from their owners, by files; nobody sees a record.")
+app.command(describe)
+
+
+@app.command
+def show(study: Path, /) -> None:
+    """Show what participants are asked and what a report reveals, before anybody answers.
+
+    Args:
+        study: The description, as ogive local describe writes it.
+    """
+    print(_description(study).words)
+
+
+@app.command
+def randomize(
+    study: Path,
+    data: Path,
+    /,
+    *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"])],
+    first: Annotated[int, Parameter(converter=whole)] = 0,
+    number_column: str | None = None,
+) -> None:
+    """Randomize records where they are: one report for each row, which may then leave.
+
+    Every run draws anew, so send what one run wrote: two reports of one person cost twice.
+
+    Args:
+        study: The description, as ogive local describe writes it.
+        data: A CSV, TSV (gzipped or not), Parquet or Arrow file; one row per participant.
+        output: Where the reports go.
+        first: Number of the first row's participant; the others follow in the order of the file.
+        number_column: Column with the participants' numbers, instead of --first.
+    """
+    from ogive.local.randomizer import Randomizer
+
+    check_outputs(data, output, keep=[study])
+    randomizer = Randomizer(_description(study))
+    with busy(f"reading {data}"):
+        rows, numbers = _rows(randomizer.description, data, number_column)
+    reports = randomizer.report_rows(rows, first=first, numbers=numbers)
+    from ogive.files import write_atomically
+
+    write_atomically(output, reports)
+    privacy = randomizer.description.privacy
+    print(f"wrote {output}: {len(rows)} reports, each of which costs its owner {privacy}", file=sys.stderr)
+
+
+@app.command
+def aggregate(
+    study: Path,
+    /,
+    *files: Path,
+    partial: Path | None = None,
+    count_only: Annotated[bool, Parameter(show_default=False)] = False,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Add reports up and estimate what the description is for.
+
+    Args:
+        study: The description, as ogive local describe writes it.
+        files: Files of reports (gzipped or not) and partial states, in any order.
+        partial: Keep the state in this file: a run that was stopped goes on from there, files that it has are not
+            read again, and others can merge it.
+        count_only: Stop before the estimate.
+        output: Where the estimate goes.
+        plot: A picture of the estimate.
+    """
+    if plot is not None:
+        check_picture(plot)
+    check_outputs(None, output.output, plot, partial, keep=[study, *files])
+    if count_only and partial is None:
+        raise ParameterError("--count-only needs --partial, the file that keeps what was added up")
+    collection = _opened(_description(study), partial)
+    with busy("adding reports up") as progress:
+        _add(collection, files, partial, progress)
+    print(collection.counts, file=sys.stderr)
+    if count_only:
+        return
+    from ogive.collecting import estimate_collection
+
+    with busy("estimating"):
+        estimate = estimate_collection(collection)
+    publish(estimate.to_json, lambda: str(estimate), output)
+    if plot is not None:
+        draw(estimate.plot, plot)
+
+
+def _description(path: Path) -> Description:
+    from ogive.local.description import Description
+
+    try:
+        return Description.from_json(path)
+    except PeerError as problem:
+        raise PeerError(f"{path}: {problem}") from None
+
+
+def _rows(description: Description, data: Path, number_column: str | None) -> tuple[Float64, Int64 | None]:
+    """What the records are to their owners, and the owners' numbers where a column has them."""
+    import numpy as np
+
+    from ogive.columns import Binning, Domain
+    from ogive.grids import Grid
+    from ogive.queries import RowValues
+    from ogive.records import Records
+
+    columns = description.domain.columns
+    if number_column is not None:
+        numbers = Grid.linear(0, max(description.participants - 1, 1), bins=1)
+        columns = (*columns, Binning(number_column, numbers, outside="refuse"))
+    asked = RowValues(Domain(columns))
+    rows = asked.values(Records.of(data).aggregate(asked))
+    if number_column is None:
+        return rows, None
+    found = rows[:, -1]
+    if (found != np.floor(found)).any():
+        raise DataError(f"column {number_column!r} must hold the participants' numbers, which are whole")
+    return rows[:, :-1], found.astype(np.int64)
+
+
+def _opened(description: Description, partial: Path | None) -> Collection:
+    """The collection that a file keeps, or a new one."""
+    from ogive.local.collection import Collection
+
+    if partial is None or not partial.exists():
+        return Collection(description)
+    try:
+        collection = Collection.load(partial)
+    except PeerError as problem:
+        raise PeerError(f"{partial}: {problem}") from None
+    if collection.description.digest != description.digest:
+        raise PeerError(f"{partial}: this partial state is of another description; name another file")
+    return collection
+
+
+def _add(
+    collection: Collection, files: tuple[Path, ...], partial: Path | None, progress: Callable[[int, int], None]
+) -> None:
+    """Add all files, and keep what was added every few seconds and at the end."""
+    saved = time.monotonic()
+
+    def told(counts: Counts) -> None:
+        nonlocal saved
+        progress(collection.accepted, collection.description.participants)
+        if partial is not None and time.monotonic() - saved > SAVE_SECONDS:
+            collection.save(partial)
+            saved = time.monotonic()
+
+    try:
+        for file in files:
+            counts = _added(collection, file, told)
+            if not counts.accepted and not counts.refused:
+                print(f"{file}: nothing new", file=sys.stderr)
+    except KeyboardInterrupt as stopped:
+        # a report may be half counted at this moment, so what was saved last is all that is kept
+        if partial is not None:
+            stopped.add_note("the same command goes on from where it last saved")
+        raise
+    except RefusalError:
+        if partial is not None:
+            collection.save(partial)
+        raise
+    if partial is not None:
+        collection.save(partial)
+
+
+def _added(collection: Collection, file: Path, told: Callable[[Counts], None]) -> Counts:
+    try:
+        return collection.add(file, progress=told)
+    except PeerError as problem:
+        raise PeerError(f"{file}: {problem}") from None

@@ -1,0 +1,135 @@
+"""`ogive local describe`: what owners are asked, as a file that is handed out to them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Group, Parameter
+
+from ogive.cli.options import TABLE, MeasureOptions, OutputOptions, guarantee, whole
+from ogive.cli.output import check_outputs, publish
+from ogive.cli.ustat_options import UstatOptions
+from ogive.errors import ParameterError, RefusalError
+
+if TYPE_CHECKING:
+    from ogive.local.description import Description
+    from ogive.statistics.base import Statistic
+
+app = App(name="describe", help="Write what owners are asked, and say what they are told.")
+
+GINI = UstatOptions()
+DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+@Parameter(name="*", group=Group("What is promised", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class PromiseOptions:
+    """Who is asked, and what they are promised."""
+
+    participants: Annotated[int, Parameter(converter=whole)]
+    """How many may report; what is asked is designed for so many answers."""
+
+    epsilon: str
+    """Privacy loss of a report, at most, for whoever sees it."""
+
+    delta: str | None = None
+    """Slack in probability, for methods that need one."""
+
+    title: str = ""
+    """One line that tells participants what this is for."""
+
+    shuffled: str | None = None
+    """Say also what is known to who sees the reports shuffled, or their sums alone, with this slack in probability."""
+
+
+@app.command
+def ecdf(*, measure: MeasureOptions, promised: PromiseOptions, output: OutputOptions = TABLE) -> None:
+    """Ask for a distribution function.
+
+    Args:
+        measure: Column, thresholds and missing values.
+        promised: Participants and privacy.
+        output: Where the description goes; participants need the file.
+    """
+    from ogive.statistics import Ecdf
+
+    _describe(Ecdf(measure.column, **measure.arguments()), promised, output)
+
+
+@app.command
+def quantiles(
+    *,
+    probabilities: Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)] = DECILES,
+    measure: MeasureOptions,
+    promised: PromiseOptions,
+    output: OutputOptions = TABLE,
+) -> None:
+    """Ask for quantiles.
+
+    Args:
+        probabilities: Which quantiles; the nine deciles by default.
+        measure: Column, thresholds and missing values.
+        promised: Participants and privacy.
+        output: Where the description goes; participants need the file.
+    """
+    from ogive.statistics import Quantiles
+
+    _describe(Quantiles(measure.column, probabilities, **measure.arguments()), promised, output)
+
+
+@app.command
+def ustat(*, measure: UstatOptions = GINI, promised: PromiseOptions, output: OutputOptions = TABLE) -> None:
+    """Ask for a statistic of pairs: Gini, Kendall's tau, an AUC, collision entropy.
+
+    Args:
+        measure: Columns, kernel and what values may be.
+        promised: Participants and privacy.
+        output: Where the description goes; participants need the file.
+    """
+    from ogive.statistics import Ustatistic
+
+    _describe(Ustatistic(**measure.arguments()), promised, output)
+
+
+def _describe(statistic: Statistic[Any], promised: PromiseOptions, output: OutputOptions) -> None:
+    from ogive.collecting import describe_collection
+
+    check_outputs(None, output.output)
+    privacy = guarantee(promised.epsilon, promised.delta, None)
+    assert privacy is not None
+    description = describe_collection(
+        statistic, privacy=privacy, participants=promised.participants, title=promised.title
+    )
+    shuffled = "" if promised.shuffled is None else f"\n\n{_shuffled(description, promised.shuffled)}"
+    told = f"{description.words}{shuffled}"
+    publish(description.to_json, lambda: told, output)
+    if output.json or output.output is not None:
+        print(told, file=sys.stderr)
+    else:
+        print("this was a preview: name a file with -o, which participants need", file=sys.stderr)
+
+
+def _shuffled(description: Description, delta: str) -> str:
+    """What shuffling leaves to be known, for the smallest group of reports on one question."""
+    from ogive.accounting.shuffling import shuffled_epsilon
+    from ogive.local.groups import smallest_group
+    from ogive.privacy import ApproxDP, PureDP
+
+    loss = description.oracle.loss
+    if not isinstance(loss, PureDP):
+        raise RefusalError("shuffling is accounted for where a report costs a pure epsilon; leave --delta out")
+    try:
+        group = smallest_group(description.oracle, description.participants)
+        bound = shuffled_epsilon(group, loss.epsilon, delta)
+    except ParameterError as problem:
+        raise ParameterError(f"--shuffled: {problem}") from None
+    kept = ApproxDP(f"{float(bound):.6g}", delta)
+    return "\n".join(
+        [
+            "If somebody whom all trust takes the participants' numbers off and shuffles the reports on each question,",
+            f"or adds them up, and {description.participants} report, all others learn no more than {kept}, one record",
+            f"replaced by any other (the smallest group of reports on one question has {group}).",
+        ]
+    )

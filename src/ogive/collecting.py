@@ -1,0 +1,85 @@
+"""A collection by hand: what a statistic asks of every owner, and the estimate from what they sent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ogive.errors import ParameterError, UnsupportedError
+from ogive.local.collection import Collection
+from ogive.local.description import Description
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, check_privacy
+from ogive.queries import Query, ReportsQuery
+from ogive.releasing import release
+from ogive.statistics.base import Statistic, Terms, describe
+from ogive.trust.collected import Collected
+
+
+def describe_collection(
+    statistic: Statistic[Any], *, privacy: Privacy, participants: int, title: str = ""
+) -> Description:
+    """What owners have to be asked for a statistic, as a file that can be handed out to them.
+
+    Args:
+        statistic: What is wanted, for example `Ustatistic("income", "gini", bounds=(0, 100_000))`.
+        privacy: What every participant is promised.
+        participants: How many there may be; what is asked is designed for so many answers.
+        title: One line for people.
+
+    Raises:
+        ParameterError: the number is out of range, or the guarantee is of a kind that no single report has.
+        UnsupportedError: the statistic cannot be told from reports.
+
+    Example:
+        >>> import ogive
+        >>> curve = ogive.Ecdf("age", bounds=(0, 120), bins=64)
+        >>> asked = ogive.describe_collection(curve, privacy=ogive.PureDP(1), participants=10_000)
+        >>> asked.report_bytes
+        10
+    """
+    if not isinstance(privacy := check_privacy(privacy), PureDP | ApproxDP):
+        raise ParameterError("reports are held to PureDP or ApproxDP, which participants can read")
+    if isinstance(participants, bool) or not isinstance(participants, int) or participants < 1:
+        raise ParameterError(f"participants must be a whole number of at least 1, got {str(participants)[:40]}")
+    terms = Terms(privacy, PrivacyUnit(Adjacency.REPLACE), _refusal, count=lambda: participants)
+    query = next(statistic.questions(terms))
+    if not isinstance(query, ReportsQuery):
+        raise UnsupportedError(f"{statistic.name} does not ask for reports, so it cannot be collected from owners")
+    return Description(
+        domain=query.rows.domain,
+        oracle=query.oracle,
+        privacy=privacy,
+        participants=participants,
+        rounding=query.rounding,
+        statistic=describe(statistic),
+        title=title,
+    )
+
+
+def estimate_collection(collection: Collection) -> Any:
+    """The statistic that a description is for, from the reports that answered it.
+
+    Args:
+        collection: What the reports add up to.
+
+    Returns:
+        The estimate, with its provenance: trust model "local", and as total the reports that were accepted.
+
+    Raises:
+        PeerError: the description is for nothing that this version knows.
+        UnsupportedError: too few reports were accepted.
+
+    Privacy: post-processing of the reports, each of which cost its owner `description.privacy` at most.
+    """
+    description = collection.description
+    if description.statistic is None:
+        raise ParameterError("the description does not say what the reports are for; release a statistic by Collected")
+    from ogive.statistics.described import statistic_from_dict
+
+    statistic = statistic_from_dict(description.statistic)
+    return release(statistic, trust=Collected(collection), privacy=description.privacy)
+
+
+def _refusal(query: Query) -> str | None:
+    if isinstance(query, ReportsQuery):
+        return None
+    return f"{query.method} needs somebody who sees records, and owners send reports alone"
