@@ -12,7 +12,7 @@ import numpy as np
 
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import ParameterError
-from ogive.kernels import measure_of
+from ogive.kernels import Kernel, measure_from_dict, measure_of
 from ogive.kernels.base import MATRICES, Measure
 from ogive.local.rounding import ROUNDINGS
 from ogive.queries import Answer, Query
@@ -110,7 +110,11 @@ class Ustatistic:
     @cached_property
     def measure(self) -> Measure:
         """What is asked for, as an object."""
-        private = self.kernel == "auc" and not self.public_labels
+        if callable(self.kernel) and not isinstance(self.kernel, Kernel | Measure):
+            raise ParameterError(
+                "a function needs the range of its values; give kernel=ogive.kernels.measure_of(f, range=(0, 1))"
+            )
+        private = isinstance(self.kernel, str) and self.kernel == "auc" and not self.public_labels
         return measure_of("auc_private" if private else self.kernel)
 
     @cached_property
@@ -168,6 +172,36 @@ class Ustatistic:
             **{name: _DEFAULTS[name] for name in _SPELLED_OUT},
         )
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `from_dict` inverts it but for kernels that are functions, of which a digest tells them apart."""
+        columns, classes = self._described
+        domain = domain_of(columns, 2)
+        digests = [kernel.digest(domain) for kernel in self.measure.kernels if hasattr(kernel, "digest")]
+        return {
+            "name": self.name,
+            "columns": [each.to_dict() for each in columns],
+            "classes": None if classes is None else Described(classes).to_dict(),
+            "kernel": self.measure.to_dict(),
+            **({"functions": digests} if digests else {}),
+            **{name: getattr(self, name) for name in _WRITTEN},
+        }
+
+    @staticmethod
+    def from_dict(data: Any) -> Ustatistic:
+        """Rebuild from `to_dict`; the data need not be trusted.
+
+        Raises:
+            ParameterError: a field is missing, unknown or out of range, or the kernel is a function.
+        """
+        if not isinstance(data, dict) or set(data) != {"name", "columns", "classes", "kernel", *_WRITTEN}:
+            raise ParameterError("a described ustatistic lacks a field, or has one that there is not")
+        listed = data["columns"]
+        if not isinstance(listed, list):
+            raise ParameterError("the columns of a described ustatistic must be a list")
+        classes = [] if data["classes"] is None else [data["classes"]]
+        columns = tuple(Described.from_dict(each) for each in (*listed, *classes))
+        return Ustatistic(columns, measure_from_dict(data["kernel"]), **{name: data[name] for name in _WRITTEN})
+
     def alternatives(self) -> dict[str, Ustatistic]:
         """One for each method."""
         return {name: dataclasses.replace(self, method=name) for name in METHODS}
@@ -211,6 +245,7 @@ class Ustatistic:
         )
 
 
+_WRITTEN = ("method", "matrix", "rounding", "confidence_level", "expected_records")
 _SPELLED_OUT = ("bounds", "bins", "grid", "categories", "positive", "negative", "missing", "outside", "public_labels")
 _DEFAULTS = {field.name: field.default for field in dataclasses.fields(Ustatistic)}
 

@@ -40,6 +40,25 @@ class Described:
         assert isinstance(self.column, Binning)
         return dataclasses.replace(self.column, grid=dataclasses.replace(self.column.grid, bins=bins))
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        [column] = Domain((self.column,)).to_dict()["columns"]
+        return {**column, "free": self.free}
+
+    @staticmethod
+    def from_dict(data: Any) -> Described:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        if not isinstance(data, dict) or not isinstance(data.get("free"), bool):
+            raise ParameterError("a described column must be an object that says whether its bins are free")
+        column = Domain.from_dict({"columns": [data]}).columns[0]
+        if data["free"] and not (isinstance(column, Binning) and column.grid.kind in ("linear", "geometric")):
+            raise ParameterError("only linear and geometric grids leave their bins to the method")
+        return Described(column, data["free"])
+
 
 def described_columns(
     names: Sequence[str], *, bounds: Any, bins: Any, grid: Any, categories: Any, missing: str, outside: str

@@ -1,0 +1,56 @@
+"""Statistics read back from plain data, for those who get a description of what reports are for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ogive.errors import ParameterError
+from ogive.grids import Grid
+from ogive.statistics.base import Statistic
+from ogive.statistics.ecdf import Ecdf
+from ogive.statistics.named import RECIPES
+from ogive.statistics.quantiles import Quantiles
+from ogive.statistics.ustatistic import Ustatistic
+
+
+def statistic_from_dict(data: Any) -> Statistic[Any]:
+    """Rebuild a statistic from `ogive.statistics.base.describe`; the data need not be trusted.
+
+    Those are read that local reports can answer: ecdf, quantiles and ustatistic.
+
+    Raises:
+        ParameterError: there is no such statistic, or a field is missing, unknown or out of range.
+    """
+    name = data.get("name") if isinstance(data, dict) else None
+    if name == Ustatistic.name:
+        return Ustatistic.from_dict(data)
+    if name not in (Ecdf.name, Quantiles.name):
+        known = ", ".join((Ecdf.name, Quantiles.name, Ustatistic.name))
+        raise ParameterError(f"a described statistic must be one of {known}, got {str(name)[:40]!r}")
+    fields = {str(key): value for key, value in data.items() if key != "name"}
+    if fields.get("grid") is not None:
+        if not isinstance(fields["grid"], dict):
+            raise ParameterError(f"the grid of a described {name} must be an object")
+        fields["grid"] = Grid.from_dict(fields["grid"])
+    if isinstance(fields.get("method"), dict):
+        fields["method"] = _recipe(fields["method"])
+    if isinstance(fields.get("probabilities"), list):
+        fields["probabilities"] = tuple(fields["probabilities"])
+    made: Any = Ecdf if name == Ecdf.name else Quantiles
+    try:
+        found: Statistic[Any] = made(**fields)
+    except TypeError:
+        raise ParameterError(f"a described {name} lacks a field, or has one that there is not") from None
+    return found
+
+
+def _recipe(data: dict[str, Any]) -> Any:
+    """A recipe with its options."""
+    name = data.get("name")
+    if not isinstance(name, str) or name not in RECIPES:
+        raise ParameterError(f"the method of a described statistic must be one of {', '.join(RECIPES)}")
+    kind: Any = type(RECIPES[name])
+    try:
+        return kind(**{str(key): value for key, value in data.items() if key != "name"})
+    except TypeError:
+        raise ParameterError(f"the method {name} of a described statistic has an option that there is not") from None
