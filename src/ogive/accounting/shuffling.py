@@ -36,7 +36,7 @@ MOST_REPORTS = 10**12
 _LARGEST_EPSILON = 100
 _LEAST_DELTA = Fraction(1, 10**100)
 # relative room for the rounding of floating point, far above its error
-_ROOM = 1e-9
+_ROOM = 1e-8
 # of delta, what is spent on never looking at very few clones
 _TAIL = 1e-6
 _MOST_RANGES = 1 << 14

@@ -37,16 +37,22 @@ def test_a_gaussian_loss_is_nothing_to_grant(plain):
         ogive.Plan.from_dict(plain)
 
 
+def test_a_price_with_a_delta_of_its_own_is_read_and_written_exactly(plain):
+    price = {"type": "ApproxDP", "epsilon": "1", "delta": "1/1000000"}
+    plain = {**plain, "rows": [{**plain["rows"][0], "privacy": price, "price": price}]}
+    jsonschema.validate(plain, SCHEMA)
+    assert ogive.Plan.from_dict(plain).to_dict() == plain
+
+
 @pytest.mark.parametrize(
     "price",
     [
-        {"type": "ApproxDP", "epsilon": "1", "delta": "1/10"},
         {"type": "GaussianDP", "mu_squared": "1"},
         {"type": "GaussianDP", "mu_squared": 1, "distance": "0"},
         {"type": "GaussianDP", "mu_squared": "1e9", "distance": "0"},
         {"type": "GaussianDP", "mu_squared": "1", "distance": "1"},
     ],
-    ids=["approximate", "lacking", "number", "exponent", "distance"],
+    ids=["lacking", "number", "exponent", "distance"],
 )
 def test_a_wrong_price_is_refused(plain, price):
     with pytest.raises(ogive.OgiveError):
