@@ -124,16 +124,16 @@ def add_hadamard(
         shifts[level] = np.uint64(table[_EXPONENTS, level] + 1)
         kept[level] = table[_TALLIES, level] != 0
     for row in range(payloads.shape[0]):
-        level = np.uint64(level_of(numbers[row], bounds, key, even))
+        asked = np.uint64(level_of(numbers[row], bounds, key, even))
         value = np.uint64(0)
         for place in range(width):
             value |= np.uint64(payloads[row, place]) << np.uint64(8 * place)
-        fine = value >> shifts[level] == np.uint64(0)
+        fine = value >> shifts[asked] == np.uint64(0)
         good[row] = fine
         if fine:
-            found[level] += 1
-            if kept[level]:
-                sums[np.uint64(starts[level]) + (value >> _ONE)] += 1 - 2 * np.int64(value & _ONE)
+            found[asked] += 1
+            if kept[asked]:
+                sums[np.uint64(starts[asked]) + (value >> _ONE)] += 1 - 2 * np.int64(value & _ONE)
     sums[counts:] += found
 
 

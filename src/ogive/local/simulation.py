@@ -1,9 +1,9 @@
 """What the reports of many people add up to, without drawing every report.
 
 For studies and benchmarks only: how many people have each symbol is known here, and the generator is not
-cryptographic. The sums follow the law of `randomize` and `add`, up to the rounding of chances to 53 bits, where people are
-numbered from 0 in a random order. People with the same symbol are drawn together: how many keep it, or get which
-index, are binomial and multinomial.
+cryptographic. The sums follow the law of `randomize` and `add`, up to the rounding of chances to 53 bits, where people
+are numbered from 0 in a random order. People with the same symbol are drawn together: how many keep it, or get
+which index, are binomial and multinomial.
 """
 
 from __future__ import annotations
@@ -65,10 +65,13 @@ def _sums(oracle: Oracle, table: Int64, generator: np.random.Generator) -> Int64
     if isinstance(oracle, RandomizedResponse):
         kept = generator.binomial(table, float(oracle.keep))
         lost = (table - kept).sum(axis=1)
-        return sums + kept + generator.multinomial(lost, np.full(oracle.size, 1 / oracle.size))
+        sums += kept + generator.multinomial(lost, np.full(oracle.size, 1 / oracle.size))
+        return sums
     if isinstance(oracle, UnaryOracle):
         reports = table.sum(axis=1, keepdims=True)
-        return np.hstack([_ones(table, reports, float(oracle.chance), generator), reports])
+        sums[:, :-1] = _ones(table, reports, float(oracle.chance), generator)
+        sums[:, -1:] = reports
+        return sums
     assert isinstance(oracle, HaarOracle | TreeOracle)
     assignment = oracle.assignment if isinstance(oracle, HaarOracle) else oracle.levels_of
     for level, asked in enumerate(_asked(table, assignment, oracle.levels, generator)):
