@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ogive.accounting import group_loss
+from ogive.accounting import group_loss, pure_epsilon
 from ogive.columns import Binning
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, ScaleError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
-from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
+from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Cells
 from ogive.queries.base import Int64
@@ -124,14 +124,29 @@ class CellsQuery:
 
 
 def design_cells(cells: Cells, privacy: Privacy, unit: PrivacyUnit, *, public_classes: bool = False) -> CellsQuery:
-    """The least noise that meets a guarantee: discrete Laplace for PureDP, else discrete Gaussian.
+    """The least noise that meets a guarantee: discrete Laplace or, where that is less and enough, discrete Gaussian.
 
     Raises:
         ScaleError: more noise is needed than can be drawn.
-        ParameterError: Gaussian noise is needed more exactly than integers can have it.
     """
-    changed, size = _changed(unit.adjacency), cells.domain.size
-    law, bits = counted_noise(privacy, l1=changed, l2_squared=changed, integers=size, rows=unit.max_rows_per_person)
+    pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
+    found, problem = [], None
+    for grant in dict.fromkeys((privacy, pure)):
+        try:
+            found.append(_designed(cells, grant, unit, public_classes))
+        except (ScaleError, ParameterError) as refused:
+            problem = refused
+    if not found:
+        assert problem is not None, "nothing was tried"
+        raise problem
+    return min(found, key=lambda query: query.law.variance / 4.0**query.bits)
+
+
+def _designed(cells: Cells, grant: Privacy, unit: PrivacyUnit, public_classes: bool) -> CellsQuery:
+    changed = _changed(unit.adjacency)
+    law, bits = counted_noise(
+        grant, l1=changed, l2_squared=changed, integers=cells.domain.size, rows=unit.max_rows_per_person
+    )
     assert isinstance(law, DiscreteLaplace | DiscreteGaussian)
     return CellsQuery(cells, law, bits, public_classes)
 
