@@ -98,7 +98,7 @@ class Description:
         for column in self.domain.columns:
             if isinstance(column, Binning) and column.missing == "drop":
                 raise ParameterError(
-                    "missing='drop' would show in a missing report; use missing='low', 'high' or 'refuse'"
+                    "missing='drop' does not fit reports, which everybody can count; use missing='low' or 'high'"
                 )
 
     @property

@@ -104,8 +104,7 @@ def _numbers(column: Binning, values: NDArray[Any]) -> Float64:
     if values.dtype.kind in "biuf" and grid.unit == "number":
         return values.astype(np.float64)
     if values.dtype.kind == "M":
-        days = np.datetime_data(values.dtype)[0] in ("D", "W", "M", "Y")
-        if grid.unit == "datetime" or (grid.unit == "date" and days):
+        if grid.unit == "datetime" or (grid.unit == "date" and _counts_days(values.dtype)):
             ticks = values.astype("datetime64[D]" if grid.unit == "date" else "datetime64[us]")
             return np.where(np.isnat(ticks), _MISSING, ticks.astype(np.int64).astype(np.float64))
     return np.array([_number(column.column, grid, value) for value in values.tolist()], dtype=np.float64)
@@ -116,14 +115,21 @@ def _number(name: str, grid: Grid, value: Any) -> float:
         return _MISSING
     if isinstance(value, float) and math.isinf(value) and grid.unit == "number":
         return value
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[D]" if _counts_days(value.dtype) else "datetime64[us]").item()
     try:
         number = grid.number(value)
     except ParameterError:
         pass
     else:
-        if isinstance(value, str | datetime.date | np.datetime64) or grid.unit == "number":
+        if isinstance(value, str | datetime.date) or grid.unit == "number":
             return number
     raise DataError(f"column {name!r} needs {UNITS[grid.unit]}, got a {type(value).__name__} that is none") from None
+
+
+def _counts_days(kind: np.dtype[Any]) -> bool:
+    """Whether times of this type are whole days."""
+    return np.datetime_data(kind)[0] in ("D", "W", "M", "Y")
 
 
 def _is_nan(value: Any) -> bool:
