@@ -25,7 +25,8 @@ class UstatOptions:
     """Names of the kernel's columns, in its order; for an AUC the score and the label."""
 
     kernel: str = "gini"
-    """gini, gini_coefficient, variance, collision, collision_entropy, kendall (tau-a), kendall_b, gamma or auc."""
+    """gini, gini_coefficient, variance, collision (entropy), collision_probability, kendall (tau-a), kendall_b,
+    gamma, auc or vus."""
 
     bounds: Words = ()
     """Smallest and largest possible value, public: two numbers or dates for all columns, or two for each."""

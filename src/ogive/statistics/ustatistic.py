@@ -36,9 +36,9 @@ class Ustatistic:
         columns: Name of a column, or of several in the kernel's order; instead of a name also the column itself
             (`Binning`, `Categories`, `Label`), or a `Domain` for all. An AUC takes a score and a label, a volume under
             the ROC surface a score and a column of ordered classes.
-        kernel: What to measure: "gini" (mean difference), "gini_coefficient", "variance", "collision" (probability),
-            "collision_entropy", "kendall" (tau-a), "kendall_b", "gamma", "auc", "vus", or a measure or kernel of
-            `ogive.kernels`.
+        kernel: What to measure: "gini" (mean difference), "gini_coefficient", "variance", "collision" (Renyi's
+            entropy of order 2), "collision_probability", "kendall" (tau-a), "kendall_b", "gamma", "auc", "vus", or a
+            measure or kernel of `ogive.kernels`.
         bounds: Smallest and largest possible value, public: one pair for all columns, or one for each, or by name.
         bins: How many bins values are rounded to where that is needed: "auto" for the predicted best, a number, or
             one for each column.
@@ -215,13 +215,13 @@ class Ustatistic:
         asked = Asked(self.measure, columns, classes, self.matrix, self.rounding, terms, self.expected_records)
         way = chosen(asked, self.method)
         answer = yield way.query
-        return self._estimate(way, way.found(answer), exact=not answer.noisy)
+        return self._estimate(way, way.found(answer))
 
-    def _estimate(self, way: Way, found: Found, *, exact: bool) -> UstatisticEstimate:
+    def _estimate(self, way: Way, found: Found) -> UstatisticEstimate:
         measure, domain = self.measure, way.domain
         value = measure.of(found.values, columns=domain, records=found.records)
         slope = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
-        sampling = None if found.sampling is None else float(np.sqrt(max(0.0, slope @ found.sampling @ slope)))
+        sampling = found.sampling(slope)
         errors = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
         kernels = measure.kernels
         means = zip(kernels, found.values, errors, strict=True)
@@ -230,11 +230,11 @@ class Ustatistic:
         return UstatisticEstimate(
             kernel=measure.name,
             columns=names if classes is None else (*names, classes.column),
-            method="exact" if exact and not way.rounded else way.name,
+            method=way.name,
             value=float(value.value),
             means=tuple(KernelMean(kernel.name, float(mean), float(error)) for kernel, mean, error in means),
             randomization_error=float(np.sqrt(max(0.0, slope @ found.covariance @ slope))),
-            sampling_error=sampling,
+            sampling_error=None if sampling is None else float(np.sqrt(sampling)),
             quantization=float(np.abs(slope) @ found.quantization),
             limits=limits(measure, domain),
             bins=domain.sizes if way.rounded else (),

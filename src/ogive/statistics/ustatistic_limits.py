@@ -25,7 +25,7 @@ def limits(measure: Measure, domain: Domain) -> tuple[float, float]:
     """
     if measure.name in _KNOWN:
         return _KNOWN[measure.name]
-    if measure.name == "collision_entropy":
+    if measure.name == "collision":
         return 0.0, math.log(domain.size)
     if len(measure.kernels) == 1:
         low, high = measure.kernels[0].range(domain)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ogive.accounting.conversions import pure_epsilon
 from ogive.columns import Domain
-from ogive.errors import ParameterError
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, UnaryOracle
 from ogive.local.base import Oracle
 from ogive.privacy import Privacy, PureDP
@@ -21,7 +20,16 @@ from ogive.queries import Answer, ReportsQuery
 from ogive.statistics.pairwise import generic, predicted, two_sample
 from ogive.statistics.pairwise.laws import law_of
 from ogive.statistics.ustatistic_reference import Judged, judged, rounded_means
-from ogive.statistics.ustatistic_ways import Asked, Found, best, candidate_bins, check_served, farthest
+from ogive.statistics.ustatistic_ways import (
+    Asked,
+    Found,
+    best,
+    candidate_bins,
+    check_pairs,
+    check_served,
+    farthest,
+    sampling_of,
+)
 
 Float64 = NDArray[np.float64]
 
@@ -136,7 +144,7 @@ class Reports:
             means = generic.means(self.oracle, answer.values, self.matrices, reach)
             sizes = None
         moved = np.minimum(means.quantization**2, [each.max() for each in reach])
-        return Found(means.values, means.covariance, means.sampling, moved, means.records, sizes)
+        return Found(means.values, means.covariance, sampling_of(means.sampling), moved, means.records, sizes)
 
 
 def reports(asked: Asked, name: str) -> Reports:
@@ -145,8 +153,7 @@ def reports(asked: Asked, name: str) -> Reports:
     Raises:
         ParameterError, UnsupportedError: the oracle does not fit what is asked.
     """
-    if any(kernel.samples > 2 for kernel in asked.measure.kernels):
-        raise ParameterError(f"method {name} is for pairs, and {asked.measure.name} looks at more records at once")
+    check_pairs(asked, name)
     bins = candidate_bins(asked.columns, most=MOST_SYMBOLS, powers=name == HaarOracle.name)
     return best((partial(_made, asked, name, each) for each in bins), patience=PATIENCE)
 

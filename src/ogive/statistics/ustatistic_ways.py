@@ -77,7 +77,8 @@ class Found:
     Fields:
         values: One for each kernel, shape (m,).
         covariance: Of the noise, given the records, shape (m, m).
-        sampling: Covariance of the exact means around the population's, shape (m, m); None where unknown.
+        sampling: Variance of the exact value around the population's, from the derivatives of the value in the means,
+            shape (m,); at most so large where an answer does not tell. It gives None where nothing is known.
         quantization: How far rounding to bins may move each, shape (m,).
         records: Number of records; None where it is private.
         classes: Records of each public class, the negative one first; else None.
@@ -85,7 +86,7 @@ class Found:
 
     values: Float64
     covariance: Float64
-    sampling: Float64 | None
+    sampling: Callable[[Float64], float | None]
     quantization: Float64
     records: int | None
     classes: tuple[int, ...] | None = None
@@ -127,6 +128,38 @@ class Way(Protocol):
 
 
 WayT = TypeVar("WayT", bound=Way)
+
+
+def sampling_of(covariance: Float64 | None) -> Callable[[Float64], float | None]:
+    """`Found.sampling` where the covariance of the exact means is estimated."""
+
+    def sampling(gradient: Float64) -> float | None:
+        return None if covariance is None else max(0.0, float(gradient @ covariance @ gradient))
+
+    return sampling
+
+
+def check_pairs(asked: Asked, name: str) -> None:
+    """Refuse kernels of more than two records for a way that is for pairs.
+
+    Raises:
+        ParameterError: there is one.
+    """
+    if any(kernel.samples > 2 for kernel in asked.measure.kernels):
+        raise ParameterError(
+            f"method {name} is for pairs of records, and {asked.measure.name} looks at one of each class; "
+            "use trust local with method krr or unary"
+        )
+
+
+def check_simple(asked: Asked, name: str) -> None:
+    """Refuse randomized rounding for a way without reports.
+
+    Raises:
+        ParameterError: it was asked for.
+    """
+    if asked.rounding != "simple":
+        raise ParameterError(f"method {name} rounds nothing at random; leave out rounding='randomized'")
 
 
 def check_served(terms: Terms, query: Query) -> None:
