@@ -91,12 +91,14 @@ def checked_matrices(
         matrix = np.asarray(each, dtype=np.float64)
         if matrix.shape not in ((oracle.size, oracle.size), (law.size, law.size)):
             raise ParameterError(f"a matrix must be of shape ({oracle.size}, {oracle.size}), got {matrix.shape}")
-        if not np.isfinite(matrix).all():
+        if not math.isfinite(matrix.max() - matrix.min()):
             raise ParameterError("a matrix must hold finite numbers")
-        if symmetric and not np.allclose(matrix, matrix.T, rtol=1e-9, atol=1e-12 * (1 + float(np.abs(matrix).max()))):
+        uneven = matrix - matrix.T if symmetric else np.zeros((1, 1))
+        most = max(float(uneven.max()), 0.0)  # of the difference and of its transpose
+        if most > 1e-9 * max(float(matrix.max()), -float(matrix.min())):
             raise ParameterError("a kernel must be symmetric: replace f(x, y) by (f(x, y) + f(y, x)) / 2")
-        if symmetric:
-            matrix = (matrix + matrix.T) / 2
+        if most:
+            matrix = matrix - uneven / 2
         missing = law.size - len(matrix)
         found.append(np.pad(matrix, ((0, missing), (0, missing)), mode="edge") if missing else matrix)
     return found

@@ -97,23 +97,24 @@ class HaarLaw:
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
         """tr(A Sigma[inner] A2' Sigma[outer])."""
         v = self.variances
-        apart = inner.sum() * outer.sum() * (v @ (one.both * other.both) @ v)
-        across = inner.sum() * (v @ (_centered(one.right) * _centered(other.right)) @ outer)
-        along = outer.sum() * (v @ (_centered(one.left) * _centered(other.left)) @ inner)
-        together = outer @ (_doubly_centered(one.matrix) * _doubly_centered(other.matrix)) @ inner
-        return float(apart - across - along + together)
+        apart = inner.sum() * outer.sum() * (v @ np.einsum("ij,ij,j->i", one.both, other.both, v))
+        across = inner.sum() * (outer @ _centered_product(v, one.right, other.right))
+        along = outer.sum() * (inner @ _centered_product(v, one.left, other.left))
+        return float(apart - across - along + _doubly_centered_product(one.matrix, other.matrix, outer, inner))
 
     def symbol_traces(self, one: Prepared, other: Prepared) -> Float64:
         """tr(A Sigma_a A2 Sigma_a) of each symbol."""
         v = self.variances
-        means = np.diagonal(_doubly_centered(one.matrix)) * np.diagonal(_doubly_centered(other.matrix))
-        crossed = v @ (_centered(one.left) * _centered(other.left))
-        found: Float64 = v @ (one.both * other.both) @ v - 2 * crossed + means
+        means = [np.diagonal(each) - sum(_margins(each)) for each in (one.matrix, other.matrix)]
+        crossed = _centered_product(v, one.left, other.left)
+        found: Float64 = v @ np.einsum("ij,ij,j->i", one.both, other.both, v) - 2 * crossed + means[0] * means[1]
         return found
 
     def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
         """Linear and quadratic noise of one report of each symbol."""
-        linear = self.variances @ (left * right) - _at_own(left, self.size) * _at_own(right, self.size)
+        linear = np.einsum("i,ij,ij->j", self.variances, left, right) - _at_own(left, self.size) * _at_own(
+            right, self.size
+        )
         found = linear + self._crossed(left, other) + self._crossed(right, one)
         scale = self.scale**4 / self.shares**3
         both = sum(each * (a @ b) for each, a, b in zip(scale, one.levels, other.levels, strict=True))
@@ -196,12 +197,26 @@ def _correlations(both: Float64, level: int) -> Float64:
     return found
 
 
-def _centered(left: Float64) -> Float64:
-    """L'A L times the columns H_a: what is left of L'A without its mean over symbols."""
-    found: Float64 = left - left.mean(axis=1)[:, None]
+def _centered_product(weights: Float64, one: Float64, other: Float64) -> Float64:
+    """Sum over nodes of w_p X_pa Y_pa of each symbol, with X = L'A L H the rows of L'A less their means."""
+    first, second = one.mean(axis=1), other.mean(axis=1)
+    whole = np.einsum("i,ij,ij->j", weights, one, other)
+    found: Float64 = whole - (weights * second) @ one - (weights * first) @ other + weights @ (first * second)
     return found
 
 
-def _doubly_centered(matrix: Float64) -> Float64:
-    found: Float64 = matrix - matrix.mean(axis=0) - matrix.mean(axis=1)[:, None] + matrix.mean()
-    return found
+def _margins(matrix: Float64) -> tuple[Float64, Float64]:
+    """What a row and a column share of a matrix, so that it is doubly centered without both; shape (k,) each."""
+    half = matrix.mean() / 2
+    return matrix.mean(axis=1) - half, matrix.mean(axis=0) - half
+
+
+def _doubly_centered_product(one: Float64, other: Float64, rows: Float64, columns: Float64) -> float:
+    """Weighted sum of the products of two doubly centered matrices."""
+    (first_row, first_column), (second_row, second_column) = _margins(one), _margins(other)
+    found = rows @ np.einsum("ij,ij,j->i", one, other, columns)
+    for matrix, row, column in ((one, second_row, second_column), (other, first_row, first_column)):
+        found -= (rows * row) @ (matrix @ columns) + rows @ (matrix @ (column * columns))
+    found += columns.sum() * (rows @ (first_row * second_row)) + rows.sum() * (columns @ (first_column * second_column))
+    found += (rows @ first_row) * (columns @ second_column) + (columns @ first_column) * (rows @ second_row)
+    return float(found)

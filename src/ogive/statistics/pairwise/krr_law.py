@@ -78,7 +78,7 @@ class KrrLaw:
         inner_d, inner_u = self._parts(inner)
         outer_d, outer_u = self._parts(outer)
         v = np.full(self.size, rare / kept**2)
-        spread = outer_d @ (first * second) @ inner_d
+        spread = outer_d @ np.einsum("ij,ij,j->i", first, second, inner_d)
         left = outer_d @ ((first @ inner_u) * (second @ v) + (first @ v) * (second @ inner_u))
         right = inner_d @ ((v @ first) * (outer_u @ second) + (outer_u @ first) * (v @ second))
         low = (outer_u @ second @ v) * (v @ first @ inner_u) + (v @ second @ v) * (outer_u @ first @ inner_u)
@@ -88,12 +88,16 @@ class KrrLaw:
     def symbol_traces(self, one: Prepared, other: Prepared) -> Float64:
         """tr(A Sigma_a A2 Sigma_a) of each symbol."""
         first, second, kept, rare = one.both, other.both, self.kept, self.other
-        rows = (first * second).sum(axis=1)
-        diagonal = np.diagonal(first) * np.diagonal(second)
-        at_one, at_two = self._at_laws(first), self._at_laws(second)
-        crossed = rare * (at_one * at_two).sum(axis=0) + kept * np.diagonal(at_one) * np.diagonal(at_two)
-        whole = [kept * np.diagonal(each) + rare * each.sum(axis=0) for each in (at_one, at_two)]
-        plain = rare**2 * rows.sum() + 2 * rare * kept * rows + kept**2 * diagonal
+        rows, sums = np.einsum("ij,ij->i", first, second), (first.sum(axis=1), second.sum(axis=1))
+        own = np.diagonal(first), np.diagonal(second)
+        # A p_a = (1 - beta) A e_a + (beta / k) A 1, its entry a, and p_a'A p_a
+        at_own = [kept * diagonal + rare * each for diagonal, each in zip(own, sums, strict=True)]
+        whole = [
+            kept * mine + rare * (kept * each + rare * each.sum()) for mine, each in zip(at_own, sums, strict=True)
+        ]
+        squares = kept**2 * rows + kept * rare * (first @ sums[1] + second @ sums[0]) + rare**2 * (sums[0] @ sums[1])
+        crossed = rare * squares + kept * at_own[0] * at_own[1]
+        plain = rare**2 * rows.sum() + 2 * rare * kept * rows + kept**2 * own[0] * own[1]
         found: Float64 = (plain - 2 * crossed + whole[0] * whole[1]) / kept**4
         return found
 
@@ -111,11 +115,6 @@ class KrrLaw:
         """The parts d and u of Sigma[h] = diag(d) - v u' - u v', where v has all entries (beta / k) / (1 - beta)^2."""
         kept, rare, n = self.kept, self.other, weights.sum()
         return (kept * (1 - kept) * weights + n * rare) / kept**2, kept * weights + n * rare / 2
-
-    def _at_laws(self, matrix: Float64) -> Float64:
-        """A p_a of each symbol, as columns."""
-        found: Float64 = self.kept * matrix + self.other * matrix.sum(axis=1)[:, None]
-        return found
 
 
 def _own(vectors: Float64) -> Float64:

@@ -70,13 +70,12 @@ class UnaryLaw:
 
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
         """tr(A Sigma[inner] A2' Sigma[outer])."""
-        return float(self._variances(outer) @ (one.both * other.both) @ self._variances(inner))
+        return float(self._variances(outer) @ np.einsum("ij,ij,j->i", one.both, other.both, self._variances(inner)))
 
     def symbol_traces(self, one: Prepared, other: Prepared) -> Float64:
         """tr(A Sigma_a A2 Sigma_a) of each symbol."""
-        v, product = self.variance, one.both * other.both
-        rows = product.sum(axis=1)
-        found: Float64 = v**2 * rows.sum() + 2 * v * rows + np.diagonal(product)
+        v, rows = self.variance, np.einsum("ij,ij->i", one.both, other.both)
+        found: Float64 = v**2 * rows.sum() + 2 * v * rows + np.diagonal(one.both) * np.diagonal(other.both)
         return found
 
     def single(self, one: Prepared, left: Float64, other: Prepared, right: Float64) -> Float64:
@@ -84,10 +83,10 @@ class UnaryLaw:
 
         A bit has two values, so eta_j^2 - Var(eta_j) is 2 eta_j where it is not the symbol's, and 0 where it is.
         """
-        v, product = self.variance, one.both * other.both
+        v, rows = self.variance, np.einsum("ij,ij->i", one.both, other.both)
+        diagonal = np.diagonal(one.both) * np.diagonal(other.both)
         x, y = left + self._linear(one), right + self._linear(other)
-        linear = v * (x * y).sum(axis=0) + np.diagonal(x) * np.diagonal(y)
-        diagonal, rows = np.diagonal(product), product.sum(axis=1)
+        linear = v * np.einsum("ij,ij->j", x, y) + np.diagonal(x) * np.diagonal(y)
         quadratic = v**2 * (rows.sum() - diagonal.sum()) + 2 * v * (rows - diagonal)
         found: Float64 = linear + 2 * quadratic
         return found
