@@ -111,6 +111,9 @@ class FunctionKernel:
             return False
         return found.shape == spots.shape and np.array_equal(found, self._one_by_one(few, others), equal_nan=True)
 
+    def _slow(self, columns: Domain) -> bool:
+        return not self._takes_arrays(*pair_points(columns))
+
     def _whole(self, left: Float64, right: Float64) -> Float64:
         try:
             values = np.asarray(self.function(_columns(left), _columns(right)), dtype=np.float64)
@@ -143,12 +146,12 @@ class FunctionKernel:
 
     def cell_means(self, columns: Domain) -> Float64:
         """Estimated means over cells; see `sampling.sampled_means` for their error."""
-        return sampled_means(self, columns)[0]
+        return sampled_means(self, columns, slow=self._slow(columns))[0]
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Extremes over corners and points of cells; a true bound where a Lipschitz constant is stated."""
         if self.constant is None:
-            return sampled_extremes(self, columns)
+            return sampled_extremes(self, columns, slow=self._slow(columns))
         lows, highs = boxes(columns)
         middle, reach = lows + (highs - lows) / 2, self.constant * np.linalg.norm(highs - lows, axis=1) / 2
         values, reach = self(middle[:, None], middle[None]), reach[:, None] + reach

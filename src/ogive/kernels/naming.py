@@ -97,6 +97,8 @@ def measure_of(
     Raises:
         ParameterError: nothing has this name, or an option does not exist, or a function comes without its range.
     """
+    if isinstance(asked, type):
+        raise ParameterError(f"pass a kernel, not its class: {asked.__name__}(...)")
     function = callable(asked) and not isinstance(asked, Kernel)
     if not function and (range is not None or name is not None):
         raise ParameterError("only a function has its range and name stated; those of named kernels are known")

@@ -20,17 +20,25 @@ Function = Callable[[Float64, Float64], Float64]
 _SEED = 20201
 _FEWEST, _MOST = 16, 1024
 _EVALUATIONS = 1 << 22
+_SLOW_EVALUATIONS = 1 << 17
 _CORNERS = 16
+_FOR_EXTREMES = 64
 _PAIRS = 512
 
 
-def draws(columns: Domain) -> int:
-    """How many points a cell has: more for small domains, 16 to 1024."""
-    return int(np.clip(_EVALUATIONS // columns.size**2, _FEWEST, _MOST))
+def draws(columns: Domain, *, slow: bool = False) -> int:
+    """How many points a cell has: more for small domains, 16 to 1024; fewer for kernels called pair by pair."""
+    evaluations = _SLOW_EVALUATIONS if slow else _EVALUATIONS
+    return int(np.clip(evaluations // columns.size**2, _FEWEST, _MOST))
 
 
-def sampled_means(kernel: Function, columns: Domain) -> tuple[Float64, Float64]:
+def sampled_means(kernel: Function, columns: Domain, *, slow: bool = False) -> tuple[Float64, Float64]:
     """Mean of a kernel over each pair of cells.
+
+    Args:
+        kernel: Values of rows against rows.
+        columns: The public domain.
+        slow: Whether the kernel is called for every pair on its own.
 
     Returns:
         Means and their standard errors, each of shape (k, k); exact, with errors of 0, where all cells are points. The
@@ -41,7 +49,7 @@ def sampled_means(kernel: Function, columns: Domain) -> tuple[Float64, Float64]:
     if np.array_equal(lows, highs):
         values = np.asarray(kernel(lows[:, None], lows[None]), dtype=np.float64)
         return values, np.zeros_like(values)
-    count = draws(columns)
+    count = draws(columns, slow=slow)
     mean, squares = np.zeros((len(lows), len(lows))), np.zeros((len(lows), len(lows)))
     for number, (left, right) in enumerate(_hypercubes(columns, count), start=1):
         values = kernel(left[:, None], right[None])
@@ -51,7 +59,7 @@ def sampled_means(kernel: Function, columns: Domain) -> tuple[Float64, Float64]:
     return mean, np.sqrt(squares / (count * (count - 1)))
 
 
-def sampled_extremes(kernel: Function, columns: Domain) -> tuple[Float64, Float64]:
+def sampled_extremes(kernel: Function, columns: Domain, *, slow: bool = False) -> tuple[Float64, Float64]:
     """Least and largest value that a kernel takes over each pair of cells, on corners and points: an inner estimate."""
     lows, highs = boxes(columns)
     least = np.full((len(lows), len(lows)), np.inf)
@@ -60,7 +68,7 @@ def sampled_extremes(kernel: Function, columns: Domain) -> tuple[Float64, Float6
     chosen = found[np.unique(np.linspace(0, len(found) - 1, min(len(found), _CORNERS)).astype(np.int64))]
     pairs = [(left, right) for left in chosen for right in chosen]
     if not np.array_equal(lows, highs):
-        pairs += _hypercubes(columns, min(draws(columns), 64))
+        pairs += _hypercubes(columns, min(draws(columns, slow=slow), _FOR_EXTREMES))
     for left, right in pairs:
         values = kernel(left[:, None], right[None])
         np.minimum(least, values, out=least)

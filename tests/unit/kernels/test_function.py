@@ -1,0 +1,172 @@
+"""Functions as kernels: called as they can be, refused where they would mislead, estimated with a stated error."""
+
+import math
+
+import numpy as np
+import pytest
+from helpers.pairs import integrated, mean_over_pairs
+
+from ogive import Grid, ParameterError, kernels
+from ogive.columns import Binning, Categories, Domain, Label
+from ogive.kernels import FunctionKernel
+from ogive.kernels.sampling import draws, sampled_extremes, sampled_means
+
+ONE = Domain((Binning("x", Grid.linear(0, 2, bins=5)),))
+TWO = Domain((Binning("x", Grid.geometric(1, 4, bins=2)), Categories("c", ("a", "b", "c"))))
+
+
+def gap(x, y):
+    return abs(x - y)
+
+
+def branching(x, y):
+    return 1.0 if x > y + 1 or y > x + 1 else 0.0
+
+
+def reducing(x, y):
+    """Right for two numbers, and of the right shape but wrong for arrays."""
+    return np.abs(np.sum(x) - np.sum(y)) + 0 * (x + y)
+
+
+@pytest.mark.parametrize(
+    ("function", "bounds", "domain"),
+    [
+        (gap, (0, 2), ONE),
+        (branching, (0, 1), ONE),
+        (reducing, (0, 2), ONE),
+        (lambda x, y: 1, (0, 2), ONE),
+        (lambda x, y: max(x, y), (0, 2), ONE),
+        (lambda a, b: (a[0] > b[0]) == (a[1] > b[1]), (0, 1), Domain((TWO.columns[0], Categories("c", ("a",))))),
+        (lambda a, b: math.hypot(a[0] - b[0], a[1] - b[1]), (0, 5), TWO),
+        (lambda a, b: np.hypot(a[0] - b[0], a[1] - b[1]), (0, 5), TWO),
+    ],
+    ids=["arrays", "branches", "reduces", "constant", "maximum", "comparisons", "numbers", "columns"],
+)
+def test_functions_of_numbers_and_of_arrays_are_called_rightly(function, bounds, domain):
+    kernel = FunctionKernel(function, "f", bounds)
+    generator = np.random.default_rng(1)
+    rows = np.stack([generator.uniform(1, 2, 9) for _ in domain.columns], axis=-1)
+    one_by_one = [[float(function(*(row if len(row) > 1 else row[0] for row in (x, y)))) for y in rows] for x in rows]
+    np.testing.assert_array_equal(kernel(rows[:, None], rows[None]), one_by_one)
+    assert kernel(rows[0], rows[1]) == one_by_one[0][1]
+    assert kernel.exact(rows) == pytest.approx(mean_over_pairs(kernel, rows))
+
+
+def test_functions_that_take_arrays_are_called_a_few_times_only():
+    calls = []
+
+    def counted(x, y):
+        calls.append(np.size(x))
+        return np.abs(x - y)
+
+    FunctionKernel(counted, "counted", (0, 2))(np.zeros((500, 1, 1)), np.ones((1, 500, 1)))
+    assert len(calls) < 20
+    assert max(calls) == 250_000
+
+
+@pytest.mark.parametrize(
+    ("function", "bounds", "message"),
+    [
+        (lambda x, y: x - y, (-2, 2), r"f is not symmetric: f\(x, y\) differs from f\(y, x\); symmetrize it"),
+        (gap, (0, 1), "f leaves its range 0 to 1 on the domain; state a wider range"),
+        (gap, (0.5, 2), "leaves its range 0.5 to 2"),
+        (lambda x, y: math.nan, (0, 1), "leaves its range"),
+        (lambda x, y: x.shape[0], (0, 1), "f fails with IndexError on two records of the domain"),
+        (lambda x: x, (0, 1), "f fails with TypeError"),
+        (lambda x, y: "high", (0, 1), "f fails with ValueError"),
+    ],
+    ids=["asymmetric", "too-high", "too-low", "nan", "failing", "unary", "text"],
+)
+def test_functions_that_mislead_are_refused(function, bounds, message):
+    kernel = FunctionKernel(function, "f", bounds)
+    with pytest.raises(ParameterError, match=message):
+        kernel.check(ONE)
+    with pytest.raises(ParameterError, match=message):
+        kernel.matrix(ONE)
+
+
+def test_an_asymmetry_between_bounds_alone_is_seen():
+    with pytest.raises(ParameterError, match="not symmetric"):
+        FunctionKernel(lambda x, y: 1.0 * ((x == 0) & (y == 2)), "edge", (0, 1)).check(ONE)
+
+
+@pytest.mark.parametrize("bounds", [(1, 0), (0, 0), (0, math.inf), (math.nan, 1), (0,), "ab", None])
+def test_ranges_must_be_two_finite_numbers_in_order(bounds):
+    with pytest.raises(ParameterError, match="the range of a function must be two"):
+        FunctionKernel(gap, "gap", bounds)
+
+
+def test_other_parameters_are_checked():
+    with pytest.raises(ParameterError, match="function must be a function of two records, got str"):
+        FunctionKernel("gap", "gap", (0, 1))
+    with pytest.raises(ParameterError, match="name a function"):
+        FunctionKernel(gap, "", (0, 1))
+    with pytest.raises(ParameterError, match="a Lipschitz constant must be above 0"):
+        FunctionKernel(gap, "gap", (0, 1), 0)
+
+
+def test_values_of_records_never_leave_the_range():
+    """A function may do on records what it did not do on the points that were tried."""
+
+    def extreme(x, y):
+        return np.where(x + y > 3.9999, np.inf, np.where(x + y < 1e-4, np.nan, 0.5))
+
+    kernel = FunctionKernel(extreme, "f", (0, 1))
+    rows = np.array([[0.0], [1], [2]])
+    assert kernel(rows, rows).tolist() == [0, 0.5, 1]
+    assert kernel.pair_sum(np.full((3, 1), 2.0), ONE, bits=4) == 3 * 16
+
+
+SMOOTH = FunctionKernel(lambda x, y: np.exp(-((x - y) ** 2)), "bell", (0, 1))
+
+
+def test_averages_are_within_their_stated_errors():
+    means, errors = sampled_means(SMOOTH, ONE)
+    exact = integrated(SMOOTH, ONE, count=60)
+    assert np.all(np.abs(means - exact) < 5 * errors)
+    assert errors.max() < 0.01
+    # a kernel a tenth away from this one is told apart
+    assert np.all(np.abs(means * 1.1 - exact)[errors > 0] > 5 * errors[errors > 0])
+    np.testing.assert_array_equal(SMOOTH.matrix(ONE), SMOOTH.matrix(ONE).T)
+
+
+def test_points_are_not_sampled():
+    domain = Domain((Binning("x", Grid.integers(0, 3)), Label("y")))
+    kernel = FunctionKernel(lambda a, b: abs(a[0] - b[0]) + (a[1] == b[1]), "f", (0, 4))
+    means, errors = sampled_means(kernel, domain)
+    rows = np.array([[x, y] for x in range(4) for y in (0, 1)], dtype=np.float64)
+    np.testing.assert_array_equal(means, [[abs(x[0] - y[0]) + (x[1] == y[1]) for y in rows] for x in rows])
+    assert not errors.any()
+    assert not kernel.spread(domain).any()
+
+
+def test_extremes_are_inner_estimates_and_true_bounds_with_a_constant():
+    known = kernels.AbsoluteDifference().cell_extremes(ONE)
+    least, most = sampled_extremes(FunctionKernel(gap, "gap", (0, 2)), ONE)
+    assert np.all(least >= known[0] - 1e-12)
+    np.testing.assert_allclose(least, known[0], atol=0.02)
+    np.testing.assert_allclose(most, known[1], atol=1e-12)
+    bell = FunctionKernel(SMOOTH.function, "bell", (0, 1), constant=math.sqrt(2 / math.e))
+    lowest, highest = bell.cell_extremes(ONE)
+    inner = sampled_extremes(SMOOTH, ONE)
+    assert np.all(lowest <= inner[0])
+    assert np.all(highest >= inner[1])
+    assert np.all(bell.spread(ONE) >= SMOOTH.spread(ONE))
+    assert bell.lipschitz(ONE) == math.sqrt(2 / math.e)
+
+
+def test_the_digest_tells_two_functions_of_one_name_apart():
+    one, other = FunctionKernel(gap, "f", (0, 2)), FunctionKernel(lambda x, y: gap(x, y) / 2, "f", (0, 2))
+    assert (
+        one.to_dict() == other.to_dict() == {"kernel": "function", "name": "f", "bounds": [0.0, 2.0], "constant": None}
+    )
+    assert one.digest(ONE) != other.digest(ONE)
+    assert one.digest(ONE) == FunctionKernel(lambda x, y: abs(y - x), "f", (0, 2)).digest(ONE)
+
+
+def test_small_domains_are_sampled_more():
+    large = Domain((Binning("x", Grid.linear(0, 1, bins=2000)),))
+    assert draws(ONE) == 1024
+    assert draws(large) == 16
+    assert draws(ONE, slow=True) == 1024
+    assert draws(Domain((Binning("x", Grid.linear(0, 1, bins=40)),)), slow=True) == 81
