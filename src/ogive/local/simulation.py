@@ -56,7 +56,7 @@ def simulate(oracle: Oracle, histogram: Int64, *, generator: np.random.Generator
     if isinstance(oracle, PublicClasses):
         table = np.ascontiguousarray(people.reshape(oracle.inner.size, oracle.classes).T, dtype=np.int64)
         return _sums(oracle.inner, table, generator).reshape(oracle.shape)
-    return _sums(oracle, people.astype(np.int64)[None, :], generator)[0]
+    return _sums(oracle, people.astype(np.int64)[None, :], generator).reshape(oracle.shape)
 
 
 def _sums(oracle: Oracle, table: Int64, generator: np.random.Generator) -> Int64:
