@@ -5,18 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from ogive.statistics.recipes_reports import owners_answer
 from ogive.statistics.ustatistic_curator import Counts, Exact, Kernels, counts, kernels
 from ogive.statistics.ustatistic_hierarchy import Hierarchical, hierarchical
 from ogive.statistics.ustatistic_reports import ORACLES, reports
 from ogive.statistics.ustatistic_ways import Asked, Way, best
 
-METHODS: dict[str, Callable[[Asked], Way]] = {
-    Kernels.name: kernels,
-    Counts.name: counts,
+BY_CURATORS: dict[str, Callable[[Asked], Way]] = {Kernels.name: kernels, Counts.name: counts}
+"""What makes each way of those who see records, with its best number of bins where that is free."""
+
+BY_OWNERS: dict[str, Callable[[Asked], Way]] = {
     **{name: partial(reports, name=name) for name in ORACLES},
     Hierarchical.name: hierarchical,
 }
-"""What makes each way, with its best number of bins where that is free."""
+"""The same of owners, who send reports."""
+
+METHODS = {**BY_CURATORS, **BY_OWNERS}
 
 
 def chosen(asked: Asked, method: str) -> Way:
@@ -29,4 +33,5 @@ def chosen(asked: Asked, method: str) -> Way:
         return Exact(asked)
     if method != "auto":
         return METHODS[method](asked)
-    return best(partial(make, asked) for make in METHODS.values())
+    ways = BY_OWNERS if owners_answer(asked.terms) else BY_CURATORS
+    return best(partial(make, asked) for make in ways.values())

@@ -37,9 +37,9 @@ from ogive.noise.base import RandomSource
 from ogive.noise.shares import MOST_PARTIES, ShareNodes, share_of
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Answer, Int64, LinearQuery, Query
+from ogive.queries import Aggregate, Answer, Int64, LinearQuery, Query, ReportsQuery
 from ogive.records import Records
-from ogive.trust.base import Opening
+from ogive.trust.base import NEEDS_OWNERS, Opening
 
 _WORDS = 2  # of 32 bits in a number
 
@@ -141,6 +141,8 @@ class SecAgg:
 
     def refusal(self, query: Query) -> str | None:
         """Answers that do not add up, and noise that cannot be drawn in shares."""
+        if isinstance(query, ReportsQuery):
+            return NEEDS_OWNERS
         if not isinstance(query, LinearQuery):
             return (
                 f"{query.method} needs all records in one place, and secure aggregation only adds up; "

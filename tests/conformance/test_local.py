@@ -1,0 +1,121 @@
+"""The local model: reports agree with the exact answer within what they state, and all else is refused in one line."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from ogive.errors import ParameterError, UnsupportedError
+from ogive.noise import KeyedSource
+from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
+from ogive.releasing import release
+from ogive.statistics import STATISTICS, Bounds, Boxplot, HosmerLemeshow, Roc, Ustatistic
+from ogive.trust import Clear, Local, SecAgg
+
+N = 20_000
+RNG = np.random.default_rng(5)
+LABELS = (RNG.random(N) < 0.4).astype(int)
+TABLE = {
+    "x": RNG.beta(2, 5, size=N),
+    "u": RNG.random(N),
+    "y": LABELS,
+    "s": np.clip(RNG.normal(0.4 + 0.2 * LABELS, 0.2), 0, 1),
+    "a": RNG.integers(1, 5, size=N),
+}
+TABLE["b"] = np.clip(TABLE["a"] + RNG.integers(-1, 2, size=N), 1, 5)
+ASKED = [
+    Ustatistic("x", "gini", bounds=(0, 1), bins=16),
+    Ustatistic("x", "gini_coefficient", bounds=(0, 1), bins=16),
+    Ustatistic("a", "collision", categories=(1, 2, 3, 4, 5)),
+    Ustatistic(("a", "b"), "kendall", categories=(1, 2, 3, 4, 5)),
+    Ustatistic(("a", "b"), "kendall_b", categories=(1, 2, 3, 4, 5)),
+    Ustatistic(("s", "y"), "auc", bounds=(0, 1), bins=16),
+    Ustatistic(("s", "y"), "auc", bounds=(0, 1), bins=16, public_labels=False),
+]
+METHODS = ("krr", "unary", "haar", "hierarchy")
+CASES = [
+    pytest.param(dataclasses.replace(asked, method=method), id=f"{number}-{asked.measure.name}-{method}")
+    for number, asked in enumerate(ASKED)
+    for method in METHODS
+    if method != "hierarchy" or asked.measure.name == "auc"
+]
+REFUSED = [
+    Boxplot("x", (0, 1), bins=16, method="five_numbers"),
+    Roc("s", "y", (0, 1), bins=16),
+    HosmerLemeshow("u", "y", bins=16, groups=4),
+    Bounds("x"),
+]
+
+
+def released(statistic, privacy, key=bytes(32)):
+    return release(statistic, trust=Local(TABLE), privacy=privacy, source=KeyedSource(key))
+
+
+@pytest.mark.parametrize("statistic", CASES)
+def test_is_within_five_standard_errors_of_the_exact_value_for_little_and_for_much_privacy(statistic):
+    truth = release(statistic, trust=Clear(TABLE))
+    for privacy in (PureDP(1), PureDP(8)):
+        found = released(statistic, privacy)
+        off = abs(found.value - truth.value)
+        # a false alarm once in millions; rounding is bounded, not random
+        assert off <= 5 * found.randomization_error + found.quantization
+        assert found.provenance.trust == "local"
+        assert found.provenance.price.epsilon <= privacy.epsilon
+        assert found.method == statistic.method
+    # Hadamard and Haar bits sample, so their noise stays; the others have almost none left
+    few = 0.02 if statistic.method in ("krr", "unary") else 0.15
+    assert found.randomization_error < few * (found.limits[1] - found.limits[0])
+
+
+def test_an_error_of_five_times_the_stated_one_would_be_seen():
+    statistic = ASKED[0]
+    truth = release(statistic, trust=Clear(TABLE))
+    found = released(statistic, PureDP(1))
+    wrong = dataclasses.replace(found, value=found.value + 6 * found.randomization_error + 2 * found.quantization)
+    assert abs(wrong.value - truth.value) > 5 * wrong.randomization_error + wrong.quantization
+
+
+@pytest.mark.parametrize("privacy", [ZeroConcentratedDP("0.5"), ApproxDP(1, "1e-6")], ids=["zcdp", "approx"])
+@pytest.mark.parametrize("statistic", ASKED, ids=lambda each: each.measure.name)
+def test_every_kind_of_guarantee_is_spent_as_pure_reports(statistic, privacy):
+    found = released(statistic, privacy)
+    assert isinstance(found.provenance.price, PureDP)
+    assert 0.99 < found.provenance.price.epsilon <= 1
+    assert found.provenance.privacy == privacy
+
+
+@pytest.mark.parametrize("statistic", REFUSED, ids=lambda each: each.name)
+def test_what_needs_somebody_who_sees_records_is_refused_in_one_line_that_says_what_would_work(statistic):
+    with pytest.raises(
+        UnsupportedError, match="use trust central, or a statistic that local reports can answer"
+    ) as why:
+        released(statistic, PureDP(1))
+    assert "\n" not in str(why.value)
+
+
+def test_every_statistic_is_either_asked_by_reports_here_or_refused():
+    curves = {"ecdf", "quantiles"}  # and boxes that are read off curves; they have tests of their own
+    assert {kind.name for kind in STATISTICS} == {each.name for each in (*ASKED, *REFUSED)} | curves
+
+
+def test_nobody_but_owners_answers_reports_and_owners_answer_nothing_else():
+    reports, kernel, cells = (dataclasses.replace(ASKED[0], method=name) for name in ("krr", "kernel", "cells"))
+    halves = [{"x": TABLE["x"][: N // 2]}, {"x": TABLE["x"][N // 2 :]}]
+    with pytest.raises(UnsupportedError, match="use trust local"):
+        release(reports, trust=SecAgg(halves), privacy=PureDP(1))
+    with pytest.raises(UnsupportedError, match="needs all records in one place"):
+        release(kernel, trust=SecAgg(halves), privacy=PureDP(1))
+    assert release(cells, trust=SecAgg(halves), privacy=PureDP(1)).method == "cells"
+    for statistic in (kernel, cells):
+        with pytest.raises(UnsupportedError, match="needs somebody who sees records"):
+            released(statistic, PureDP(1))
+
+
+def test_reports_can_be_counted_so_their_number_is_never_private():
+    with pytest.raises(ParameterError, match="so the number of records cannot be private"):
+        release(ASKED[0], trust=Local(TABLE), privacy=PureDP(1), adjacency=Adjacency.ADD_OR_REMOVE)
+
+
+def test_a_second_source_gives_other_reports_and_the_same_one_the_same():
+    one, again, other = (released(ASKED[0], PureDP(1), key) for key in (bytes(32), bytes(32), b"1" * 32))
+    assert one.value == again.value != other.value
