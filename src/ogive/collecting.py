@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.local.collection import Collection
 from ogive.local.description import Description
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, check_privacy
 from ogive.queries import Query, ReportsQuery
 from ogive.releasing import release
 from ogive.statistics.base import Statistic, Terms, describe
+from ogive.statistics.described import statistic_from_dict
 from ogive.trust.collected import Collected
 
 
@@ -73,9 +74,10 @@ def estimate_collection(collection: Collection) -> Any:
     description = collection.description
     if description.statistic is None:
         raise ParameterError("the description does not say what the reports are for; release a statistic by Collected")
-    from ogive.statistics.described import statistic_from_dict
-
-    statistic = statistic_from_dict(description.statistic)
+    try:
+        statistic = statistic_from_dict(description.statistic)
+    except ParameterError as problem:
+        raise PeerError(f"what the description is for cannot be told: {problem}") from None
     return release(statistic, trust=Collected(collection), privacy=description.privacy)
 
 

@@ -196,6 +196,8 @@ class Collection:
         found._heard, found._sums, found._journal = state.heard, state.sums, state.journal
         if int(count_bits(found._heard)) != found.accepted:
             raise PeerError("the partial state contradicts itself: it heard other participants than it counts")
+        if found.description.oracle.reports(found._sums) != found.accepted:
+            raise PeerError("the partial state contradicts itself: its sums are of other reports than it counts")
         return found
 
     def _add_file(self, path: Path, progress: Progress | None) -> Counts:
