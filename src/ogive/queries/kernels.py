@@ -1,13 +1,13 @@
 """Noisy means of kernels over pairs: the exact integer sum over all pairs, divided by what one record can change.
 
-A record is in n - 1 of the pairs (in a two-sample statistic in as many as the other class has records; n_max is the
-most). If a kernel's whole numbers (`kernels.exact.Scale`) swing by at most s when one record of a pair is replaced, its
-sum S moves by at most (n - 1) s. Measured is
+A record is in n - 1 of the pairs. (Where tuples have one record of each of several classes it is in as many as the
+other classes' sizes multiply to.) If a kernel's whole numbers (`kernels.exact.Scale`) swing by at most s when one of a
+pair's records is replaced, its sum S moves by at most (n - 1) s. Measured is
 
     v = floor(2^bits S / ((n - 1) s) + 1/2),
 
 an integer that one replaced record moves by at most 2^bits, whatever n is. So noise and price know nothing of the
-records, and the mean U of the kernel has the sensitivity 2 w / n, w its swing; of two samples w / n_min.
+records, and the mean U of the kernel has the sensitivity 2 w / n, w its swing; of several samples w / n_min.
 
 Several kernels are measured together. The pairs of a replaced record move by vectors whose convex hull bounds the
 vector of all v; its extreme points are `moves`. Every number has noise of a scale of its own, so that a loss is
@@ -26,6 +26,7 @@ Source:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -61,7 +62,7 @@ class KernelQuery:
     """A noisy number for the mean of every kernel of a measure, in units of 2^-bits of what one record can change.
 
     Fields:
-        rows: Columns of the kernels; of a two-sample measure then one column of classes, which everybody may know.
+        rows: Columns of the kernels; where these look at several classes then the column of classes, public.
         measure: Whose kernels.
         laws: Noise of every number, all Laplace, or all Gaussian of a sigma of at least 1000.
         bits: Fractional bits of the numbers, 0 to 45.
@@ -76,11 +77,10 @@ class KernelQuery:
     bits: int
 
     def __post_init__(self) -> None:
-        samples = {kernel.samples for kernel in self.measure.kernels}
-        if not samples <= {1, 2} or len(samples) > 1:
-            raise ParameterError("a mean over pairs needs kernels of one sample, or of two, not both")
-        if self.two_sample and _classes(self.rows.domain) != 2:
-            raise ParameterError("a two-sample kernel needs a last column of two classes")
+        if len({kernel.samples for kernel in self.measure.kernels}) > 1:
+            raise ParameterError("kernels that are measured together must look at one number of classes")
+        if self.samples > 1 and _classes(self.rows.domain) != self.samples:
+            raise ParameterError(f"{self.measure.name} needs a last column of {self.samples} classes")
         for kernel in self.measure.kernels:
             kernel.check(self.columns)
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MOST_BITS:
@@ -94,15 +94,15 @@ class KernelQuery:
             )
 
     @property
-    def two_sample(self) -> bool:
-        """Whether pairs are of one record of each of two public classes."""
-        return self.measure.kernels[0].samples == 2
+    def samples(self) -> int:
+        """Public classes of which a tuple has one record each; 1 for pairs of any records."""
+        return self.measure.kernels[0].samples
 
     @cached_property
     def columns(self) -> Domain:
         """What the kernels look at."""
         columns = self.rows.domain.columns
-        return Domain(columns[:-1]) if self.two_sample else self.rows.domain
+        return Domain(columns[:-1]) if self.samples > 1 else self.rows.domain
 
     @property
     def counted(self) -> bool:
@@ -163,10 +163,10 @@ class KernelQuery:
         """The number of records, or of each public class, the negative one first."""
         if adjacency is not Adjacency.REPLACE:
             return None
-        if not self.two_sample:
+        if self.samples == 1:
             return (len(sums),)
-        positives = int(self.rows.values(sums)[:, -1].sum())
-        return len(sums) - positives, positives
+        classes = self.rows.values(sums)[:, -1].astype(np.int64)
+        return tuple(np.bincount(classes, minlength=self.samples).tolist())
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The numbers with noise, shape (kernels,).
@@ -178,8 +178,8 @@ class KernelQuery:
             DataError: there are fewer than two records, or a class is empty, or there are too many for these bits.
         """
         values = self.rows.values(sums)
-        classes = values[:, -1].astype(np.int64) if self.two_sample else None
-        kept = values[:, :-1] if self.two_sample else values
+        classes = values[:, -1].astype(np.int64) if self.samples > 1 else None
+        kept = values[:, :-1] if self.samples > 1 else values
         totals = check_totals(self.totals(sums, Adjacency.REPLACE) or ())
         found = []
         for number, kernel in enumerate(self.measure.kernels):
@@ -213,18 +213,20 @@ def check_totals(totals: tuple[int, ...]) -> tuple[int, ...]:
     if len(totals) == 1 and totals[0] < 2:
         raise DataError(f"a mean over pairs needs at least two records, got {totals[0]}")
     if 0 in totals:
-        empty = "negative" if totals[0] == 0 else "positive"
-        raise DataError(f"the {empty} class has no record; a two-sample statistic needs one of each")
+        empty = ("negative", "positive")[totals.index(0)] if len(totals) == 2 else "a"
+        raise DataError(
+            f"{'the ' if len(totals) == 2 else ''}{empty} class has no record; each class needs at least one"
+        )
     return totals
 
 
 def partners(totals: tuple[int, ...]) -> int:
-    """Most pairs that one record is in: of n records n - 1, of two classes the larger one."""
-    return totals[0] - 1 if len(totals) == 1 else max(totals)
+    """Most tuples that one record is in: n - 1 pairs, else the product of the sizes of all classes but the least."""
+    return totals[0] - 1 if len(totals) == 1 else math.prod(totals) // min(totals)
 
 
 def reach(totals: tuple[int, ...]) -> Fraction:
-    """Pairs over `partners`: what one replaced record changes a mean by is a kernel's swing over this."""
+    """Tuples over `partners`: what one replaced record changes a mean by is a kernel's swing over this."""
     return Fraction(totals[0], 2) if len(totals) == 1 else Fraction(min(totals))
 
 
