@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from ogive.statistics.merging import merge
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
     from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
+    from ogive.statistics.recipes_reports import Reports
     from ogive.statistics.recipes_selected import PrivateSelection
     from ogive.statistics.recipes_whole import HistogramQueries, Projection
     from ogive.statistics.roc import Roc
@@ -107,6 +108,7 @@ _HOME = {
     "Quantiles": "statistics.quantiles",
     "RefusalError": "errors",
     "ReleaseMismatchError": "errors",
+    "Reports": "statistics.recipes_reports",
     "Roc": "statistics.roc",
     "RocBand": "statistics.roc_band",
     "RocEstimate": "statistics.roc_estimate",
@@ -182,6 +184,7 @@ __all__ = [
     "Quantiles",
     "RefusalError",
     "ReleaseMismatchError",
+    "Reports",
     "Roc",
     "RocBand",
     "RocEstimate",

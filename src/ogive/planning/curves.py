@@ -41,8 +41,22 @@ def total_known(query: CurveQuery, adjacency: Adjacency) -> bool:
 
 def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> dict[str, float]:
     """Errors of the raw curve by name; see `METRICS` for what each says."""
-    strategy = query.strategy
     known = total_known(query, adjacency)
+    return strategy_errors(query.strategy, adjacency, records, known=known, whole=query.points is None)
+
+
+def strategy_errors(
+    strategy: Strategy, adjacency: Adjacency, records: int, *, known: bool, whole: bool = True
+) -> dict[str, float]:
+    """The same of what a strategy measures.
+
+    Args:
+        strategy: What is measured.
+        adjacency: Which data sets are adjacent.
+        records: How many records there are.
+        known: Whether the estimate is conditioned on their public number.
+        whole: Whether the curve is opened whole.
+    """
     if approximates(strategy):
         return approximate_errors(cast(Approximating, strategy), records, known=known, tail=1 - CONFIDENCE)
     maxima = noise_maxima(strategy, total_known=known, simulations=simulations_for(strategy))
@@ -50,7 +64,7 @@ def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> dict[
         "rmse": math.sqrt(float(np.mean(strategy.variance(total_known=known)))) / records,
         "ks": float(np.mean(maxima.either)) / records,
         "ks_95": abs(upper_quantile(maxima.either, 1 - CONFIDENCE)) / records,
-        "band": _half_width(maxima, adjacency, records, whole=query.points is None),
+        "band": _half_width(maxima, adjacency, records, whole=whole),
     }
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.noise import DiscreteLaplace, Geometric
-from ogive.planning.curves import FEWEST, curve_errors
+from ogive.planning.curves import FEWEST, curve_errors, strategy_errors
 from ogive.planning.labeled import class_errors, group_errors
 from ogive.planning.magnitudes import bounds_errors
 from ogive.planning.metrics import ROOT_MEAN_SQUARED
@@ -22,18 +22,31 @@ from ogive.planning.rounds import rehearsed_errors
 from ogive.planning.rows import LeftOut, Plan, PlanRow
 from ogive.planning.shapes import BinormalShape, Repeated, Shape
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_privacy
-from ogive.queries import Aggregate, ClassCurvesQuery, CurveQuery, GroupSumsQuery, Int64, Query
+from ogive.queries import (
+    Aggregate,
+    ClassCurvesQuery,
+    CuratorQuery,
+    CurveQuery,
+    GroupSumsQuery,
+    Int64,
+    Query,
+    ReportsQuery,
+)
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics.base import Estimate, Statistic, Terms, describe
 from ogive.statistics.bounds_estimate import BoundsEstimate
+from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.named import Method, as_method, predicted_energies
 from ogive.statistics.predicted import REFERENCES, typical
 from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.recipes import Task
+from ogive.statistics.recipes_reports import Reports, owners_answer
+from ogive.strategies import ReportedTree
 from ogive.strategies.base import approximates
 from ogive.trust import Central, TrustModel
+from ogive.trust.base import NEEDS_OWNERS
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""
@@ -254,9 +267,13 @@ class Planner:
         last = done.queries[-1]
         if isinstance(way, Quantiles):
             way = way.ecdf()
-        if isinstance(last, CurveQuery) and len(done.queries) == 1:
+        if isinstance(done.estimate, Curve) and isinstance(done.estimate.strategy, ReportedTree):
+            strategy = done.estimate.strategy
+            errors = strategy_errors(strategy, self.unit.adjacency, self.records, known=True)
+            method: Method = Reports.name if as_method(way.method) == "auto" else way.method
+        elif isinstance(last, CurveQuery) and len(done.queries) == 1:
             errors = curve_errors(last, self.unit.adjacency, self.records)
-            method: Method = last.strategy if as_method(way.method) == "auto" else way.method
+            method = last.strategy if as_method(way.method) == "auto" else way.method
         else:
             errors = rehearsed_errors(way, done.terms, self.records)
             method = way.method
@@ -288,13 +305,23 @@ class Planner:
         return {**errors, "undefined": float(lost)} if lost else errors
 
     def _truth(self, terms: Terms, sums: Sums) -> Estimate:
-        """The exact answer, by the first way that fits; some ways find less of it than others."""
+        """The exact answer, by the first way that fits; some ways find less of it than others.
+
+        Records are imagined, so where nobody sees records somebody here does.
+        """
+        if owners_answer(terms):
+            terms = dataclasses.replace(terms, refusal=_of_curators)
         for way in self.statistic.alternatives().values():
             try:
                 return rehearse(way, terms, sums, run=None).estimate
             except (ParameterError, UnsupportedError, BudgetError):
                 continue
         return rehearse(self.statistic, terms, sums, run=None).estimate
+
+
+def _of_curators(query: Query) -> str | None:
+    """What those who see records answer."""
+    return None if isinstance(query, CuratorQuery) else NEEDS_OWNERS
 
 
 def _measured(way: Statistic[Any]) -> Statistic[Any]:
@@ -306,6 +333,8 @@ def _decided(done: Rehearsal) -> bool:
     """Whether errors that do not depend on the data are what one decides by."""
     last = done.queries[-1]
     if isinstance(last, GroupSumsQuery | ThresholdQuery):
+        return True
+    if isinstance(done.estimate, Curve) and isinstance(last, ReportsQuery):
         return True
     selected = isinstance(done.queries[0], NoisyMaxQuery)
     return isinstance(last, CurveQuery) and (selected or len(done.queries) == 1)
@@ -319,12 +348,14 @@ def _summed_up(name: str, values: Float64) -> float:
 
 def _noise(done: Rehearsal, errors: Mapping[str, float], records: int, *, known: bool) -> str:
     """Kind and size of the noise in words; without the bias that an error may count besides."""
+    deviation = _deviation(done, errors, records, known=known)
+    size = "" if deviation is None else f", +/- {deviation:.3g} records"
+    if isinstance(done.queries[-1], ReportsQuery):
+        return f"{records} randomized reports{size}"
     levels = [level for query in done.queries for level in query.levels]
     named: dict[type, str] = {DiscreteLaplace: "Laplace", Geometric: "one-sided"}
     kinds = {named.get(type(level.law), "Gaussian") for level in levels}
     nodes = sum(level.nodes for level in levels)
-    deviation = _deviation(done, errors, records, known=known)
-    size = "" if deviation is None else f", +/- {deviation:.3g} records"
     return f"{' and '.join(sorted(kinds))} on {nodes} sums{size}"
 
 

@@ -14,13 +14,17 @@ from numpy.typing import NDArray
 
 from ogive.accounting import covers, total_loss
 from ogive.errors import BudgetError, UnsupportedError
+from ogive.local.simulation import simulate
 from ogive.planning.public_nodes import nodes_for
 from ogive.privacy import Loss
-from ogive.queries import Aggregate, Answer, CuratorQuery, Query
+from ogive.queries import Aggregate, Answer, Cells, CuratorQuery, Query, ReportsQuery
 from ogive.statistics.base import Estimate, Statistic, Terms
+from ogive.trust.base import NEEDS_OWNERS
 
 Int64 = NDArray[np.int64]
 Sums = Callable[[Aggregate], Int64]
+
+_SEED = 0x7265706F727473  # public and fixed: a plan is the same whenever it is made
 
 
 @dataclass(frozen=True)
@@ -68,13 +72,28 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
             price = total_loss(prices)
             if not covers(terms.privacy, price):
                 raise BudgetError(f"it would cost {price}, more than {terms.privacy}")
-        if query.aggregate not in known:
-            known[query.aggregate] = sums(query.aggregate)
-        exact = known[query.aggregate]
-        assert isinstance(query, CuratorQuery)
-        values = query.answer(exact, None if run is None else nodes_for(query, run))
-        answer = Answer(values, query.totals(exact, terms.adjacency), noisy=run is not None)
+        # how many owners have each symbol is all that reports depend on
+        aggregate = Cells(query.rows.domain) if isinstance(query, ReportsQuery) else query.aggregate
+        if aggregate not in known:
+            known[aggregate] = sums(aggregate)
+        answer = _answer(query, known[aggregate], terms, run)
         try:
             query = procedure.send(answer)
         except StopIteration as stop:
             return Rehearsal(stop.value, tuple(opened.values()), price, terms)
+
+
+def _answer(query: Query, exact: Int64, terms: Terms, run: int | None) -> Answer:
+    """The answer of an imagined release, or the exact one.
+
+    Raises:
+        UnsupportedError: reports have no exact answer.
+    """
+    if isinstance(query, ReportsQuery):
+        if run is None:
+            raise UnsupportedError(NEEDS_OWNERS)
+        sums = simulate(query.oracle, exact, generator=np.random.default_rng([_SEED, run]))
+        return Answer(sums, (int(exact.sum()),))
+    assert isinstance(query, CuratorQuery)
+    values = query.answer(exact, None if run is None else nodes_for(query, run))
+    return Answer(values, query.totals(exact, terms.adjacency), noisy=run is not None)

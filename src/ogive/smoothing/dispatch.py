@@ -42,6 +42,7 @@ from ogive.strategies.base import Strategy, approximates
 from ogive.strategies.hats import LeastSquaresHats
 from ogive.strategies.opened import OpenedThresholds
 from ogive.strategies.path import PathNoise
+from ogive.strategies.reported import BITS, ReportedTree
 from ogive.strategies.square_root import SquareRoot, decoder
 from ogive.strategies.square_root_integer import factor_column
 from ogive.strategies.tree import LeastSquaresTree
@@ -177,6 +178,8 @@ def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: st
     variances = np.array([level.law.variance for level in strategy.levels])
     sizes = np.array([level.nodes for level in strategy.levels])
     values = answer.astype(np.float64)
+    if isinstance(strategy, ReportedTree):
+        values, variances, strategy = np.ldexp(values, -BITS), np.ldexp(variances, -2 * BITS), strategy.tree
     if isinstance(strategy, LeastSquaresTree):
         blocks = np.array(strategy.blocks)
         if kind == "least_squares":

@@ -17,12 +17,26 @@ from ogive.accounting import (
     gaussian_rho,
     total_loss,
 )
-from ogive.errors import BudgetError, OgiveError
+from ogive.columns import Categories, Domain
+from ogive.errors import BudgetError, OgiveError, ParameterError
+from ogive.local.classes import PublicClasses
+from ogive.local.tree import TreeOracle
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Answer, ClassCurvesQuery, CurveQuery, GroupBinning, GroupedQuery, Query
+from ogive.queries import (
+    Answer,
+    ClassCurvesQuery,
+    CuratorQuery,
+    CurveQuery,
+    GroupBinning,
+    GroupedQuery,
+    Query,
+    ReportsQuery,
+    RowValues,
+)
 from ogive.queries.candidates import ApproximationScore
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.statistics.base import Terms
+from ogive.statistics.recipes_reports import class_sums, owners_answer
 from ogive.strategies.summed import largest_loss
 
 FoundT = TypeVar("FoundT")
@@ -40,6 +54,9 @@ def ask_groups(
     Where a record may change its group and replacing it is hidden, it leaves one group and joins another. Then each
     group is asked as if its size were private, for so much less that the two together stay within the grant.
 
+    Owners who randomize their own records are each asked for their group's report. They send their group as it is, so
+    groups are public then, and each report costs what it would cost alone.
+
     Args:
         groups: Column, thresholds and groups.
         ask: Starts the procedure of one group on terms; it asks of the column alone.
@@ -51,7 +68,13 @@ def ask_groups(
 
     Raises:
         BudgetError: nothing that the procedure could ask would stay within the terms.
+        ParameterError: owners are asked, and groups are not to be public.
     """
+    if owners_answer(terms) and not public_groups and terms.adjacency is Adjacency.REPLACE:
+        raise ParameterError(
+            "every owner says which group a report is for, so groups are public under trust local; "
+            "say public_groups=True, or use trust central"
+        )
     shared = _shared_terms(groups, ask, terms, public_groups)
     known = shared.adjacency is Adjacency.REPLACE
     procedures = [ask(shared) for _ in groups.groups]
@@ -69,16 +92,29 @@ def ask_groups(
     return [found[number] for number in range(len(procedures))]
 
 
-def _together(groups: GroupBinning, asked: list[Query | None], public_groups: bool) -> ClassCurvesQuery | GroupedQuery:
+Together = ClassCurvesQuery | GroupedQuery | ReportsQuery
+
+
+def _together(groups: GroupBinning, asked: list[Query | None], public_groups: bool) -> Together:
     """All groups' queries as one: a linear one where they all measure a whole curve by one strategy."""
     first = asked[0]
+    if isinstance(first, ReportsQuery):
+        domain = Domain((*first.rows.domain.columns, Categories(groups.by, groups.groups)))
+        return ReportsQuery(RowValues(domain), PublicClasses(first.oracle, len(groups.groups)))
     if isinstance(first, CurveQuery) and first.points is None and all(query == first for query in asked):
         return ClassCurvesQuery(groups, first.strategy, public_groups)
-    return GroupedQuery(groups, tuple(asked), public_groups)
+    parts = tuple(query for query in asked if query is None or isinstance(query, CuratorQuery))
+    return GroupedQuery(groups, parts, public_groups)
 
 
-def _split(query: ClassCurvesQuery | GroupedQuery, answer: Answer, known: bool) -> Iterator[Answer]:
+def _split(query: Together, answer: Answer, known: bool) -> Iterator[Answer]:
     """Each group's own answer."""
+    if isinstance(query, ReportsQuery):
+        assert isinstance(query.oracle, PublicClasses)
+        assert isinstance(query.oracle.inner, TreeOracle)
+        inner = query.oracle.inner
+        yield from (class_sums(answer, number, inner) for number in range(query.oracle.classes))
+        return
     number, start = query.aggregate.shape[0], 0
     sizes = (1,) * number if isinstance(query, ClassCurvesQuery) else query.sizes
     values = list(answer.values) if isinstance(query, ClassCurvesQuery) else answer.values
@@ -140,6 +176,7 @@ def _rehearsed_way(groups: GroupBinning, procedure: Procedure[FoundT], unit: Pri
     query = next(procedure)
     while True:
         losses.append(_together(groups, [query] * len(groups.groups), False).price(unit))
+        assert isinstance(query, CuratorQuery), "reports are asked for where groups are public"
         values = np.array([way]) if _selects(query) else query.answer(counts, None)
         try:
             query = procedure.send(Answer(values, None))

@@ -20,6 +20,7 @@ from ogive.statistics.methods import UNBIASED_METHODS, choose
 from ogive.statistics.predicted import strategy_energies, typical
 from ogive.statistics.recipes import Recipe, Task
 from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
+from ogive.statistics.recipes_reports import Reports, owners_answer
 from ogive.statistics.recipes_selected import PrivateSelection
 from ogive.statistics.recipes_whole import HistogramQueries, Projection
 from ogive.statistics.smoothed import curve_from
@@ -29,7 +30,7 @@ from ogive.strategies.base import approximates
 Method = str | Strategy | Recipe
 """A method's name, a recipe with options, or a strategy designed by hand."""
 
-_ALL: tuple[Recipe, ...] = (Projection(), HistogramQueries(), AdaptiveQuantiles(), PrivateSelection())
+_ALL: tuple[Recipe, ...] = (Projection(), HistogramQueries(), AdaptiveQuantiles(), PrivateSelection(), Reports())
 RECIPES = {recipe.name: recipe for recipe in _ALL}
 METHODS = (*UNBIASED_METHODS, *RECIPES)
 
@@ -83,6 +84,8 @@ def released(method: Method, task: Task) -> Generator[Query, Answer, Curve]:
         UnsupportedError: the trust model cannot serve it.
     """
     way = as_method(method)
+    if way == "auto" and owners_answer(task.terms):
+        way = RECIPES[Reports.name]
     if way == "auto":
         for recipe in better(task):
             try:
@@ -119,13 +122,14 @@ def better(task: Task) -> list[Recipe]:
 
     None where nothing is hidden, since exact answers need no approximation, and none where the number of
     records is private and no public guess of it was given. Private selection is left to who asks for it: it spends
-    a part of the budget on looking at the records, and "auto" does not look.
+    a part of the budget on looking at the records, and "auto" does not look. Reports are for records that nobody sees;
+    there they are the only way.
     """
     if not task.terms.private or task.smooth not in ("auto", "isotonic") or task.records is None:
         return []
     found: list[tuple[Recipe | None, tuple[float, ...]]] = []
     for recipe in (None, *RECIPES.values()):
-        if recipe is not None and recipe.name == PrivateSelection.name:
+        if recipe is not None and recipe.name in (PrivateSelection.name, Reports.name):
             continue
         try:
             found.append((recipe, predicted_energies("auto" if recipe is None else recipe, task)))

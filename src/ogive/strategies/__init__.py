@@ -13,6 +13,8 @@ from ogive.strategies.path import PathNoise
 from ogive.strategies.path_design import design_path
 from ogive.strategies.projection import OrthogonalProjection
 from ogive.strategies.projection_design import design_projection
+from ogive.strategies.reported import ReportedTree
+from ogive.strategies.reported_design import design_reports
 from ogive.strategies.square_root import SquareRoot, design_square_root
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
 from ogive.strategies.tree import LeastSquaresTree, design_tree
@@ -27,6 +29,7 @@ __all__ = [
     "OrthogonalProjection",
     "PathNoise",
     "Pointwise",
+    "ReportedTree",
     "SquareRoot",
     "Strategy",
     "SummedApproximations",
@@ -35,6 +38,7 @@ __all__ = [
     "design_histogram",
     "design_path",
     "design_projection",
+    "design_reports",
     "design_square_root",
     "design_tree",
     "strategy_from_dict",
@@ -47,6 +51,7 @@ _STRATEGIES: tuple[Any, ...] = (
     OpenedThresholds,
     OrthogonalProjection,
     PathNoise,
+    ReportedTree,
     SquareRoot,
     SummedApproximations,
     SummedStrategies,

@@ -19,7 +19,7 @@ from ogive.noise import KeyedSource
 from ogive.noise.base import RandomSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, Int64, Query, ReportsQuery, RowValues
+from ogive.queries import Answer, CurveQuery, Int64, Query, ReportsQuery, RowValues
 from ogive.records import Records
 from ogive.trust.base import Opening
 
@@ -62,6 +62,11 @@ class Local:
         """Everything but reports needs somebody who sees records."""
         if isinstance(query, ReportsQuery):
             return None
+        if isinstance(query, CurveQuery):
+            return (
+                f"{query.method} needs somebody who sees records, and here nobody does; "
+                "use method='reports', or trust central"
+            )
         return (
             f"{query.method} needs somebody who sees records, and here nobody does; "
             "use trust central, or a statistic that local reports can answer, such as ecdf or ustatistic"

@@ -1,0 +1,140 @@
+"""The recipe of the local model: every record's owner reports, noisily, in which block of a hierarchy it lies.
+
+Reports estimate the count of every block without bias, least squares over the hierarchy makes them cumulative counts,
+and smoothing a valid curve. Which hierarchy is taken follows from public numbers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ogive.accounting import loss_per_row, pure_epsilon
+from ogive.columns import Domain
+from ogive.errors import ParameterError, UnsupportedError
+from ogive.grids import Grid
+from ogive.local.tree import TreeOracle
+from ogive.privacy import Adjacency, PureDP
+from ogive.queries import Answer, Binning, Query, ReportsQuery, RowValues
+from ogive.queries.base import Int64, check_missing
+from ogive.smoothing import unsmoothable
+from ogive.statistics.base import Terms
+from ogive.statistics.curve import Curve
+from ogive.statistics.predicted import guessed, strategy_energies
+from ogive.statistics.recipes import Task
+from ogive.statistics.smoothed import curve_from
+from ogive.strategies.reported import ReportedTree
+from ogive.strategies.reported_design import design_reports, expected_tree, read_reports
+
+# never asked; shows whether a trust model serves any query of its kind
+_PROBE = ReportsQuery(RowValues(Domain((Binning("x", Grid.linear(0, 1, bins=2)),))), TreeOracle(2, PureDP(1).epsilon))
+
+NODES = ("hadamard", "unary")
+SPLITS = ("users", "budget")
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Reports about the nodes of a hierarchy over the bins, which every record's owner randomizes.
+
+    Fields:
+        branching: Children of a node, 2 to 8; None for the smallest predicted error.
+        nodes: "hadamard" (an index and a bit) or "unary" (a bit for each node: longer, less noise from epsilon 2
+            on); None for the smaller predicted error.
+        split: "users" (an owner reports on one level) or "budget" (on all, with a share of epsilon); None for the
+            smaller predicted error.
+        seed: Public; decides with each participant's number who reports on which level.
+    """
+
+    name: ClassVar[str] = "reports"
+
+    branching: int | None = None
+    nodes: str | None = None
+    split: str | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        children = self.branching
+        if children is not None and (
+            isinstance(children, bool) or not isinstance(children, int) or not 2 <= children <= 8
+        ):
+            raise ParameterError(f"branching must be a whole number from 2 to 8, got {children!r}")
+        for name, allowed in (("nodes", NODES), ("split", SPLITS)):
+            if getattr(self, name) not in (None, *allowed):
+                raise ParameterError(f"{name} must be {' or '.join(allowed)}, got {getattr(self, name)!r}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 63:
+            raise ParameterError(f"seed must be a whole number from 0 to 2^63 - 1, got {self.seed!r}")
+
+    def oracle(self, task: Task) -> TreeOracle:
+        """How each owner's bin is randomized.
+
+        Raises:
+            ParameterError: there are too few or too many thresholds.
+        """
+        privacy = task.terms.privacy
+        pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
+        grant = loss_per_row(pure, task.rows)
+        assert isinstance(grant, PureDP)
+        return design_reports(
+            task.size, grant.epsilon, branching=self.branching, nodes=self.nodes, split=self.split, seed=self.seed
+        )
+
+    def query(self, task: Task) -> ReportsQuery:
+        """What is asked of every owner.
+
+        Raises:
+            ParameterError: the terms keep the number of records private, or there are too few of them.
+        """
+        if task.terms.adjacency is not Adjacency.REPLACE:
+            raise ParameterError(
+                "whoever gets reports can count them, so the number of records cannot be private; use adjacency REPLACE"
+            )
+        check_missing(task.binning, task.terms.adjacency)
+        return ReportsQuery(RowValues(Domain((task.binning,))), self.oracle(task))
+
+    def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
+        """Collect one report of every owner."""
+        refusal = task.terms.refusal(_PROBE)
+        if refusal is not None:
+            raise UnsupportedError(refusal)
+        query = self.query(task)
+        assert isinstance(query.oracle, TreeOracle)
+        levels, records = query.oracle.levels, task.terms.records
+        if records is not None and records < levels:
+            raise ParameterError(f"{records} records are too few for reports on {levels} levels; take fewer bins")
+        answer = yield query
+        return reported_curve(query.oracle, answer, task)
+
+    def energies(self, task: Task) -> tuple[float, ...]:
+        """Sampling and the noise of reports."""
+        return strategy_energies(self.expected(task, guessed(task)), task)
+
+    def expected(self, task: Task, records: int) -> ReportedTree:
+        """The strategy that so many owners' reports would make."""
+        return expected_tree(self.oracle(task), records)
+
+
+def reported_curve(oracle: TreeOracle, answer: Answer, task: Task) -> Curve:
+    """The curve of some reports; post-processing.
+
+    Args:
+        oracle: How they were made.
+        answer: What they add up to, and how many they are.
+        task: Column, grid, terms and smoothing.
+    """
+    strategy, values = read_reports(oracle, answer.values)
+    reason = unsmoothable(strategy, task.smooth)
+    assert reason is None, "every smoothing of trees is offered for reports"
+    return curve_from(Answer(values, answer.totals), task.binning, strategy, task.terms, task.smooth)
+
+
+def owners_answer(terms: Terms) -> bool:
+    """Whether the trust model asks the records' owners, so that reports are all that it serves."""
+    return terms.refusal(_PROBE) is None
+
+
+def class_sums(answer: Answer, number: int, oracle: TreeOracle) -> Answer:
+    """One class's reports of an answer about public classes, with their number."""
+    sums: Int64 = answer.values[number]
+    return Answer(sums, (oracle.reports(sums),), answer.noisy, answer.spread)
