@@ -13,7 +13,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.releasing import release
-from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc
+from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc, Ustatistic
 from ogive.statistics.plain_json import parse
 from ogive.statistics.stored import READERS, read_estimate
 from ogive.trust import Central, Clear
@@ -36,6 +36,8 @@ STATISTICS = [
     Bounds("p", base=10, smallest=0.01, largest=10),
     Boxplot("p", (0, 1), bins=8, by="y", groups=("ill", "well"), curve="tree_ls"),
     Boxplot("day", ("2024-01-01", "2024-03-01"), grid="integers", method="five_numbers"),
+    Ustatistic("p", "gini", bounds=(0, 1)),
+    Ustatistic(("p", "y"), "auc", bounds=(0, 1), positive="ill"),
 ]
 
 

@@ -13,12 +13,14 @@ from ogive.report.kinds.calibration import calibration_chapter
 from ogive.report.kinds.discrimination import discrimination_chapter
 from ogive.report.kinds.distribution import distribution_chapter
 from ogive.report.kinds.limits import limits_chapter
+from ogive.report.kinds.pairs import pairs_chapter
 from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.curve import Curve
 from ogive.statistics.quantiles import QuantileEstimates
 from ogive.statistics.roc_estimate import RocEstimate
+from ogive.statistics.ustatistic_estimate import UstatisticEstimate
 
 KINDS: dict[type, Callable[[Any, Any], Chapter]] = {
     Curve: distribution_chapter,
@@ -27,6 +29,7 @@ KINDS: dict[type, Callable[[Any, Any], Chapter]] = {
     Calibration: calibration_chapter,
     BoundsEstimate: limits_chapter,
     Boxplots: boxplot_chapter,
+    UstatisticEstimate: pairs_chapter,
 }
 """For each type of estimate the function that reads a chapter off one, and off the truth where that is shown."""
 
