@@ -47,6 +47,7 @@ bench: $(VENV)/work.stamp
 	$(BIN)/python benchmarks/smoothing.py
 	$(BIN)/python benchmarks/curves.py
 	$(BIN)/python benchmarks/roc.py
+	$(BIN)/python benchmarks/local.py
 	$(BIN)/python benchmarks/projection_noise.py
 	$(BIN)/python benchmarks/projection.py
 	$(BIN)/python benchmarks/projection_tables.py

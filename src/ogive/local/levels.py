@@ -49,6 +49,10 @@ class Layout:
         return tuple((nodes - 1).bit_length() for nodes in self.nodes)
 
     @cached_property
+    def _shifts(self) -> Int64:
+        return np.array(self.exponents, dtype=np.int64)
+
+    @cached_property
     def tallies(self) -> tuple[int, ...]:
         """Length of each level's tally; 0 for a level so large that its reports must be kept instead."""
         sizes = [
@@ -83,7 +87,7 @@ class Layout:
             return (0,) * len(self.nodes)
         return (0, *np.cumsum(self.widths).tolist()[:-1])
 
-    @property
+    @cached_property
     def payload_bytes(self) -> int:
         """Length of a payload."""
         return sum(self.widths) if self.joint else max(self.widths)
@@ -129,12 +133,11 @@ class Layout:
                 payloads[rows, : self.widths[level]] = field
             rows = np.flatnonzero(~np.array(self.unary)[levels])
             part = np.empty((rows.size, self.payload_bytes), dtype=np.uint8)
-            exponents = np.array(self.exponents, dtype=np.int64)[levels[rows]]
-            write_bytes(part, hadamard_values(exponents, places[rows], threshold, source=source))
+            write_bytes(part, hadamard_values(self._shifts[levels[rows]], places[rows], threshold, source=source))
             payloads[rows] = part
             return payloads
-        exponents = np.array(self.exponents, dtype=np.int64)[levels]
-        write_bytes(payloads, hadamard_values(exponents, places, threshold, source=source, negative=negative))
+        values = hadamard_values(self._shifts[levels], places, threshold, source=source, negative=negative)
+        write_bytes(payloads, values)
         return payloads
 
     def add(self, sums: Int64, numbers: Int64, payloads: UInt8, assignment: Assignment | None) -> NDArray[np.bool_]:

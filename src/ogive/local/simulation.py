@@ -98,25 +98,11 @@ def _asked(table: Int64, assignment: Assignment | None, levels: int, generator: 
     places = np.flatnonzero(table)
     left = table.reshape(-1)[places]
     for size in sizes:
-        drawn = _sample(left, int(size), generator)
+        drawn = generator.multivariate_hypergeometric(left, int(size), method="marginals")
         left = left - drawn
         found = np.zeros(table.size, dtype=np.int64)
         found[places] = drawn
         yield found.reshape(table.shape)
-
-
-def _sample(people: Int64, size: int, generator: np.random.Generator) -> Int64:
-    """How many of each kind are in a sample without replacement, by conditional hypergeometric draws."""
-    left = int(people.sum())
-    drawn = np.zeros_like(people)
-    for place, count in enumerate(people.tolist()):
-        if size == 0:
-            break
-        if count:
-            taken = int(generator.hypergeometric(count, left - count, size)) if left > count else size
-            drawn[place] = taken
-            size, left = size - taken, left - count
-    return drawn
 
 
 def _add_level(

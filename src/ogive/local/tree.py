@@ -148,6 +148,11 @@ class TreeOracle:
         return int(self.branching**self.levels)
 
     @cached_property
+    def _spans(self) -> Int64:
+        """Symbols of a node at each level."""
+        return np.array([self.branching ** (self.levels - level) for level in range(1, self.levels + 1)], np.int64)
+
+    @cached_property
     def layout(self) -> Layout:
         """Where bits lie and sums go."""
         nodes = tuple(self.branching**level for level in range(1, self.levels + 1))
@@ -204,12 +209,11 @@ class TreeOracle:
     def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
         """Reports of some participants, shape (n, payload_bytes)."""
         symbols, numbers = check_symbols(symbols, numbers, self.size)
-        spans = np.array([self.branching ** (self.levels - level) for level in range(1, self.levels + 1)], np.int64)
         if self.levels_of is None:
-            places = [symbols // span for span in spans]
+            places = [symbols // span for span in self._spans]
             return self.layout.answer_all(places, self._threshold, source=source)
         levels = self.levels_of.of(numbers)
-        return self.layout.answer_one(levels, symbols // spans[levels], self._threshold, source=source)
+        return self.layout.answer_one(levels, symbols // self._spans[levels], self._threshold, source=source)
 
     def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
         """Add reports in place; an index that its level has not makes a report malformed."""
