@@ -245,12 +245,15 @@ def prunes(sizes: Sizes, a: float, prune: str | bool) -> bool:
     """Whether nodes are discarded.
 
     Raises:
-        ParameterError: prune is neither "auto" nor a truth value.
+        ParameterError: prune is neither "auto" nor a truth value, or there are too many nodes to look into all.
     """
+    large = sizes.branching**sizes.levels > MOST_NODES
+    if prune is False and large:
+        raise ParameterError(
+            f"{sizes.levels} levels have more than {MOST_NODES} nodes to look into; prune, or use fewer levels"
+        )
     if isinstance(prune, bool):
         return prune
     if prune != "auto":
         raise ParameterError(f"prune must be 'auto', True or False, got {prune!r}")
-    if sizes.branching**sizes.levels > MOST_NODES:
-        return True
-    return all_nodes_variance(sizes) >= lost_bound(sizes, a)
+    return large or all_nodes_variance(sizes) >= lost_bound(sizes, a)
