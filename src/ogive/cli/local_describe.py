@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Group, Parameter
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 app = App(name="describe", help="Write what owners are asked, and say what they are told.")
 
 GINI = UstatOptions()
+_SHOWN = 10**6  # millionths, rounded up
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -125,7 +128,7 @@ def _shuffled(description: Description, delta: str) -> str:
         bound = shuffled_epsilon(group, loss.epsilon, delta)
     except ParameterError as problem:
         raise ParameterError(f"--shuffled: {problem}") from None
-    kept = ApproxDP(f"{float(bound):.6g}", delta)
+    kept = ApproxDP(Fraction(math.ceil(bound * _SHOWN), _SHOWN), delta)
     return "\n".join(
         [
             "If somebody whom all trust takes the participants' numbers off and shuffles the reports on each question,",

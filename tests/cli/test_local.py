@@ -1,0 +1,369 @@
+"""A real collection by hand: describe, show, randomize and aggregate, through files, whatever is in them."""
+
+import gzip
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from ogive import Curve
+from ogive.cli import local, main
+from ogive.local import Collection, Description
+from ogive.local import collection as collecting
+
+N = 3_000
+RNG = np.random.default_rng(5)
+AGES = RNG.normal(50, 15, N).clip(0, 120).round(1)
+ASK = ("--column", "age", "--bounds", "0", "120", "--bins", "32", "--epsilon", "2", "--participants", str(N))
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command: (status, standard output, standard error)."""
+
+    def run_it(*arguments):
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_it
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A description, a table, and reports of it in three files."""
+    folder = tmp_path_factory.mktemp("collection")
+    assert main(["local", "describe", "ecdf", *ASK, "--title", "Ages", "-o", str(folder / "study.json")]) == 0
+    for place, part in enumerate(np.array_split(AGES, 3)):
+        table = folder / f"{place}.csv"
+        table.write_text("age\n" + "\n".join(map(str, part)) + "\n")
+        first = str(place * N // 3)
+        arguments = [
+            "local",
+            "randomize",
+            folder / "study.json",
+            table,
+            "--first",
+            first,
+            "-o",
+            folder / f"{place}.bin",
+        ]
+        assert main([str(argument) for argument in arguments]) == 0
+    packed = folder / "1.bin"
+    packed.write_bytes(gzip.compress(packed.read_bytes()))
+    return folder
+
+
+def parts(files):
+    return [files / f"{place}.bin" for place in range(3)]
+
+
+def test_describe_writes_what_participants_are_told(run, tmp_path):
+    status, out, err = run("local", "describe", "ecdf", *ASK, "-o", tmp_path / "study.json")
+    assert (status, out) == (0, "")
+    assert "wrote" in err
+    assert "What it reveals" in err
+    description = Description.from_json(tmp_path / "study.json")
+    assert description.participants == N
+    assert description.statistic["name"] == "ecdf"
+    status, out, err = run("local", "show", tmp_path / "study.json")
+    assert (status, err) == (0, "")
+    assert out.strip() == description.words
+
+
+def test_describe_without_a_file_is_a_preview(run):
+    status, out, err = run("local", "describe", "ecdf", *ASK)
+    assert status == 0
+    assert "What it reveals" in out
+    assert err == "this was a preview: name a file with -o, which participants need\n"
+    status, out, err = run("local", "describe", "ecdf", *ASK, "--json")
+    assert Description.from_json(out).title == ""
+    assert "What it reveals" in err
+
+
+def test_describe_asks_for_quantiles_and_statistics_of_pairs(run):
+    quantiles = run("local", "describe", "quantiles", "--probabilities", "0.5", *ASK, "--json")
+    assert Description.from_json(quantiles[1]).statistic["name"] == "quantiles"
+    pairs = ("--columns", "age", "--kernel", "gini", "--bounds", "0", "120", "--epsilon", "1", "--participants", "9000")
+    status, out, err = run("local", "describe", "ustat", *pairs, "--json")
+    assert status == 0, err
+    assert Description.from_json(out).statistic["name"] == "ustatistic"
+
+
+def test_describe_tells_what_shuffling_leaves(run):
+    status, out, err = run("local", "describe", "ecdf", *ASK, "--shuffled", "1e-6", "--json")
+    assert status == 0, err
+    description = Description.from_json(out)
+    from ogive.accounting.shuffling import shuffled_epsilon
+    from ogive.local.groups import smallest_group
+
+    group = smallest_group(description.oracle, N)
+    assert f"(the smallest group of reports on one question has {group})" in err
+    kept = float(err.split("no more than epsilon = ")[1].split(",")[0])
+    bound = float(shuffled_epsilon(group, 2, "1e-6"))
+    assert bound <= kept < bound * 1.001 < 2
+
+
+LABELS = (
+    "--columns",
+    "age",
+    "sick",
+    "--kernel",
+    "auc",
+    "--bounds",
+    "0",
+    "120",
+    "--epsilon",
+    "1",
+    "--participants",
+    "900",
+)
+
+
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("ecdf", *ASK[:-1], "0"), "participants must be a whole number of at least 1, got 0"),
+        (("ecdf", *ASK[:-1], "many"), "it must be a whole number, got 'many'"),
+        (("ecdf", *ASK, "--delta", "2"), "--delta must be strictly between 0 and 1"),
+        (("ecdf", *ASK, "--shuffled", "0"), "--shuffled: delta must be from 1e-100 to below 1"),
+        (("ustat", *LABELS, "--shuffled", "1e-6"), "--shuffled: reports of public classes mix with those of their own"),
+        (("ecdf", *ASK, "--title", "a\nb"), "title must be one line"),
+        (("ecdf", *ASK, "-o", "/nowhere/study.json"), "the folder /nowhere does not exist"),
+    ],
+)
+def test_describe_refuses_what_cannot_be(run, command, message):
+    status, out, err = run("local", "describe", *command)
+    assert status in (1, 2)
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert out == ""
+
+
+def test_randomize_numbers_by_a_column(run, files, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("age,who\n30,7\n40,5\n")
+    status, out, err = run(
+        "local", "randomize", files / "study.json", table, "--number-column", "who", "-o", tmp_path / "r"
+    )
+    assert (status, out) == (0, "")
+    assert "2 reports, each of which costs its owner epsilon = 2" in err
+    found = Collection(files / "study.json")
+    found.add(tmp_path / "r")
+    assert (found.accepted, found.heard(7), found.heard(5)) == (2, True, True)
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        ("age\nhunter2\n", (), "hold"),
+        ("age\n\n5\n", (), "missing"),
+        ("years\n5\n", (), "has no column 'age'; it has years"),
+        ("age\n5\n6\n", ("--first", "2999"), "the numbers 0 to 2999, got 2 rows from number 2999 on"),
+        ("age\n5\n", ("--first", "-1"), "got 1 rows from number -1 on"),
+        ("age,who\n5,1\n6,1\n", ("--number-column", "who"), "two rows have the same number"),
+        ("age,who\n5,1.5\n6,1\n", ("--number-column", "who"), "must hold the participants' numbers, which are whole"),
+        ("age,who\n5,3000\n", ("--number-column", "who"), "'who'"),
+        ("age\n5\n", ("--number-column", "who"), "has no column 'who'"),
+    ],
+)
+def test_randomize_refuses_what_does_not_fit(run, files, tmp_path, table, options, message):
+    (tmp_path / "t.csv").write_text(table)
+    status, out, err = run(
+        "local", "randomize", files / "study.json", tmp_path / "t.csv", "-o", tmp_path / "r", *options
+    )
+    assert (status, out) == (2, "")
+    assert message in err
+    assert "hunter2" not in err
+    assert len(err.splitlines()) == 1
+    assert not (tmp_path / "r").exists()
+
+
+def test_randomize_does_not_write_over_what_it_reads(run, files):
+    for taken in ("study.json", "0.csv"):
+        status, _, err = run("local", "randomize", files / "study.json", files / "0.csv", "-o", files / taken)
+        assert status == 2
+        assert "would overwrite another file of this run" in err
+
+
+def test_three_partial_states_give_identical_estimates_in_any_order(run, files, tmp_path):
+    status, out, err = run("local", "aggregate", files / "study.json", *parts(files), "--json")
+    assert status == 0, err
+    assert f"{N} reports accepted" in err
+    whole = Curve.from_json(out)
+    assert whole.provenance.trust == "local"
+    assert abs(whole(50) - np.mean(AGES <= 50)) < 0.15
+    for place, part in enumerate(parts(files)):
+        state = tmp_path / f"{place}.state"
+        assert run("local", "aggregate", files / "study.json", part, "--partial", state, "--count-only")[0] == 0
+    for order in ((0, 1, 2), (2, 1, 0), (1, 2, 0)):
+        states = [tmp_path / f"{place}.state" for place in order]
+        status, out, err = run("local", "aggregate", files / "study.json", *states, "--json")
+        assert status == 0, err
+        found = Curve.from_json(out)
+        assert found.with_provenance(whole.provenance) == whole
+
+
+def test_reports_and_states_are_mixed_and_read_once(run, files, tmp_path):
+    state, kept = tmp_path / "one.state", tmp_path / "all.state"
+    first, second, third = parts(files)
+    assert run("local", "aggregate", files / "study.json", second, "--partial", state, "--count-only")[0] == 0
+    every = (files / "study.json", first, state, third, "--partial", kept)
+    status, out, err = run("local", "aggregate", *every, "-o", tmp_path / "c.json", "--plot", tmp_path / "c.svg")
+    assert (status, out) == (0, ""), err
+    assert Curve.from_json(tmp_path / "c.json").total == N
+    assert "<svg" in (tmp_path / "c.svg").read_text()
+    before = kept.read_bytes()
+    status, out, err = run("local", "aggregate", *every)
+    assert status == 0
+    assert "Distribution function of age" in out
+    assert err.count("nothing new") == 3
+    assert kept.read_bytes() == before
+
+
+def test_duplicates_and_damage_are_counted_and_nothing_crashes(run, files, tmp_path):
+    first = parts(files)[0].read_bytes()
+    size = Description.from_json(files / "study.json").report_bytes
+    bad = tmp_path / "bad"
+    bad.write_bytes(first[: 4 * size] + first[:size] + b"\x07" * size + first[:5] + b"\xff" * (size - 5) + b"cut")
+    status, out, err = run("local", "aggregate", files / "study.json", bad, parts(files)[0], parts(files)[2], "--json")
+    assert status == 0
+    counts = (
+        "2000 reports accepted; 5 refused: of participants who had reported already; 2 refused: malformed; 1 refused"
+    )
+    assert counts in err
+    assert Curve.from_json(out).total == 2000
+
+
+def test_too_few_reports_are_refused_with_counts(run, files, tmp_path):
+    one = tmp_path / "one"
+    one.write_bytes(parts(files)[0].read_bytes()[: Description.from_json(files / "study.json").report_bytes] + b"cut")
+    status, out, err = run("local", "aggregate", files / "study.json", one)
+    assert (status, out) == (1, "")
+    assert err.endswith("but 1 were accepted and 1 refused\n")
+    assert run("local", "aggregate", files / "study.json")[0] == 1
+
+
+def test_other_peoples_files_are_refused_by_name(run, files, tmp_path):
+    other, state = tmp_path / "other.json", tmp_path / "other.state"
+    run("local", "describe", "ecdf", *ASK, "-o", other)
+    assert run("local", "aggregate", other, "--partial", state, "--count-only")[0] == 0
+    cases = [
+        (("aggregate", files / "study.json", state), f"{state}: the partial state is of another description"),
+        (
+            ("aggregate", files / "study.json", "--partial", state),
+            f"{state}: this partial state is of another description",
+        ),
+        (("aggregate", files / "0.csv"), "this is no description of a collection"),
+        (("show", files / "0.bin"), "this is no description of a collection"),
+    ]
+    damaged = tmp_path / "damaged.state"
+    damaged.write_bytes(state.read_bytes()[:-1])
+    cases.append((("aggregate", files / "study.json", damaged), f"{damaged}: the partial state is damaged"))
+    cases.append(
+        (("aggregate", files / "study.json", "--partial", damaged), f"{damaged}: the partial state is damaged")
+    )
+    for command, message in cases:
+        status, out, err = run("local", *command)
+        assert (status, out) == (1, ""), err
+        assert message in err
+        assert len(err.splitlines()) == 1
+    # reports to another description are counted, and there are none left to estimate from
+    status, _, err = run("local", "aggregate", other, parts(files)[0])
+    assert status == 1
+    assert f"{N // 3} refused: not to this description" in err
+
+
+def test_states_that_share_participants_are_refused_and_the_rest_is_kept(run, files, tmp_path):
+    states = [tmp_path / "a", tmp_path / "b"]
+    for state in states:
+        run("local", "aggregate", files / "study.json", parts(files)[0], "--partial", state, "--count-only")
+    twice = tmp_path / "twice"
+    twice.write_bytes(parts(files)[0].read_bytes()[::-1])
+    run("local", "aggregate", files / "study.json", twice, "--partial", states[1], "--count-only")
+    kept = tmp_path / "kept"
+    status, _, err = run("local", "aggregate", files / "study.json", *states, "--partial", kept)
+    assert status == 1
+    assert f"{states[1]}: 1000 participants are in both partial states" in err
+    assert Collection.load(kept).accepted == 1000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--count-only",), "--count-only needs --partial"),
+        (("--plot", "x.gif"), "--plot must name a .png or .svg file"),
+        (("-o", "/nowhere/x.json"), "the folder /nowhere does not exist"),
+    ],
+)
+def test_aggregate_refuses_before_it_reads(run, files, options, message):
+    status, out, err = run("local", "aggregate", files / "study.json", files / "none", *options)
+    assert (status, out) == (2, "")
+    assert message in err
+
+
+def test_a_missing_file_is_named(run, files):
+    status, _, err = run("local", "aggregate", files / "study.json", files / "none")
+    assert status == 2
+    assert f"cannot read {files / 'none'}: No such file" in err
+
+
+def test_an_interrupted_run_goes_on_where_it_saved(run, files, tmp_path, monkeypatch):
+    monkeypatch.setattr(local, "SAVE_SECONDS", 0.0)
+    monkeypatch.setattr(collecting, "CHUNK", 100)
+    state = tmp_path / "state"
+    added = collecting.Collection._add_chunk
+    calls = []
+
+    def stop(self, reports):
+        calls.append(len(reports))
+        if len(calls) == 17:
+            added(self, reports[:50])
+            raise KeyboardInterrupt
+        return added(self, reports)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(collecting.Collection, "_add_chunk", stop)
+        status, out, err = run("local", "aggregate", files / "study.json", *parts(files), "--partial", state, "--json")
+    assert (status, out) == (128 + signal.SIGINT, "")
+    assert err == "ogive: stopped; the same command goes on from where it last saved\n"
+    assert Collection.load(state).accepted == 1600
+    check_resumed(run, files, state)
+
+
+KILLED = """
+import os, signal, sys
+from ogive.cli import local, main
+from ogive.local import collection as collecting
+local.SAVE_SECONDS, collecting.CHUNK = 0.0, 100
+saved, save = [], collecting.Collection.save
+def kill(self, path):
+    save(self, path)
+    saved.append(path)
+    if len(saved) == 12:
+        self._sums[:] = -1
+        os.kill(os.getpid(), signal.SIGKILL)
+collecting.Collection.save = kill
+main(sys.argv[1:])
+"""
+
+
+def test_a_killed_run_goes_on_where_it_saved(run, files, tmp_path):
+    state = tmp_path / "state"
+    command = ["local", "aggregate", files / "study.json", *parts(files), "--partial", state]
+    killed = subprocess.run([sys.executable, "-c", KILLED, *map(str, command)], capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert Collection.load(state).accepted == 1100  # a save at the end of the first file, too
+    check_resumed(run, files, state)
+
+
+def check_resumed(run, files, state):
+    """The same command ends as if it had never been stopped."""
+    status, out, err = run("local", "aggregate", files / "study.json", *parts(files), "--partial", state, "--json")
+    assert status == 0, err
+    assert f"{N} reports accepted\n" in err
+    _, whole, _ = run("local", "aggregate", files / "study.json", *parts(files), "--json")
+    curves = [Curve.from_json(text) for text in (out, whole)]
+    assert curves[0].with_provenance(curves[1].provenance) == curves[1]
