@@ -37,8 +37,9 @@ from ogive.noise.base import RandomSource
 from ogive.noise.shares import MOST_PARTIES, ShareNodes, share_of
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Answer, Int64, LinearQuery, Query, ReportsQuery
+from ogive.queries import Aggregate, Answer, Int64, Label, LinearQuery, Query, ReportsQuery
 from ogive.records import Records
+from ogive.records.labelled import columns_of
 from ogive.trust.base import NEEDS_OWNERS, Opening
 
 _WORDS = 2  # of 32 bits in a number
@@ -148,8 +149,7 @@ class SecAgg:
                 f"{query.method} needs all records in one place, and secure aggregation only adds up; "
                 "use trust central, or a method whose answers add up, such as path"
             )
-        label = getattr(query.aggregate, "label", None)
-        if label is not None and getattr(label, "negative", ()) is None:
+        if any(isinstance(column, Label) and column.negative is None for column in columns_of(query.aggregate)):
             return "parties cannot compare which other class they mean; say the negative class, for example negative=0"
         try:
             for law in {level.law for level in query.levels}:

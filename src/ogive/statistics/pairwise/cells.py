@@ -92,7 +92,7 @@ def means(query: CellsQuery, answer: Answer, matrices: Matrices, spreads: Matric
     centered = [kernel - middle for kernel, middle in zip(kernels, middles, strict=True)]
     even = _even(counts, total)
     pairs = float(total * (total - 1)) if total is not None else _sum(even, np.ones_like(centered[0]), noise, total)
-    if not pairs > 0:
+    if not (pairs > 0 and even.sum() > 1):
         return _undefined(len(kernels))
     sums = np.array([_sum(even, each, noise, total) for each in centered]) / pairs
     if total is None:
