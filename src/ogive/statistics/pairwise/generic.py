@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from ogive.errors import DataError, ParameterError
 from ogive.statistics.pairwise.laws import ReportLaw, law_of
 from ogive.statistics.pairwise.means import Means
-from ogive.statistics.pairwise.variance import conditional, hoeffding
+from ogive.statistics.pairwise.variance import estimated, hoeffding
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -34,7 +34,7 @@ def means(
     """Estimate U-statistics of some kernels from one set of reports, in O(k^2) after the reports are added up.
 
     Estimates are unbiased for the binned records, whatever their distribution, and constants come out exactly. Errors
-    are plugged in: exact covariances at the estimated distribution, projected on the simplex.
+    are exact covariances at estimated counts.
 
     Args:
         oracle: "krr", "unary" or "haar".
@@ -65,7 +65,7 @@ def means(
         whole = counts @ ready.matrix @ counts - law.diagonal(sums, ready)
         values.append(middle + whole / (n * (n - 1)))
         prepared.append(ready)
-    covariance = conditional(law, prepared, n * distribution)
+    covariance = estimated(law, prepared, counts, n * distribution)
     sampling = hoeffding([each.matrix for each in prepared], distribution, n)
     quantization = np.zeros(len(kernels))
     if spreads is not None:

@@ -19,7 +19,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.statistics.pairwise.generic import checked_matrices, on_simplex
 from ogive.statistics.pairwise.laws import law_of
 from ogive.statistics.pairwise.means import Means
-from ogive.statistics.pairwise.variance import two_sample_conditional, two_sample_hoeffding
+from ogive.statistics.pairwise.variance import two_sample_estimated, two_sample_hoeffding
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -65,7 +65,12 @@ def means(
         middle = (kernel.max() + kernel.min()) / 2  # constants cost nothing and need not be rounded
         prepared.append(law.prepare(kernel - middle))
         values.append(middle + shares[1] @ prepared[-1].matrix @ shares[0])
-    covariance = two_sample_conditional(law, prepared, n_positive * positive, n_negative * negative)
+    covariance = two_sample_estimated(
+        law,
+        prepared,
+        (n_positive * shares[1], n_negative * shares[0]),
+        (n_positive * positive, n_negative * negative),
+    )
     sampling = two_sample_hoeffding([each.matrix for each in prepared], positive, negative, n_positive, n_negative)
     quantization = np.zeros(len(kernels))
     if spreads is not None:

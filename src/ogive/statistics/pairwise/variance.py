@@ -24,21 +24,69 @@ def conditional(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64) -
     Args:
         law: Of the reports.
         prepared: Symmetric matrices in the law's coordinates.
-        counts: True counts of symbols, shape (k,), or an estimate of them; at least two records in all.
+        counts: True counts of symbols, shape (k,); at least two records in all.
 
     Returns:
-        Covariances, shape (m, m): exact for true counts.
+        Covariances, shape (m, m), exactly.
     """
+    paired, own = _paired(law, prepared, counts)
+    return _linear(law, prepared, counts, counts) + 2 * (paired - own)
+
+
+def estimated(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64, plausible: Float64) -> Float64:
+    """Covariance of the randomization, from the reports alone.
+
+    The linear part is of second order in the counts. Unbiased counts make it too large by four times the
+    sum over pairs, on average, which is taken off. Plausible counts are spread more evenly than the records where noise
+    is large, and the errors of smooth kernels look too small then; they give what the linear part is at least.
+
+    Args:
+        law: Of the reports.
+        prepared: Symmetric matrices in the law's coordinates.
+        counts: Unbiased counts of symbols, shape (k,).
+        plausible: Counts that are at least 0, with the same total.
+
+    Returns:
+        Covariances, shape (m, m), a positive semidefinite matrix.
+    """
+    paired, own = _paired(law, prepared, plausible)
+    least = _linear(law, prepared, plausible, plausible)
+    alone = _linear(law, prepared, counts, plausible)
+    return least + _excess(alone - 4 * paired - least) + 2 * (paired - own)
+
+
+def _paired(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64) -> tuple[Float64, Float64]:
+    """What all pairs of reports bring, and what pairs of a report with itself would, shape (m, m) each."""
     n = float(counts.sum())
+    scale = (n * (n - 1)) ** 2
+
+    def paired(i: int, j: int) -> float:
+        return law.trace(prepared[i], prepared[j], counts, counts) / scale
+
+    def own(i: int, j: int) -> float:
+        return float(counts @ law.symbol_traces(prepared[i], prepared[j])) / scale
+
+    return symmetric(len(prepared), paired), symmetric(len(prepared), own)
+
+
+def _linear(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64, weights: Float64) -> Float64:
+    """Covariance of single reports, of which `weights` have each symbol, among others with `counts`."""
+    n = float(weights.sum())
     others = [2 * ((each.left @ counts)[:, None] - each.left) for each in prepared]
 
-    def pair(i: int, j: int) -> float:
-        one, other = prepared[i], prepared[j]
-        alone = counts @ law.single(one, others[i], other, others[j])
-        paired = law.trace(one, other, counts, counts) - counts @ law.symbol_traces(one, other)
-        return float(alone + 2 * paired) / (n * (n - 1)) ** 2
+    def alone(i: int, j: int) -> float:
+        return float(weights @ law.single(prepared[i], others[i], prepared[j], others[j])) / (n * (n - 1)) ** 2
 
-    return symmetric(len(prepared), pair)
+    return symmetric(len(prepared), alone)
+
+
+def _excess(difference: Float64) -> Float64:
+    """The nearest covariance to a symmetric matrix, in its own scales."""
+    scale = np.sqrt(np.abs(np.diagonal(difference)))
+    scale = np.where(scale > 0, scale, 1.0)
+    values, vectors = np.linalg.eigh(difference / np.outer(scale, scale))
+    found: Float64 = (vectors * np.maximum(values, 0)) @ vectors.T * np.outer(scale, scale)
+    return (found + found.T) / 2
 
 
 def two_sample_conditional(
@@ -49,23 +97,66 @@ def two_sample_conditional(
     Args:
         law: Of the reports.
         prepared: Matrices in the law's coordinates; rows are of the positive class.
-        positive: Counts of symbols in the positive class, shape (k,).
-        negative: Counts of symbols in the negative class, shape (k,).
+        positive: True counts of symbols in the positive class, shape (k,).
+        negative: True counts of symbols in the negative class, shape (k,).
 
     Returns:
-        Covariances, shape (m, m): exact for true counts.
+        Covariances, shape (m, m), exactly.
     """
+    classes = positive, negative
+    return _sides(law, prepared, classes, classes) + _across(law, prepared, classes)
+
+
+def two_sample_estimated(
+    law: ReportLaw,
+    prepared: Sequence[Prepared],
+    counts: tuple[Float64, Float64],
+    plausible: tuple[Float64, Float64],
+) -> Float64:
+    """Covariance of the randomization of two-sample means, from the reports alone; see `estimated`.
+
+    Args:
+        law: Of the reports.
+        prepared: Matrices in the law's coordinates; rows are of the positive class.
+        counts: Unbiased counts of symbols in the positive and in the negative class.
+        plausible: Counts of both that are at least 0, with the same totals.
+
+    Returns:
+        Covariances, shape (m, m), a positive semidefinite matrix.
+    """
+    both = _across(law, prepared, plausible)
+    least = _sides(law, prepared, plausible, plausible)
+    return least + _excess(_sides(law, prepared, counts, plausible) - 2 * both - least) + both
+
+
+def _sides(
+    law: ReportLaw,
+    prepared: Sequence[Prepared],
+    counts: tuple[Float64, Float64],
+    weights: tuple[Float64, Float64],
+) -> Float64:
+    """Covariance of single reports of either class, of which `weights` have each symbol, against the other's counts."""
+    positive, negative = weights
     n_positive, n_negative = positive.sum(), negative.sum()
-    rows = [(each.left @ negative / n_negative)[:, None] for each in prepared]
-    columns = [(each.right @ positive / n_positive)[:, None] for each in prepared]
+    rows = [(each.left @ counts[1] / n_negative)[:, None] for each in prepared]
+    columns = [(each.right @ counts[0] / n_positive)[:, None] for each in prepared]
 
-    def pair(i: int, j: int) -> float:
+    def sides(i: int, j: int) -> float:
         first = law.form(positive, rows[i], rows[j])[0] / n_positive**2
-        second = law.form(negative, columns[i], columns[j])[0] / n_negative**2
-        both = law.trace(prepared[i], prepared[j], negative, positive) / (n_positive * n_negative) ** 2
-        return float(first + second + both)
+        return float(first + law.form(negative, columns[i], columns[j])[0] / n_negative**2)
 
-    return symmetric(len(prepared), pair)
+    return symmetric(len(prepared), sides)
+
+
+def _across(law: ReportLaw, prepared: Sequence[Prepared], counts: tuple[Float64, Float64]) -> Float64:
+    """What pairs of a report of each class bring, shape (m, m)."""
+    positive, negative = counts
+    pairs = positive.sum() * negative.sum()
+
+    def both(i: int, j: int) -> float:
+        return float(law.trace(prepared[i], prepared[j], negative, positive) / pairs**2)
+
+    return symmetric(len(prepared), both)
 
 
 def hoeffding(matrices: Sequence[Float64], distribution: Float64, records: float) -> Float64:
