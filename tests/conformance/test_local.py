@@ -87,7 +87,7 @@ def test_every_kind_of_guarantee_is_spent_as_pure_reports(statistic, privacy):
 @pytest.mark.parametrize("statistic", REFUSED, ids=lambda each: each.name)
 def test_what_needs_somebody_who_sees_records_is_refused_in_one_line_that_says_what_would_work(statistic):
     with pytest.raises(
-        UnsupportedError, match="use trust central, or a statistic that local reports can answer"
+        UnsupportedError, match="needs somebody who sees records, and here nobody does; use trust central, or"
     ) as why:
         released(statistic, PureDP(1))
     assert "\n" not in str(why.value)

@@ -11,6 +11,8 @@ _LONG_NAMES = "max_rows_per_person|positive_share|positive_when|false_alarm|expe
 _PHRASES = (
     (r"bounds=\((\S+), (\S+)\)", r"--bounds \1 \2"),
     (r"groups=\('(\w+)', '(\w+)'\)", r"--groups \1 \2"),
+    (r"categories=\('(\w+)', '(\w+)'\)", r"--categories \1 \2"),
+    (r"\bleave out rounding='randomized'", "leave out --rounding randomized"),
     (r"\bwith groups=(?!\S)", "with --groups"),
     (r"\bgroups need by,", "--groups needs --by,"),
     (r"limit=PureDP\((\S+)\)", r"--limit-epsilon \1"),

@@ -65,7 +65,7 @@ class Local:
         if isinstance(query, CurveQuery):
             return (
                 f"{query.method} needs somebody who sees records, and here nobody does; "
-                "use method='reports', or trust central"
+                "use trust central, or for ecdf, quantiles and boxplot method='reports'"
             )
         return (
             f"{query.method} needs somebody who sees records, and here nobody does; "

@@ -206,7 +206,7 @@ def test_columns_may_be_given_as_domains_and_kernels_as_objects_or_functions():
 
 
 REFUSALS = {
-    "unknown kernel": (lambda: Ustatistic("x", "ginni", bounds=(0, 1)), r"unknown measure 'ginni'; there are auc, "),
+    "unknown kernel": (lambda: Ustatistic("x", "ginni", bounds=(0, 1)), r"unknown measure 'ginni'; there are 'auc', "),
     "too few columns": (lambda: Ustatistic("x", "kendall", bounds=(0, 1)), "2"),
     "too many columns": (lambda: Ustatistic(("x", "a"), "gini", bounds=(0, 1)), "1"),
     "no label": (lambda: Ustatistic("score", "auc", bounds=(0, 1)), "auc needs two columns, score and label, got 1"),

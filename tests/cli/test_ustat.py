@@ -1,0 +1,203 @@
+"""`ogive ustat`: values, trust, books, pictures and messages."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from helpers.wording import speaks_python
+from scipy.stats import kendalltau
+from sklearn.metrics import roc_auc_score
+
+import ogive
+from ogive.cli import main
+
+RNG = np.random.default_rng(6)
+N = 3_000
+ROOMS = RNG.integers(1, 6, N)
+CLEAN = np.clip(ROOMS + RNG.integers(-1, 2, N), 1, 5)
+SICK = RNG.random(N) < 0.4
+SCORE = np.round(1 / (1 + np.exp(-RNG.normal(SICK))), 4)
+MOOD = RNG.choice(["low", "fair", "high"], N, p=[0.5, 0.3, 0.2])
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("pairs") / "stays.csv"
+    rows = zip(ROOMS, CLEAN, SICK, SCORE, MOOD, 100 * SCORE, strict=True)
+    text = "".join(
+        f"{a},{b},{'yes' if s else 'no'},{score},{mood},{cents:.2f}\n" for a, b, s, score, mood, cents in rows
+    )
+    path.write_text("rooms,clean,sick,score,mood,cents\n" + text)
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    def run_it(*arguments):
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_it
+
+
+ONE = ("--epsilon", "1")
+TAU = ("--kernel", "kendall_b", "--columns", "rooms", "clean", "--bounds", "1", "5", "--grid", "integers")
+AUC = ("--kernel", "auc", "--columns", "score", "sick", "--bounds", "0", "1", "--positive", "yes")
+MOODS = ("--kernel", "collision", "--columns", "mood", "--categories", "low", "fair", "high")
+
+
+def read(text):
+    return ogive.UstatisticEstimate.from_json(text)
+
+
+@pytest.mark.parametrize("trust", ["central", "local", "clear"])
+@pytest.mark.parametrize("asked", [TAU, AUC, MOODS], ids=["kendall", "auc", "collision"])
+def test_every_kernel_under_every_trust_is_near_the_truth(run, table, asked, trust):
+    status, out, err = run("ustat", table, *asked, "--epsilon", "4", "--trust", trust, "--json")
+    assert (status, err) == (0, "")
+    found = read(out)
+    exact = read(run("ustat", table, *asked, "--trust", "clear", "--json")[1])
+    assert abs(found.value - exact.value) <= 5 * found.randomization_error + found.quantization
+    assert found.provenance.trust == trust
+    truth = {
+        "kendall_b": kendalltau(ROOMS, CLEAN).statistic,
+        "auc": roc_auc_score(SICK, SCORE),
+        "collision": -np.log(sum(k * (k - 1) for k in np.unique(MOOD, return_counts=True)[1]) / (N * (N - 1))),
+    }
+    assert exact.value == pytest.approx(truth[found.kernel], rel=1e-9)
+
+
+def test_prints_the_value_its_errors_and_both_intervals(run, table):
+    status, out, err = run("ustat", table, *TAU, *ONE, "--trust", "local")
+    assert (status, err) == (0, "")
+    assert out.startswith("Kendall's tau-b of rooms and clean\n")
+    for line in (
+        r"value: +0\.\d+",
+        r"standard error: .*randomization .*, sampling",
+        r"for the population",
+        r"for these records",
+    ):
+        assert re.search(line, out), line
+    assert "trust model local" in out
+
+
+def test_bins_methods_and_rounding_are_passed_on(run, table):
+    asked = ("--columns", "cents", "--bounds", "0", "100", "--bins", "8", "--trust", "local")
+    for options, method in ((("--method", "krr"), "krr"), (("--method", "unary", "--rounding", "randomized"), "unary")):
+        found = read(run("ustat", table, *asked, *options, *ONE, "--json")[1])
+        assert (found.kernel, found.method, found.bins) == ("gini", method, (8,))
+    cells = read(
+        run("ustat", table, *asked[:-2], "--method", "cells", "--adjacency", "add_or_remove", *ONE, "--json")[1]
+    )
+    assert (cells.method, cells.records) == ("cells", None)
+
+
+def test_columns_may_have_bounds_and_categories_of_their_own(run, table):
+    one = ("--columns", "rooms", "clean", "--kernel", "kendall", "--trust", "clear", "--json")
+    same = [
+        run("ustat", table, *one, "--bounds", "1", "5", "0", "9", "--bins", "4", "5")[1],
+        run("ustat", table, *one, "--categories", "rooms=1,2,3,4,5", "clean=1,2,3,4,5")[1],
+        run("ustat", table, *one, "--categories", "1", "2", "3", "4", "5")[1],
+        run("ustat", table, *one, "--bounds", "0", "9", "--categories", "rooms=1,2,3,4,5")[1],
+    ]
+    values = [read(out).value for out in same[:3]]
+    assert len(set(values)) == 1
+
+
+def test_private_labels_are_hidden_and_public_ones_counted(run, table):
+    public = read(run("ustat", table, *AUC, *ONE, "--json")[1])
+    private = read(run("ustat", table, *AUC, *ONE, "--private-labels", "--json")[1])
+    assert public.classes == (int((~SICK).sum()), int(SICK.sum()))
+    assert private.classes is None
+    assert abs(private.value - roc_auc_score(SICK, SCORE)) < 0.05
+
+
+def test_a_ledger_pays_once_and_a_report_shows_it(run, table, tmp_path):
+    books = ("--ledger", tmp_path / "b.db", "--limit-epsilon", "2")
+    status, _, err = run(
+        "ustat", table, *TAU, *ONE, *books, "-o", tmp_path / "tau.json", "--plot", tmp_path / "tau.png"
+    )
+    assert status == 0, err
+    assert "paid epsilon = 1" in err
+    assert (tmp_path / "tau.png").stat().st_size > 5_000
+    status, out, err = run("ustat", table, *TAU, *ONE, "--ledger", tmp_path / "b.db", "--json")
+    assert "costs nothing" in err
+    assert json.loads(out)["value"] == json.loads((tmp_path / "tau.json").read_text())["value"]
+    status, _, err = run("report", tmp_path / "tau.json", "-o", tmp_path / "page.html")
+    assert status == 0, err
+    assert "Kendall&#x27;s tau-b of rooms and clean" in (tmp_path / "page.html").read_text()
+
+
+BAD = {
+    "unknown kernel": (("--kernel", "tau"), "unknown measure 'tau'; there are 'auc'"),
+    "one column": (("--kernel", "kendall", "--columns", "rooms", "--bounds", "1", "5"), "2"),
+    "no bounds": (
+        ("--columns", "rooms"),
+        "say which values of column 'rooms' are possible, for example --bounds 0 120",
+    ),
+    "odd bounds": (("--columns", "rooms", "--bounds", "1"), "--bounds must be two values"),
+    "outside": (("--columns", "cents", "--bounds", "0", "1"), "outside"),
+    "undeclared": (("--kernel", "collision", "--columns", "mood", "--categories", "low", "fair"), "column 'mood'"),
+    "no label": (("--kernel", "auc", "--columns", "score", "--bounds", "0", "1"), "auc needs two columns"),
+    "other label": (
+        (
+            "--kernel",
+            "auc",
+            "--columns",
+            "score",
+            "sick",
+            "--bounds",
+            "0",
+            "1",
+            "--positive",
+            "ill",
+            "--negative",
+            "no",
+        ),
+        "label column 'sick'",
+    ),
+    "no such column": (("--columns", "height", "--bounds", "0", "1"), "'height'"),
+    "bins": (("--columns", "rooms", "--bounds", "1", "5", "--bins", "many"), "--bins must be auto or whole numbers"),
+    "a method": (("--columns", "rooms", "--bounds", "1", "5", "--method", "laplace"), "method must be one of auto"),
+    "a grid": (("--columns", "rooms", "--bounds", "1", "5", "--grid", "log"), "--grid must be linear"),
+    "hierarchy": (
+        ("--columns", "rooms", "--bounds", "1", "5", "--method", "hierarchy", "--trust", "local"),
+        "hierarchy is for an AUC with public labels",
+    ),
+    "a trust": (("--columns", "rooms", "--bounds", "1", "5", "--trust", "nobody"), "--trust must be one of central"),
+    "private count": (
+        ("--columns", "rooms", "--bounds", "1", "5", "--trust", "local", "--adjacency", "add_or_remove"),
+        "the number of records cannot be private",
+    ),
+    "kernel there": (
+        ("--columns", "rooms", "--bounds", "1", "5", "--trust", "local", "--method", "kernel"),
+        "needs somebody who sees records",
+    ),
+    "reports here": (("--columns", "rooms", "--bounds", "1", "5", "--method", "krr"), "use trust local"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_use_gives_one_clear_line_in_options(run, table, case):
+    arguments, message = BAD[case]
+    status, out, err = run("ustat", table, *arguments, *ONE)
+    assert status in (1, 2)
+    assert out == ""
+    assert err.startswith("ogive: error: ")
+    assert err.count("\n") == 1
+    assert message in err
+    assert not speaks_python(err)
+
+
+@pytest.mark.parametrize("command", ["roc", "calibration", "bounds"])
+def test_what_needs_somebody_who_sees_records_is_refused_under_local(run, table, command):
+    asked = {
+        "roc": ("--score", "score", "--label", "sick", "--positive", "yes", "--bounds", "0", "1"),
+        "calibration": ("--probability", "score", "--label", "sick", "--positive", "yes"),
+        "bounds": ("--column", "cents"),
+    }
+    status, _, err = run(command, table, *asked[command], *ONE, "--trust", "local")
+    assert status == 1
+    assert "needs somebody who sees records, and here nobody does; use trust central, or" in err
