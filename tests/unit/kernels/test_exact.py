@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 from ogive import DataError, Grid, ParameterError, kernels
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.kernels import counting
-from ogive.kernels.exact import exact_dot
+from ogive.kernels.exact import exact_dot, rounded_sum
 
 NUMBER = Binning("x", Grid.linear(0, 3, bins=6))
 WHOLE = Binning("x", Grid.integers(0, 3))
@@ -229,6 +229,13 @@ def test_the_scale_says_what_a_step_is():
     assert kernels.Greater("half").scale(domain) == kernels.Scale(Fraction(1, 2), Fraction(0), 2)
     with pytest.raises(ParameterError, match="bits must be a whole number from 1 to 30, got 31"):
         kernels.AbsoluteDifference().scale(domain, 31)
+
+
+def test_values_outside_the_stated_range_do_not_count_for_more():
+    """Whatever a kernel says, no pair adds more than its share, so the stated sensitivity holds."""
+    wild = rounded_sum(lambda x, y: 1e9 * (x - y)[..., 0], np.array([[0.0], [1], [5]]), -1, 1, 4)
+    assert wild == 0
+    assert rounded_sum(lambda x, y: 1e9 * (y - x)[..., 0], np.array([[0.0], [1], [5]]), -1, 1, 4) == 3 * 16
 
 
 def test_too_few_records_are_refused():
