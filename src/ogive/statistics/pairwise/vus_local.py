@@ -84,7 +84,7 @@ def volume(oracle: Any, sums: Int64, *, resamples: int = 100) -> LocalVus:
 
 
 def shares(inner: Any, sums: Int64) -> Float64:
-    """Unbiased shares of one class in all symbols, with those that only fill the domain up.
+    """Unbiased shares of one class in all symbols, shape (size,); what only fills the domain up has none.
 
     Raises:
         ParameterError: the leaves of a tree are too many to be counted.
@@ -92,17 +92,16 @@ def shares(inner: Any, sums: Int64) -> Float64:
     if isinstance(inner, TreeOracle):
         if inner.tallied < inner.levels:
             raise ParameterError(f"a tree of {inner.padded} leaves is too large for histograms; use 2^20 at most")
-        return np.asarray(inner.counts(sums)[-1] / inner.reports(sums), dtype=np.float64)
+        return np.asarray(inner.counts(sums)[-1][: inner.size] / inner.reports(sums), dtype=np.float64)
     law = law_of(inner)
-    return np.asarray(law.counts(sums) / law.records(sums), dtype=np.float64)
+    return np.asarray(law.counts(sums)[: inner.size] / law.records(sums), dtype=np.float64)
 
 
 def _resampled(oracle: PublicClasses, histograms: Float64, records: list[int], resamples: int) -> tuple[float, float]:
     """Variances of the randomization and of the sampling."""
     generator, source = np.random.default_rng(_SEED), KeyedSource.from_seed(_SEED)
     size = oracle.inner.size
-    # nobody has a symbol that only fills the domain up
-    laws = [on_simplex(each[:size], size) for each in histograms]
+    laws = [on_simplex(each, size) for each in histograms]
     part = min(1.0, _MOST_BYTES / (oracle.payload_bytes * sum(records)))
     people = [max(_least(oracle.inner), math.ceil(part * count)) for count in records]
     part = min(1.0, max(fewer / count for fewer, count in zip(people, records, strict=True)))
@@ -116,7 +115,7 @@ def _resampled(oracle: PublicClasses, histograms: Float64, records: list[int], r
             sums = np.zeros(oracle.inner.shape, dtype=np.int64)
             oracle.inner.add(sums, numbers, oracle.inner.randomize(symbols, numbers, source=source))
             exact.append(counts / count)
-            noisy.append(shares(oracle.inner, sums)[:size])
+            noisy.append(shares(oracle.inner, sums))
         drawn.append(vus(np.stack(exact)))
         differences.append(vus(np.stack(noisy)) - drawn[-1])
     return part * float(np.mean(np.square(differences))), part * float(np.var(drawn, ddof=1))
