@@ -73,7 +73,7 @@ def estimate_collection(collection: Collection) -> Any:
     """
     description = collection.description
     if description.statistic is None:
-        raise ParameterError("the description does not say what the reports are for; release a statistic by Collected")
+        raise ParameterError("the description does not say what its reports are for, so name the statistic yourself")
     try:
         statistic = statistic_from_dict(description.statistic)
     except ParameterError as problem:

@@ -10,8 +10,19 @@ import ogive
 from ogive.cli.wording import in_options
 
 # what a command reaches; strategies and noise get arguments that commands made
-PACKAGES = ("queries", "statistics", "trust", "records", "accounting", "session", "ledger", "planning", "plots")
-REACHED = ("releasing.py", "grids.py", "privacy.py", *(f"{package}/*.py" for package in PACKAGES))
+PACKAGES = (
+    "queries",
+    "statistics",
+    "trust",
+    "records",
+    "accounting",
+    "session",
+    "ledger",
+    "planning",
+    "plots",
+    "local",
+)
+REACHED = ("releasing.py", "collecting.py", "grids.py", "privacy.py", *(f"{package}/*.py" for package in PACKAGES))
 # arguments that no command passes on; parts of their messages
 PYTHON_ALONE = (
     "confidence_level must be",
@@ -27,6 +38,10 @@ PYTHON_ALONE = (
     "see left_out",
     "parties must be a list",
     "mu_squared must be above 0",
+    "secret must be",
+    "level_epsilon must be",
+    "composition needs level_epsilon",
+    "answers of this level_epsilon",
 )
 
 
