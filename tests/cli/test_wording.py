@@ -38,6 +38,7 @@ PYTHON_ALONE = (
     "see left_out",
     "parties must be a list",
     "mu_squared must be above 0",
+    "Collected takes a Collection",
     "secret must be",
     "level_epsilon must be",
     "composition needs level_epsilon",
