@@ -115,6 +115,37 @@ def test_values_of_randomized_response_are_those_of_the_table():
     np.testing.assert_allclose(np.diagonal(stated), [0.1133786281, 0.7454320152], atol=1e-10)
 
 
+def test_what_binning_may_have_changed_is_never_negative():
+    sums, spread = np.array([6, 0, 0]), 1 - np.eye(3)
+    law = law_of(KRR)
+    counts = law.counts(sums)
+    assert counts @ spread @ counts < law.diagonal(sums, law.prepare(spread)), "its unbiased estimate is negative"
+    assert generic.means(KRR, sums, [gini(3)], [spread]).quantization[0] == 0
+
+
+def test_several_kernels_have_a_joint_covariance():
+    # noise is large: what is taken off the linear parts must leave a covariance, in any units
+    for oracle in (RandomizedResponse(16, 1), UnaryOracle(16, 1), HaarOracle(16, 1)):
+        rng = np.random.default_rng(1)
+        sums = np.zeros(oracle.shape, dtype=np.int64)
+        for symbol in rng.integers(0, 16, 30) if oracle.name != "unary" else ():
+            options = responses(oracle, int(symbol))
+            sums += options[rng.integers(len(options))][1]
+        if oracle.name == "unary":
+            sums[:] = [*rng.binomial(30, float(oracle.chance), 16), 30]
+        kernels = [gini(16), np.eye(16), gini(16) ** 2]
+        found = generic.means(oracle, sums, kernels)
+        scale = np.sqrt(np.diagonal(found.covariance))
+        assert np.linalg.eigvalsh(found.covariance / np.outer(scale, scale)).min() > -1e-9
+        large = generic.means(oracle, sums, [1e6 * kernels[0], *kernels[1:]])
+        units = np.array([1e6, 1, 1])
+        np.testing.assert_allclose(large.covariance, found.covariance * np.outer(units, units), rtol=1e-6)
+        law = law_of(oracle)
+        plausible = 30 * generic.on_simplex(law.counts(sums) / 30, 16)
+        least = conditional(law, [law.prepare(kernel) for kernel in kernels], plausible)
+        assert np.linalg.eigvalsh((found.covariance - least) / np.outer(scale, scale)).min() > -1e-9
+
+
 def test_values_of_unary_and_haar_reports_are_those_of_the_table():
     # values 37 to 39
     law = law_of(UNARY)
