@@ -106,6 +106,14 @@ def test_describe_tells_what_shuffling_leaves(run):
     assert bound <= kept < bound * 1.001 < 2
 
 
+def test_describe_predicts_errors(run):
+    status, out, err = run("local", "describe", "ecdf", *ASK, "--predict")
+    assert status == 0, err
+    assert "What it reveals" in out
+    assert "3000 records, trust model local" in out
+    assert "*  reports  epsilon = 2  3000 randomized reports" in out
+
+
 LABELS = (
     "--columns",
     "age",

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Group, Parameter
 
 from ogive.cli.options import TABLE, MeasureOptions, OutputOptions, guarantee, whole
-from ogive.cli.output import check_outputs, publish
+from ogive.cli.output import busy, check_outputs, publish
 from ogive.cli.ustat_options import UstatOptions
+from ogive.cli.wording import in_options
 from ogive.errors import ParameterError, RefusalError
 
 if TYPE_CHECKING:
     from ogive.local.description import Description
+    from ogive.privacy import Privacy
     from ogive.statistics.base import Statistic
 
 app = App(name="describe", help="Write what owners are asked, and say what they are told.")
@@ -42,6 +44,9 @@ class PromiseOptions:
 
     title: str = ""
     """One line that tells participants what this is for."""
+
+    predict: Annotated[bool, Parameter(show_default=False)] = False
+    """Say also what error to expect if all report, by every method that fits; takes some seconds."""
 
     shuffled: str | None = None
     """Say also what is known to who sees the reports shuffled, or their sums alone, with this slack in probability."""
@@ -105,13 +110,27 @@ def _describe(statistic: Statistic[Any], promised: PromiseOptions, output: Outpu
     description = describe_collection(
         statistic, privacy=privacy, participants=promised.participants, title=promised.title
     )
-    shuffled = "" if promised.shuffled is None else f"\n\n{_shuffled(description, promised.shuffled)}"
-    told = f"{description.words}{shuffled}"
+    parts = [description.words]
+    if promised.shuffled is not None:
+        parts.append(_shuffled(description, promised.shuffled))
+    if promised.predict:
+        parts.append(_predicted(statistic, privacy, promised.participants))
+    told = "\n\n".join(parts)
     publish(description.to_json, lambda: told, output)
     if output.json or output.output is not None:
         print(told, file=sys.stderr)
     else:
         print("this was a preview: name a file with -o, which participants need", file=sys.stderr)
+
+
+def _predicted(statistic: Statistic[Any], privacy: Privacy, participants: int) -> str:
+    """What errors to expect."""
+    from ogive.planning import plan
+    from ogive.trust import Local
+
+    with busy("predicting errors") as progress:
+        made = plan(statistic, privacy=privacy, records=participants, trust=Local, progress=progress)
+    return in_options(str(made))
 
 
 def _shuffled(description: Description, delta: str) -> str:
