@@ -69,9 +69,7 @@ class Exact:
         sizes, means = self.query.read(answer.values)
         values, measure, domain = np.array(means), self.asked.measure, self.domain
 
-        def sampling(gradient: Float64) -> float | None:
-            if len(sizes) > 2:
-                return None
+        def sampling(gradient: Float64) -> float:
             return sampling_bound(measure, gradient, values, domain, sizes)
 
         nothing = np.zeros(len(values))
@@ -103,9 +101,8 @@ class Kernels:
     @cached_property
     def predicted(self) -> float:
         """Mean over the reference shapes of the variance."""
-        half = self.asked.records // 2
-        totals = (self.asked.records,) if self.asked.classes is None else (max(1, half), max(1, half))
         classes = 0 if self.asked.classes is None else self.asked.classes.size
+        totals = (max(1, self.asked.records // classes),) * classes if classes else (self.asked.records,)
         shapes = judged(self.asked.measure, self.domain, classes)
         found = [shape.gradient**2 @ noise_variances(self.query, totals, shape.means) for shape in shapes]
         return float(np.mean(found))
@@ -129,7 +126,6 @@ def kernels(asked: Asked) -> Kernels:
     Raises:
         ParameterError, UnsupportedError, ScaleError: means cannot be asked for.
     """
-    check_pairs(asked, Kernels.name)
     check_simple(asked, Kernels.name)
     rows, terms = asked.rows(_ANY_BINS), asked.terms
     if terms.adjacency is Adjacency.ADD_OR_REMOVE:

@@ -326,3 +326,24 @@ def test_more_records_than_the_bits_allow_are_refused():
     fitting = design_kernels(query.rows, query.measure, PureDP(1), records=1 << 17)
     totals = fitting.totals(sums, Adjacency.REPLACE)
     assert kernel_means(fitting, Answer(fitting.answer(sums, None), totals, noisy=False)).values.tolist() == [1.0]
+
+
+def test_a_volume_of_three_classes_is_released_with_an_error_that_holds():
+    """200 releases of one table at epsilon 0.2: errors against the exact volume, in stated deviations of the noise."""
+    from ogive.releasing import release
+    from ogive.statistics.ustatistic import Ustatistic
+
+    table = a_table(600)
+    volume = Ustatistic(("x", "city"), "vus", bounds={"x": (0, 1)}, categories={"city": ("a", "b", "c")})
+    exact = release(volume, trust=Clear(table), privacy=PureDP(1)).value
+    found = [
+        release(volume, trust=Central(table), privacy=PureDP("0.2"), source=KeyedSource(bytes([each] * 32)))
+        for each in range(200)
+    ]
+    smallest = min(np.unique(table["city"], return_counts=True)[1])
+    stated = np.sqrt(2) / 0.2 / smallest
+    errors = np.array([each.value - exact for each in found])
+    assert {each.method for each in found} == {"kernel"}
+    assert 0.75 < errors.std() / stated < 1.25
+    assert not 0.75 < 1.6 * errors.std() / stated < 1.25
+    assert abs(errors.mean()) < 5 * stated / np.sqrt(200)
