@@ -34,7 +34,7 @@ class FunctionKernel:
     """A symmetric, bounded function of two records.
 
     Of one column the function gets two numbers; of several, two sequences with a number for each column. It is called
-    with arrays in their places if that gives the same (`lambda x, y: abs(x - y)`,
+    with arrays in their places if that gives the same values (`lambda x, y: abs(x - y)`,
     `lambda a, b: (a[0] > b[0]) == (a[1] > b[1])`), else once for every pair, which is slow. Categories are the
     places in their list.
 
@@ -42,7 +42,8 @@ class FunctionKernel:
         function: Of two records; it must not depend on which comes first.
         name: What to call it in results.
         bounds: Least and largest value. Values of records outside are moved to the nearer of the two, and
-            values that are not numbers to the lower one, so that the stated privacy holds whatever the function does.
+            values that are not numbers to the lower one, so that the stated privacy holds for every function that looks
+            at its two records alone.
         constant: Lipschitz constant: how much the function changes at most per unit of (Euclidean) distance of one
             argument; None where it is not known.
 
@@ -79,7 +80,7 @@ class FunctionKernel:
             ParameterError: it fails there, or is not symmetric, or leaves its range.
         """
         left, right = pair_points(columns)
-        values, mirrored = self._values(left, right), self._values(right, left)
+        values, mirrored = self._one_by_one(left, right), self._one_by_one(right, left)
         low, high = self.bounds
         slack = 1e-9 * (high - low)
         if not (np.all(values >= low - slack) and np.all(values <= high + slack)):
@@ -89,37 +90,50 @@ class FunctionKernel:
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """Values, moved into the range."""
-        values = self._values(left, right)
-        return np.asarray(np.clip(np.where(np.isnan(values), self.bounds[0], values), *self.bounds))
-
-    def _values(self, left: Float64, right: Float64) -> Float64:
+        rows = [np.reshape(side, (-1, side.shape[-1])) for side in (left, right)]
         shape = np.broadcast_shapes(left.shape, right.shape)
         left, right = np.broadcast_to(left, shape), np.broadcast_to(right, shape)
-        return self._whole(left, right) if self._takes_arrays(left, right) else self._one_by_one(left, right)
+        pairs = math.prod(shape[:-1])
+        if pairs < 2:
+            return self._moved(self._one_by_one(left, right))
+        # a few pairs, and those of the least and the largest numbers, which are not alike if any are not
+        spots = np.unravel_index(np.linspace(0, pairs - 1, _SPOTS).astype(np.int64), shape[:-1])
+        low, high = (f([f(side, axis=0) for side in rows], axis=0) for f in (np.min, np.max))
+        few = np.concatenate([left[spots], [low, high, low, high]])
+        others = np.concatenate([right[spots], [low, low, high, high]])
+        arrays = self._same_in_arrays(few, others)
+        return self._moved(self._whole(left, right) if arrays else self._one_by_one(left, right))
 
-    def _takes_arrays(self, left: Float64, right: Float64) -> bool:
-        """Whether arrays in the places of numbers give the same on a few pairs."""
-        pairs = math.prod(left.shape[:-1])
-        spots = np.unique(np.linspace(0, pairs - 1, min(pairs, _SPOTS)).astype(np.int64)) if pairs else np.arange(0)
-        places = np.unravel_index(spots, left.shape[:-1]) if left.ndim > 1 else ()
-        few, others = left[places], right[places]
-        if left.ndim == 1:
-            return False
+    def _moved(self, values: Float64) -> Float64:
+        return np.asarray(np.clip(np.where(np.isnan(values), self.bounds[0], values), *self.bounds))
+
+    def _same_in_arrays(self, left: Float64, right: Float64) -> bool:
+        """Whether arrays in the places of numbers give the same values."""
         try:
-            found = np.asarray(self.function(_columns(few), _columns(others)), dtype=np.float64)
+            found = np.asarray(self.function(_columns(left), _columns(right)), dtype=np.float64)
         except Exception:
             return False
-        return found.shape == spots.shape and np.array_equal(found, self._one_by_one(few, others), equal_nan=True)
+        expected = self._one_by_one(left, right)
+        return found.shape == expected.shape and np.allclose(found, expected, rtol=1e-9, atol=0, equal_nan=True)
 
-    def _slow(self, columns: Domain) -> bool:
-        return not self._takes_arrays(*pair_points(columns))
+    def _takes_arrays(self, columns: Domain) -> bool:
+        """Whether it may be called with arrays on this domain, which public points alone decide."""
+        left, right = (rows.reshape(16, -1, rows.shape[-1]) for rows in pair_points(columns))
+        return self._same_in_arrays(left, right)
+
+    def _values(self, left: Float64, right: Float64, *, arrays: bool) -> Float64:
+        shape = np.broadcast_shapes(left.shape, right.shape)
+        left, right = np.broadcast_to(left, shape), np.broadcast_to(right, shape)
+        return self._whole(left, right) if arrays else self._one_by_one(left, right)
 
     def _whole(self, left: Float64, right: Float64) -> Float64:
         try:
             values = np.asarray(self.function(_columns(left), _columns(right)), dtype=np.float64)
         except Exception as problem:
             raise self._failed(problem) from None
-        return values if values.shape == left.shape[:-1] else self._one_by_one(left, right)
+        if values.shape != left.shape[:-1]:
+            raise ParameterError(f"{self.name} gives an array of a wrong shape; it must give a number for every pair")
+        return values
 
     def _one_by_one(self, left: Float64, right: Float64) -> Float64:
         values = np.empty(left.shape[:-1])
@@ -146,12 +160,12 @@ class FunctionKernel:
 
     def cell_means(self, columns: Domain) -> Float64:
         """Estimated means over cells; see `sampling.sampled_means` for their error."""
-        return sampled_means(self, columns, slow=self._slow(columns))[0]
+        return sampled_means(self, columns, slow=not self._takes_arrays(columns))[0]
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Extremes over corners and points of cells; a true bound where a Lipschitz constant is stated."""
         if self.constant is None:
-            return sampled_extremes(self, columns, slow=self._slow(columns))
+            return sampled_extremes(self, columns, slow=not self._takes_arrays(columns))
         lows, highs = boxes(columns)
         middle, reach = lows + (highs - lows) / 2, self.constant * np.linalg.norm(highs - lows, axis=1) / 2
         values, reach = self(middle[:, None], middle[None]), reach[:, None] + reach
@@ -179,8 +193,14 @@ class FunctionKernel:
         return rounded_scale(*self.bounds, bits)
 
     def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Exact sum of rounded values, pair by pair in O(n^2)."""
-        return rounded_sum(self, rows, *self.bounds, bits)
+        """Exact sum of rounded values, pair by pair in O(n^2).
+
+        Privacy:
+            Whether the function is called with arrays is decided on public points, so a record cannot change how the
+            pairs of others are computed. The function itself must look at its two records alone.
+        """
+        arrays = self._takes_arrays(columns)
+        return rounded_sum(lambda x, y: self._moved(self._values(x, y, arrays=arrays)), rows, *self.bounds, bits)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that names the function but cannot bring it back; see also `digest`."""

@@ -117,6 +117,36 @@ def test_values_of_records_never_leave_the_range():
     assert kernel.pair_sum(np.full((3, 1), 2.0), ONE, bits=4) == 3 * 16
 
 
+def test_public_points_alone_decide_how_sums_are_computed(monkeypatch):
+    """A record must not choose how the pairs of others are computed."""
+    seen = []
+    check = FunctionKernel._same_in_arrays
+
+    def watched(self, left, right):
+        seen.append((left.tobytes(), right.tobytes()))
+        return check(self, left, right)
+
+    monkeypatch.setattr(FunctionKernel, "_same_in_arrays", watched)
+    for value in (0.0, 2.0):
+        FunctionKernel(gap, "gap", (0, 2)).pair_sum(np.full((5, 1), value), ONE)
+    assert len(seen) == 2
+    assert seen[0] == seen[1]
+
+
+def test_records_that_are_alike_do_not_hide_that_arrays_are_misread():
+    kernel = FunctionKernel(reducing, "reducing", (0, 2))
+    rows = np.zeros((60, 1))
+    rows[7] = 2.0
+    assert kernel.pair_sum(rows, ONE, bits=4) == 59 * 16
+    assert kernel(rows[:, None], rows[None]).sum() == 2 * 59 * 2
+
+
+def test_arrays_of_a_wrong_shape_are_refused():
+    kernel = FunctionKernel(lambda x, y: abs(x - y) if np.size(x) < 600 else np.zeros(3), "f", (0, 2))
+    with pytest.raises(ParameterError, match="f gives an array of a wrong shape; it must give a number for every pair"):
+        kernel.pair_sum(np.zeros((30, 1)), ONE)
+
+
 SMOOTH = FunctionKernel(lambda x, y: np.exp(-((x - y) ** 2)), "bell", (0, 1))
 
 
