@@ -84,7 +84,7 @@ def released(method: Method, task: Task) -> Generator[Query, Answer, Curve]:
         UnsupportedError: the trust model cannot serve it.
     """
     way = as_method(method)
-    if way == "auto" and owners_answer(task.terms):
+    if way == "auto" and owners_answer(task.terms, task.binning):
         way = RECIPES[Reports.name]
     if way == "auto":
         for recipe in better(task):

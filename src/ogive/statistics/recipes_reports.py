@@ -15,8 +15,9 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.local.tree import TreeOracle
+from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP
-from ogive.queries import Answer, Binning, Query, ReportsQuery, RowValues
+from ogive.queries import Answer, Binning, CurveQuery, Query, ReportsQuery, RowValues
 from ogive.queries.base import Int64, check_missing
 from ogive.smoothing import unsmoothable
 from ogive.statistics.base import Terms
@@ -24,11 +25,13 @@ from ogive.statistics.curve import Curve
 from ogive.statistics.predicted import guessed, strategy_energies
 from ogive.statistics.recipes import Task
 from ogive.statistics.smoothed import curve_from
+from ogive.strategies import GroupedHistogram
 from ogive.strategies.reported import ReportedTree
 from ogive.strategies.reported_design import design_reports, expected_tree, read_reports
 
 # never asked; shows whether a trust model serves any query of its kind
-_PROBE = ReportsQuery(RowValues(Domain((Binning("x", Grid.linear(0, 1, bins=2)),))), TreeOracle(2, PureDP(1).epsilon))
+_BINNING = Binning("x", Grid.linear(0, 1, bins=2))
+_PROBE = ReportsQuery(RowValues(Domain((_BINNING,))), TreeOracle(2, PureDP(1).epsilon))
 
 NODES = ("hadamard", "unary")
 SPLITS = ("users", "budget")
@@ -129,9 +132,10 @@ def reported_curve(oracle: TreeOracle, answer: Answer, task: Task) -> Curve:
     return curve_from(Answer(values, answer.totals), task.binning, strategy, task.terms, task.smooth)
 
 
-def owners_answer(terms: Terms) -> bool:
-    """Whether the trust model asks the records' owners, so that reports are all that it serves."""
-    return terms.refusal(_PROBE) is None
+def owners_answer(terms: Terms, binning: Binning = _BINNING) -> bool:
+    """Whether the trust model asks the records' owners and nobody else, so that reports are all that it serves."""
+    seen = CurveQuery(binning, GroupedHistogram(binning.grid.bins, 1, DiscreteLaplace(2)))
+    return terms.refusal(_PROBE) is None and terms.refusal(seen) is not None
 
 
 def class_sums(answer: Answer, number: int, oracle: TreeOracle) -> Answer:

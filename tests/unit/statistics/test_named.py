@@ -20,6 +20,8 @@ from ogive.strategies import design_projection, design_tree
 from ogive.trust import Central, Clear
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
+# those of curators; reports have tests of their own
+SEEN = [recipe for name, recipe in RECIPES.items() if name != "reports"]
 SMALL = ApproxDP("0.1", "0.00003")
 
 
@@ -29,7 +31,7 @@ def task(privacy, records, adjacency=REPLACE, *, size=256, expected=None, **othe
 
 
 def test_every_recipe_is_plain_data_under_its_own_name():
-    assert tuple(RECIPES) == ("projection", "histogram", "adaptive", "selected")
+    assert tuple(RECIPES) == ("projection", "histogram", "adaptive", "selected", "reports")
     assert (*UNBIASED_METHODS, *RECIPES) == METHODS
     for name, recipe in RECIPES.items():
         assert isinstance(recipe, Recipe)
@@ -40,7 +42,7 @@ def test_every_recipe_is_plain_data_under_its_own_name():
 
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", [PureDP(1), ZeroConcentratedDP("0.05"), ApproxDP(1, "1e-6")], ids=str)
-@pytest.mark.parametrize("method", [*RECIPES.values(), HistogramQueries(groups=8), Projection(degree=4)], ids=str)
+@pytest.mark.parametrize("method", [*SEEN, HistogramQueries(groups=8), Projection(degree=4)], ids=str)
 def test_every_recipe_releases_a_valid_curve_within_its_grant(method, privacy, adjacency):
     values = {"x": np.random.default_rng(2).beta(2, 3, 5000)}
     statistic = Ecdf("x", (0, 1), bins=128, method=method, expected_records=5000)
