@@ -13,6 +13,7 @@ from ogive.cli.method_options import ANY_METHOD, MethodOptions
 from ogive.cli.options import TABLE, OutputOptions, Plot, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.plan_options import NOTHING_PLANNED, PlannedClasses, PlannedColumn, PlannedScore, PlanOptions
+from ogive.cli.ustat_options import UstatOptions
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
 
@@ -26,7 +27,7 @@ app = App(
 
 MEASURED = Group("What is measured", sort_key=1)
 COLUMN, SCORE, CLASSES = PlannedColumn(), PlannedScore(), PlannedClasses()
-ONE_BOX = BoxOptions()
+ONE_BOX, GINI = BoxOptions(), UstatOptions()
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
@@ -188,6 +189,30 @@ def calibration(
 
     statistic = HosmerLemeshow(probability, classes.label, groups=groups, bins=bins, **classes.arguments())
     _show(statistic, data, planned, output, plot)
+
+
+@app.command
+def ustat(
+    data: Path | None = None,
+    /,
+    *,
+    measure: UstatOptions = GINI,
+    planned: PlanOptions = NOTHING_PLANNED,
+    output: OutputOptions = TABLE,
+    plot: Plot = None,
+) -> None:
+    """Plan a statistic of pairs of records; --trust central local compares both.
+
+    Args:
+        data: A file whose rows are counted, instead of --records, where their number is public.
+        measure: Columns, kernel and what values may be.
+        planned: Records and guarantees.
+        output: Where the result goes.
+        plot: A picture of error against privacy loss.
+    """
+    from ogive.statistics import Ustatistic
+
+    _show(Ustatistic(**measure.arguments()), data, planned, output, plot)
 
 
 @app.command

@@ -15,7 +15,6 @@ from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency, Privacy
-    from ogive.trust import TrustModel
 
 Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)]
 
@@ -79,8 +78,8 @@ class PlanOptions:
     max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
     """How many of a person's records would be kept."""
 
-    trust: str = "central"
-    """Who would hold the records."""
+    trust: Words = ("central",)
+    """Who would hold the records: central or local; several to compare them."""
 
     like: Path | None = None
     """A file of public or synthetic records to simulate on; never the records that are to be protected."""
@@ -113,7 +112,7 @@ class PlanOptions:
             "adjacency": self.unit(),
             "person": self.person,
             "max_rows_per_person": self.max_rows_per_person,
-            "trust": self._model(),
+            "trust": self._models(),
             "like": self.like,
             "positive_share": self.positive_share,
             "auc": self.auc,
@@ -172,13 +171,17 @@ class PlanOptions:
             raise ParameterError("a person may have several rows, so they are not counted; give --records instead")
         return Records.of(data).size
 
-    def _model(self) -> type[TrustModel]:
+    def _models(self) -> Any:
         from ogive.trust import ONE_TABLE
 
         models = {model.name: model for model in ONE_TABLE}
-        if self.trust not in models:
-            raise ParameterError(f"--trust must be one of {', '.join(models)}, got {self.trust!r}")
-        return models[self.trust]
+        unknown = [name for name in self.trust if name not in models]
+        if unknown:
+            raise ParameterError(f"--trust must be one of {', '.join(models)}, got {unknown[0]!r}")
+        found = [models[name] for name in self.trust]
+        if len(found) > 1 and self.error is not None:
+            raise ParameterError("--error finds the privacy loss under one trust model; name one with --trust")
+        return found[0] if len(found) == 1 else found
 
 
 NOTHING_PLANNED = PlanOptions()

@@ -11,7 +11,7 @@ from ogive.plots import GRAY, new_axes
 from ogive.privacy import PureDP, ZeroConcentratedDP
 
 if TYPE_CHECKING:
-    from ogive.planning.rows import Plan
+    from ogive.planning.rows import Plan, PlanRow
 
 # Okabe and Ito's palette, and marks, so that lines are told apart without color too
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A", "#882255")
@@ -28,6 +28,11 @@ def _label(error: str) -> str:
     """Name of an error and the first words on it."""
     words = METRICS[error].words.split(",")[0] if error in METRICS else ""
     return f"{title(error)}: {words}" if words else title(error)
+
+
+def _line(row: PlanRow) -> str:
+    """Which line a row is a point of."""
+    return row.method if row.trust is None else f"{row.trust}: {row.method}"
 
 
 def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
@@ -52,11 +57,11 @@ def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
     if len(kinds) > 1:
         raise ParameterError("a picture needs guarantees of one type; plan for each type on its own")
     axes = new_axes(ax)
-    for number, method in enumerate(dict.fromkeys(row.method for row in plan.rows)):
-        points = sorted((loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if row.method == method)
+    for number, line in enumerate(dict.fromkeys(map(_line, plan.rows))):
+        points = sorted((loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if _line(row) == line)
         axes.plot(
             *zip(*points, strict=True),
-            label=method,
+            label=line,
             color=_COLORS[number % len(_COLORS)],
             marker=_MARKS[number % len(_MARKS)],
             markersize=5,

@@ -8,10 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from ogive.errors import ParameterError, ScaleError
+from ogive.planning.pairs import pairs_row
 from ogive.planning.predict import Planner
 from ogive.planning.rehearsal import rehearse
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
-from ogive.statistics.base import Statistic
+from ogive.statistics.base import Statistic, Terms
+from ogive.statistics.ustatistic import Ustatistic
 from ogive.trust import Central, TrustModel
 
 KINDS = ("pure", "zcdp", "approx")
@@ -74,15 +76,19 @@ def required_privacy(
 
     tried = 0
 
+    def found(terms: Terms) -> dict[str, float]:
+        if isinstance(statistic, Ustatistic) and not planner.given:
+            return pairs_row(statistic, terms, planner.records)[-1]
+        done = rehearse(statistic, terms, planner.shape.sums, run=0)
+        errors = planner.for_all_data(statistic, done)
+        return errors if name in errors else planner.errors(statistic, terms, done)
+
     def value(loss: Fraction) -> float:
         terms = planner.terms(make(loss))
         try:
-            done = rehearse(statistic, terms, planner.shape.sums, run=0)
+            errors = found(terms)
         except ScaleError:
             return math.inf  # more noise than can be drawn
-        errors = planner.for_all_data(statistic, done)
-        if name not in errors:
-            errors = planner.errors(statistic, terms, done)
         nonlocal tried
         tried += 1
         if progress is not None:

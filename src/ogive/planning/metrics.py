@@ -35,6 +35,11 @@ METRICS: dict[str, Metric] = {
     "median": Metric("median", "the same of its median"),
     "q3": Metric("Q3", "the same of its third quartile"),
     "high": Metric("high end", "the same of its high end"),
+    "value": Metric(
+        "error",
+        "root mean squared difference of the released value and the exact one of the same records, of which "
+        "rounding to bins is a part",
+    ),
     "auc": Metric("AUC", "root mean squared difference of private and exact AUC, simulated"),
     "difference": Metric(
         "D", "standard deviation of the noise on a group's observed minus expected labels, in records"
@@ -50,10 +55,10 @@ METRICS: dict[str, Metric] = {
 }
 """What each error is, in the order of a table's columns."""
 
-ROOT_MEAN_SQUARED = frozenset({"rmse", "auc", "statistic", "observed"})
+ROOT_MEAN_SQUARED = frozenset({"rmse", "auc", "statistic", "observed", "value"})
 """Errors of single estimates that are summed up as a root mean square; others as a mean."""
 
-DECIDING = ("auc", "ks", "visible", "unseen", "rmse")
+DECIDING = ("auc", "ks", "visible", "unseen", "value", "rmse")
 """What a picture shows, the first that a plan has."""
 
 

@@ -78,6 +78,7 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
         "noise": _text(row, "noise"),
         "errors": errors,
         "chosen": row["chosen"],
+        "trust": _trust(row),
     }
 
 
@@ -88,7 +89,17 @@ def _is_error(pair: tuple[Any, Any]) -> bool:
 
 def _left_out(each: dict[str, Any]) -> dict[str, Any]:
     privacy = _guarantee(each["privacy"], "privacy")
-    return {"method": _text(each, "method"), "privacy": privacy, "reason": _text(each, "reason")}
+    return {
+        "method": _text(each, "method"),
+        "privacy": privacy,
+        "reason": _text(each, "reason"),
+        "trust": _trust(each),
+    }
+
+
+def _trust(each: dict[str, Any]) -> str | None:
+    """Name of the trust model, which only plans that compare several have in their rows."""
+    return _text(each, "trust") if "trust" in each else None
 
 
 def _objects(data: dict[str, Any], name: str, needed: Iterable[str], *, fewest: int) -> list[dict[str, Any]]:

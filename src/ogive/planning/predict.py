@@ -17,6 +17,7 @@ from ogive.planning.curves import FEWEST, curve_errors, strategy_errors
 from ogive.planning.labeled import class_errors, group_errors
 from ogive.planning.magnitudes import bounds_errors
 from ogive.planning.metrics import ROOT_MEAN_SQUARED
+from ogive.planning.pairs import SHAPE_WORDS, pairs_row
 from ogive.planning.rehearsal import Rehearsal, Sums, rehearse
 from ogive.planning.rounds import rehearsed_errors
 from ogive.planning.rows import LeftOut, Plan, PlanRow
@@ -43,6 +44,7 @@ from ogive.statistics.predicted import REFERENCES, typical
 from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.recipes import Task
 from ogive.statistics.recipes_reports import Reports, owners_answer
+from ogive.statistics.ustatistic import Ustatistic
 from ogive.strategies import ReportedTree
 from ogive.strategies.base import approximates
 from ogive.trust import Central, TrustModel
@@ -75,7 +77,7 @@ def plan(
     adjacency: Adjacency = Adjacency.REPLACE,
     person: str | None = None,
     max_rows_per_person: int = 1,
-    trust: type[TrustModel] | TrustModel = Central,
+    trust: type[TrustModel] | TrustModel | Sequence[type[TrustModel] | TrustModel] = Central,
     like: Any = None,
     positive_share: float = 0.3,
     auc: float = 0.8,
@@ -96,7 +98,7 @@ def plan(
         adjacency: Which data sets would be adjacent.
         person: Column that says whose record it is, as for `Central`.
         max_rows_per_person: How many of a person's records would be kept.
-        trust: Who would hold the records: a trust model, or its type.
+        trust: Who would hold the records: a trust model, or its type; or several of them to compare.
         like: Public or synthetic records with the columns that are needed, in any form that `Central` reads, to
             simulate whole releases on. Never the records that are to be protected.
         positive_share: Of the model that stands in for labeled records where `like` is not given.
@@ -113,35 +115,47 @@ def plan(
         Reads no private records; costs nothing. Which plan you act on may, if you chose `like` or `records` by
         looking at private data.
     """
-    planner = Planner.of(
-        statistic, records, adjacency, person, max_rows_per_person, trust, like, positive_share, auc, runs
-    )
+    trusts = tuple(trust) if isinstance(trust, list | tuple) else (trust,)
+    if not trusts:
+        raise ParameterError("name at least one trust model, for example trust=[Central, Local]")
+    planners = [
+        Planner.of(statistic, records, adjacency, person, max_rows_per_person, each, like, positive_share, auc, runs)
+        for each in trusts
+    ]
     ways = statistic.alternatives()
-    grants = planner.ladder(ways) if privacy is None else _grants(privacy)
+    grants = planners[0].ladder(ways) if privacy is None else _grants(privacy)
+    several = len(planners) > 1
     rows: list[PlanRow] = []
     left_out: list[LeftOut] = []
     first: OgiveError | None = None
-    for number, (grant, (name, way)) in enumerate((grant, each) for grant in grants for each in ways.items()):
+    tried = [(grant, planner, *each) for grant in grants for planner in planners for each in ways.items()]
+    for number, (grant, planner, name, way) in enumerate(tried):
+        place = planner.trust if several else None
         try:
-            rows.append(planner.row(name, way, grant))
+            rows.append(dataclasses.replace(planner.row(name, way, grant), trust=place))
         except (ParameterError, UnsupportedError, BudgetError) as problem:
             first = first or problem
-            left_out.append(LeftOut(name, grant, str(problem)))
+            left_out.append(LeftOut(name, grant, str(problem), place))
         if progress is not None:
-            progress(number + 1, len(grants) * len(ways))
+            progress(number + 1, len(tried))
     if not rows:
         assert first is not None, "a statistic has at least one alternative"
         raise first
     return Plan(
         statistic=describe(statistic),
         records=records,
-        unit=planner.unit,
-        trust=planner.trust,
+        unit=planners[0].unit,
+        trust=", ".join(dict.fromkeys(planner.trust for planner in planners)),
         rows=tuple(rows),
-        left_out=tuple(left_out),
-        basis=planner.basis,
-        runs=planner.simulated,
+        left_out=tuple(each for each in left_out if not several or _left_out_everywhere(each, rows)),
+        basis="\n".join(dict.fromkeys(line for planner in planners for line in planner.basis.split("\n") if line)),
+        runs=max(planner.simulated for planner in planners),
     )
+
+
+def _left_out_everywhere(each: LeftOut, rows: Sequence[PlanRow]) -> bool:
+    """Whether none of several trust models serves a method; that some do not is what tells them apart."""
+    return not any((row.method, row.privacy) == (each.method, each.privacy) for row in rows)
 
 
 @dataclass
@@ -158,6 +172,7 @@ class Planner:
     runs: int | None
     simulated: int = 0
     referred: bool = False
+    paired: bool = False
     taken: dict[Privacy, tuple[Query, ...]] = field(default_factory=dict)
 
     @staticmethod
@@ -196,6 +211,8 @@ class Planner:
     def basis(self) -> str:
         """What the errors rest on."""
         parts = [REFERENCE_WORDS] if self.referred else []
+        if self.paired:
+            parts.append(SHAPE_WORDS)
         if self.simulated:
             parts.append(f"simulated, {self.simulated} releases a row, on {self.shape.words}")
         return "\n".join(parts)
@@ -206,6 +223,8 @@ class Planner:
 
     def ladder(self, ways: Mapping[str, Statistic[Any]]) -> tuple[Privacy, ...]:
         """Guarantees to compare where none is named: fewer where that takes simulated releases."""
+        if isinstance(self.statistic, Ustatistic):
+            return SHORT_LADDER if self.given else LADDER
         for way in ways.values():
             try:
                 done = rehearse(_measured(way), self.terms(LADDER[-1]), self.shape.sums, run=0)
@@ -221,6 +240,12 @@ class Planner:
             ParameterError, UnsupportedError, BudgetError: it does not fit.
         """
         terms = self.terms(privacy)
+        if isinstance(way, Ustatistic):
+            query, price, words, errors = pairs_row(way, terms, self.records)
+            if self.given:
+                errors = self._simulate(way.settled(terms), terms, self.runs or DEFAULT_RUNS)
+            self.paired = not self.given
+            return PlanRow(name, privacy, price, words, errors, (query,) == self._taken(privacy))
         done = rehearse(_measured(way), terms, self.shape.sums, run=0)
         errors = self.errors(way, terms, done)
         noise = _noise(done, errors, self.records, known=self.unit.adjacency is Adjacency.REPLACE)
@@ -230,6 +255,9 @@ class Planner:
         """What the statistic as it was written asks; nothing where it does not fit."""
         if privacy not in self.taken:
             try:
+                if isinstance(self.statistic, Ustatistic):
+                    self.taken[privacy] = (self.statistic.way(self.terms(privacy)).query,)
+                    return self.taken[privacy]
                 statistic = _measured(self.statistic)
                 self.taken[privacy] = rehearse(statistic, self.terms(privacy), self.shape.sums, run=0).queries
             except (ParameterError, UnsupportedError, BudgetError):
@@ -250,6 +278,8 @@ class Planner:
     def for_all_data(self, way: Statistic[Any], done: Rehearsal) -> dict[str, float]:
         """Errors that do not depend on the data."""
         last = done.queries[-1]
+        if isinstance(way, Ustatistic):
+            return {} if self.given else {"value": math.sqrt(way.way(done.terms).predicted)}
         if isinstance(way, Ecdf) or (isinstance(way, Quantiles) and way.method != "bisection"):
             return self._of_curve(way, done)
         if isinstance(done.estimate, BoundsEstimate):

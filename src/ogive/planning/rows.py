@@ -25,6 +25,7 @@ class PlanRow:
         noise: The noise in words.
         errors: Predicted errors by name, for example "ks"; `METRICS` says what each is.
         chosen: Whether the statistic as it was written takes this way; with method "auto" the best one.
+        trust: Name of the trust model, where several are compared; else None.
     """
 
     method: str
@@ -33,6 +34,7 @@ class PlanRow:
     noise: str
     errors: Mapping[str, float]
     chosen: bool = False
+    trust: str | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "errors", MappingProxyType(dict(self.errors)))
@@ -71,20 +73,23 @@ class PlanRow:
             "noise": self.noise,
             "errors": dict(self.errors),
             "chosen": self.chosen,
+            **({} if self.trust is None else {"trust": self.trust}),
         }
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A way that does not fit, and why."""
+    """A way that does not fit, and why; with the trust model's name where several are compared."""
 
     method: str
     privacy: Privacy
     reason: str
+    trust: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"method": self.method, "privacy": self.privacy.to_dict(), "reason": self.reason}
+        named = {} if self.trust is None else {"trust": self.trust}
+        return {"method": self.method, "privacy": self.privacy.to_dict(), "reason": self.reason, **named}
 
 
 @dataclass(frozen=True)
@@ -95,7 +100,7 @@ class Plan:
         statistic: The statistic's name and parameters, as plain data.
         records: Number of records planned for.
         unit: Whose data the guarantee would hide.
-        trust: Name of the trust model.
+        trust: Name of the trust model, or names of those that are compared.
         rows: One for each guarantee and method, guarantees in the order given.
         left_out: Methods that do not fit, and why.
         basis: What the errors rest on, in words.

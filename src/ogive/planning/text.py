@@ -16,21 +16,31 @@ def heading(plan: Plan) -> str:
     """What is planned, in a few words."""
     name = str(plan.statistic.get("name", "statistic"))
     columns = [str(plan.statistic[key]) for key in _COLUMNS if key in plan.statistic]
+    if isinstance(plan.statistic.get("columns"), list):
+        listed = [*plan.statistic["columns"], plan.statistic.get("classes")]
+        names = [str(each["column"]) for each in listed if isinstance(each, dict) and "column" in each]
+        columns = [" and ".join(names)] if names else []
+        kernel = plan.statistic.get("kernel")
+        if isinstance(kernel, dict):
+            name = str(kernel.get("name", kernel.get("measure", name)))
     return f"{name} of {columns[0]}" if columns else name
 
 
 def table(plan: Plan) -> str:
     """Aligned rows, then what was left out, then what the columns say."""
     errors = in_order({name for row in plan.rows for name in row.errors})
-    titles = [" ", "method", "price", "noise", *map(title, errors)]
-    lines = [f"plan for {heading(plan)}: {plan.records} records, trust model {plan.trust}", plan.unit.words]
+    several = any(row.trust is not None for row in plan.rows)
+    titles = [" ", *(["trust"] if several else []), "method", "price", "noise", *map(title, errors)]
+    models = "trust models" if several else "trust model"
+    lines = [f"plan for {heading(plan)}: {plan.records} records, {models} {plan.trust}", plan.unit.words]
     if plan.guessed:
         lines.append(f"{plan.records} is your own guess; errors are shares of that many records")
     cells = {id(row): _cells(row, errors) for row in plan.rows}
     widths = [max(map(len, column)) for column in zip(titles, *cells.values(), strict=True)]
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
-        lines += ["", f"{privacy}", _line(titles, widths)]
-        lines += [_line(cells[id(row)], widths) for row in plan.rows if row.privacy == privacy]
+        words = 5 if several else 4
+        lines += ["", f"{privacy}", _line(titles, widths, words)]
+        lines += [_line(cells[id(row)], widths, words) for row in plan.rows if row.privacy == privacy]
         lines += _reasons(plan, privacy)
     lines += ["", '* what this statistic takes; with method="auto" the smallest error that fits']
     lines += [f"{title(name)}: {METRICS[name].words}" for name in errors if name in METRICS]
@@ -41,17 +51,23 @@ def table(plan: Plan) -> str:
 
 def _reasons(plan: Plan, privacy: object) -> list[str]:
     # advice on what else to write follows a semicolon, and is for those who asked for that very method
-    reasons = [(each.method, each.reason.split(";")[0]) for each in plan.left_out if each.privacy == privacy]
-    return [f"   left out: {method}, since {reason}" for method, reason in reasons]
+    found = []
+    for each in plan.left_out:
+        if each.privacy == privacy:
+            place = "" if each.trust is None else f" under {each.trust}"
+            found.append(f"   left out: {each.method}{place}, since {each.reason.split(';')[0]}")
+    return found
 
 
 def _cells(row: PlanRow, errors: list[str]) -> list[str]:
     values = [f"{row.errors[name]:.3g}" if name in row.errors else "-" for name in errors]
-    return ["*" if row.chosen else " ", row.method, str(row.price), row.noise, *values]
+    place = [] if row.trust is None else [row.trust]
+    return ["*" if row.chosen else " ", *place, row.method, str(row.price), row.noise, *values]
 
 
-def _line(cells: list[str], widths: list[int]) -> str:
-    words, numbers = cells[:4], cells[4:]
-    parts = [cell.ljust(width) for cell, width in zip(words, widths[:4], strict=True)]
-    parts += [cell.rjust(width) for cell, width in zip(numbers, widths[4:], strict=True)]
+def _line(cells: list[str], widths: list[int], texts: int) -> str:
+    """Cells side by side, the first ones, which are texts, to the left."""
+    words, numbers = cells[:texts], cells[texts:]
+    parts = [cell.ljust(width) for cell, width in zip(words, widths[:texts], strict=True)]
+    parts += [cell.rjust(width) for cell, width in zip(numbers, widths[texts:], strict=True)]
     return "  ".join(parts).rstrip()

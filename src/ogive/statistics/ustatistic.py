@@ -211,11 +211,32 @@ class Ustatistic:
 
         Privacy: one measurement at the whole of `terms.privacy`, or reports that cost each person as much.
         """
-        columns, classes = self._described
-        asked = Asked(self.measure, columns, classes, self.matrix, self.rounding, terms, self.expected_records)
-        way = chosen(asked, self.method)
+        way = self.way(terms)
         answer = yield way.query
         return self._estimate(way, way.found(answer))
+
+    def way(self, terms: Terms) -> Way:
+        """What is asked under these terms, and with which error that is predicted from public quantities alone.
+
+        Raises:
+            ParameterError, UnsupportedError, ScaleError: the method does not fit, or none does.
+        """
+        columns, classes = self._described
+        asked = Asked(self.measure, columns, classes, self.matrix, self.rounding, terms, self.expected_records)
+        return chosen(asked, self.method)
+
+    def settled(self, terms: Terms) -> Ustatistic:
+        """The same statistic with the method and the bins that it takes under these terms.
+
+        Raises:
+            ParameterError, UnsupportedError, ScaleError: as `way`.
+        """
+        way, classes = self.way(terms), self._described[1]
+        columns = way.domain.columns if way.rounded else tuple(self._described[0])
+        labels = () if classes is None else (classes,)
+        spelled = {name: _DEFAULTS[name] for name in _SPELLED_OUT}
+        settled = {"columns": (*columns, *labels), "kernel": self.measure, "method": way.name}
+        return dataclasses.replace(self, **spelled, **settled)
 
     def _estimate(self, way: Way, found: Found) -> UstatisticEstimate:
         measure, domain = self.measure, way.domain

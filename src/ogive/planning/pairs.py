@@ -1,0 +1,44 @@
+"""Price and error of a pairwise statistic, from its one question alone: no record is imagined."""
+
+from __future__ import annotations
+
+import math
+
+from ogive.accounting import covers
+from ogive.errors import BudgetError
+from ogive.noise import DiscreteLaplace
+from ogive.privacy import Loss
+from ogive.queries import CellsQuery, Query, ReportsQuery
+from ogive.statistics.base import Terms
+from ogive.statistics.ustatistic import Ustatistic
+from ogive.statistics.ustatistic_reference import SHAPES
+
+SHAPE_WORDS = (
+    f"errors are those on {len(SHAPES)} public reference shapes, spread out and skewed, whose columns go together; "
+    "with equal classes where these are public; give like= for a shape of your own"
+)
+
+
+def pairs_row(way: Ustatistic, terms: Terms, records: int) -> tuple[Query, Loss, str, dict[str, float]]:
+    """What is asked, its price, its noise in words, and its errors by name.
+
+    Raises:
+        ParameterError, UnsupportedError, BudgetError: it does not fit.
+    """
+    found = way.way(terms)
+    query = found.query
+    price = query.price(terms.unit)
+    if not covers(terms.privacy, price):
+        raise BudgetError(f"it would cost {price}, more than {terms.privacy}")
+    return query, price, _noise(query, records, found.domain.sizes), {"value": math.sqrt(found.predicted)}
+
+
+def _noise(query: Query, records: int, sizes: tuple[int, ...]) -> str:
+    bins = " x ".join(str(size) for size in sizes)
+    if isinstance(query, ReportsQuery):
+        return f"{records} randomized reports on {bins} bins"
+    laws = [level.law for level in query.levels]
+    kind = "Laplace" if all(isinstance(law, DiscreteLaplace) for law in laws) else "Gaussian"
+    if isinstance(query, CellsQuery):
+        return f"{kind} on {bins} counts"
+    return f"{kind} on {len(laws)} mean{'s' * (len(laws) > 1)} over pairs"
