@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ogive.statistics.distances import Distances, distances
     from ogive.statistics.ecdf import Ecdf
     from ogive.statistics.merging import merge
+    from ogive.statistics.pairwise.bounds_generic import optimal_bins
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
     from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
     from ogive.statistics.recipes_reports import Reports
@@ -134,6 +135,7 @@ _HOME = {
     "find_bounds": "functions",
     "hosmer_lemeshow": "functions",
     "merge": "statistics.merging",
+    "optimal_bins": "statistics.pairwise.bounds_generic",
     "plan": "planning",
     "quantiles": "functions",
     "release": "releasing",
@@ -210,6 +212,7 @@ __all__ = [
     "find_bounds",
     "hosmer_lemeshow",
     "merge",
+    "optimal_bins",
     "plan",
     "quantiles",
     "release",

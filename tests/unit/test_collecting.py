@@ -22,7 +22,7 @@ from ogive.local import (
 )
 from ogive.local.groups import smallest_group
 from ogive.noise import KeyedSource
-from ogive.statistics import Bounds, Ecdf, HosmerLemeshow, Quantiles, Ustatistic
+from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Ustatistic
 
 RNG = np.random.default_rng(12)
 N = 6_000
@@ -37,6 +37,8 @@ TABLE = {
 STATISTICS = {
     "ecdf": Ecdf("age", bounds=(0, 120), bins=32),
     "quantiles": Quantiles("age", (0.5,), bounds=(0, 120), bins=32),
+    "boxplot": Boxplot("age", bounds=(0, 120), bins=32),
+    "boxplots": Boxplot("age", by="grade", groups=("a", "b", "c"), public_groups=True, bounds=(0, 120), bins=16),
     "gini": Ustatistic("income", "gini", bounds=(0, 100_000), bins=16),
     "gini_rounded": Ustatistic("income", "gini", bounds=(0, 100_000), bins=8, method="krr", rounding="randomized"),
     "auc": Ustatistic(("score", "sick"), "auc", bounds=(0, 1), bins=16),
@@ -175,6 +177,7 @@ def test_a_description_without_a_purpose_needs_a_statistic():
         ogive.estimate_collection(collected(wrong, rows=10))
 
 
+PURPOSES = ("ecdf", "quantiles", "boxplots", "gini", "auc")
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=6) | st.just([])
 
 
@@ -187,7 +190,7 @@ def places(data, front=()):
 
 
 @settings(max_examples=150, deadline=None)
-@given(data=st.data(), name=st.sampled_from(["ecdf", "quantiles", "gini", "auc"]))
+@given(data=st.data(), name=st.sampled_from(PURPOSES))
 def test_hostile_purposes_give_an_estimate_or_an_error_of_ours(data, name):
     plain = json.loads(FEW[name])
     place = data.draw(st.sampled_from(list(places(plain["statistic"]))[1:]))
@@ -201,7 +204,7 @@ def test_hostile_purposes_give_an_estimate_or_an_error_of_ours(data, name):
         assert "\n" not in str(problem)  # noqa: PT017
 
 
-FEW = {name: described(name, participants=64).to_json() for name in ("ecdf", "quantiles", "gini", "auc")}
+FEW = {name: described(name, participants=64).to_json() for name in PURPOSES}
 
 
 @pytest.mark.parametrize(

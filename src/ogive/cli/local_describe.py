@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Group, Parameter
 
+from ogive.cli.box_options import BoxOptions
 from ogive.cli.options import TABLE, MeasureOptions, OutputOptions, guarantee, whole
 from ogive.cli.output import busy, check_outputs, publish
 from ogive.cli.ustat_options import UstatOptions
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 app = App(name="describe", help="Write what owners are asked, and say what they are told.")
 
-GINI = UstatOptions()
+GINI, ONE_BOX = UstatOptions(), BoxOptions()
 _SHOWN = 10**6  # millionths, rounded up
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
@@ -85,6 +86,23 @@ def quantiles(
     from ogive.statistics import Quantiles
 
     _describe(Quantiles(measure.column, probabilities, **measure.arguments()), promised, output)
+
+
+@app.command
+def boxplot(
+    *, boxes: BoxOptions = ONE_BOX, measure: MeasureOptions, promised: PromiseOptions, output: OutputOptions = TABLE
+) -> None:
+    """Ask for a boxplot, all records in one or a box for each public group.
+
+    Args:
+        boxes: Groups and method.
+        measure: Column, thresholds and missing values.
+        promised: Participants and privacy.
+        output: Where the description goes; participants need the file.
+    """
+    from ogive.statistics import Boxplot
+
+    _describe(Boxplot(measure.column, **boxes.arguments(), **measure.arguments()), promised, output)
 
 
 @app.command

@@ -124,6 +124,10 @@ class Value:
 class Measure(Protocol):
     """What is asked for by name; interface, frozen plain data with no subclass."""
 
+    def __hash__(self) -> int:
+        """Of its fields, for caches."""
+        ...
+
     @property
     def name(self) -> str:
         """As in `Ustatistic(kernel=...)` and on the command line."""

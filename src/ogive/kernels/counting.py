@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -39,9 +40,11 @@ def count_pairs(first: Float64, second: Float64) -> PairCounts:
     """
     pairs = len(first) * (len(first) - 1) // 2
     order = np.lexsort((second, first))
-    ranks = np.unique(second, return_inverse=True)[1].astype(np.int64)[order]
-    tied_first, tied_second, tied_both = tied([first]), tied([second]), tied([first, second])
-    discordant = int(inversions(ranks))
+    ranks, sizes = np.unique(second, return_inverse=True, return_counts=True)[1:]
+    ranked, ordered_first = ranks.astype(np.int64)[order], first[order]
+    tied_first, tied_both = _in_runs([ordered_first]), _in_runs([ordered_first, ranked])
+    tied_second = int((sizes * (sizes - 1) // 2).sum())
+    discordant = int(inversions(ranked))
     ordered = pairs - tied_first - tied_second + tied_both
     return PairCounts(pairs, ordered - discordant, discordant, tied_first, tied_second, tied_both)
 
@@ -49,12 +52,17 @@ def count_pairs(first: Float64, second: Float64) -> PairCounts:
 def tied(columns: list[Float64]) -> int:
     """Pairs of records that are equal in all of some columns, each of shape (n,)."""
     order = np.lexsort(columns)
-    fresh = np.zeros(len(order), dtype=np.bool_)
+    return _in_runs([column[order] for column in columns])
+
+
+def _in_runs(columns: list[NDArray[Any]]) -> int:
+    """Pairs of neighbors, next or further, that are equal in all of some columns, where equal records are together."""
+    size = len(columns[0])
+    fresh = np.zeros(size, dtype=np.bool_)
     fresh[:1] = True
     for column in columns:
-        values = column[order]
-        fresh[1:] |= values[1:] != values[:-1]
-    runs = np.diff(np.append(np.flatnonzero(fresh), len(order)))
+        fresh[1:] |= column[1:] != column[:-1]
+    runs = np.diff(np.append(np.flatnonzero(fresh), size))
     return int((runs * (runs - 1) // 2).sum())
 
 

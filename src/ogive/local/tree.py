@@ -125,6 +125,8 @@ class TreeOracle:
         object.__setattr__(self, "level_epsilon", check_epsilon(share, "level_epsilon"))
 
     def _check_share(self) -> None:
+        if self.delta == 0:
+            raise ParameterError(f"{self.composition} composition needs a delta above 0; without one use basic")
         loss = ApproxDP(self.epsilon, self.delta)
         if self.level_epsilon is None:
             raise ParameterError(

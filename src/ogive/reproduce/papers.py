@@ -18,7 +18,11 @@ from ogive.reproduce.store import ResultStore
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import Check, remark, verdict
 
-PAPERS = {"ecdf": "ogive.reproduce.ecdf", "projection": "ogive.reproduce.projection"}
+PAPERS = {
+    "ecdf": "ogive.reproduce.ecdf",
+    "projection": "ogive.reproduce.projection",
+    "ustatistics": "ogive.reproduce.ustatistics",
+}
 """Short name of each paper and the module that holds its `ITEMS`."""
 
 

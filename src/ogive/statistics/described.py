@@ -7,16 +7,19 @@ from typing import Any
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.statistics.base import Statistic
+from ogive.statistics.boxplot import Boxplot
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.named import RECIPES
 from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.ustatistic import Ustatistic
 
+_CURVES = {kind.name: kind for kind in (Ecdf, Quantiles, Boxplot)}
+
 
 def statistic_from_dict(data: Any) -> Statistic[Any]:
     """Rebuild a statistic from `ogive.statistics.base.describe`; the data need not be trusted.
 
-    Those are read that local reports can answer: ecdf, quantiles and ustatistic.
+    Those are read that local reports can answer: ecdf, quantiles, boxplot and ustatistic.
 
     Raises:
         ParameterError: there is no such statistic, or a field is missing, unknown or out of range.
@@ -24,19 +27,21 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
     name = data.get("name") if isinstance(data, dict) else None
     if name == Ustatistic.name:
         return Ustatistic.from_dict(data)
-    if name not in (Ecdf.name, Quantiles.name):
-        known = ", ".join((Ecdf.name, Quantiles.name, Ustatistic.name))
+    made: Any = _CURVES.get(name) if isinstance(name, str) else None
+    if made is None:
+        known = ", ".join((*_CURVES, Ustatistic.name))
         raise ParameterError(f"a described statistic must be one of {known}, got {str(name)[:40]!r}")
     fields = {str(key): value for key, value in data.items() if key != "name"}
     if fields.get("grid") is not None:
         if not isinstance(fields["grid"], dict):
             raise ParameterError(f"the grid of a described {name} must be an object")
         fields["grid"] = Grid.from_dict(fields["grid"])
-    if isinstance(fields.get("method"), dict):
-        fields["method"] = _recipe(fields["method"])
-    if isinstance(fields.get("probabilities"), list):
-        fields["probabilities"] = tuple(fields["probabilities"])
-    made: Any = Ecdf if name == Ecdf.name else Quantiles
+    for field in ("method", "curve"):
+        if isinstance(fields.get(field), dict):
+            fields[field] = _recipe(fields[field])
+    for field in ("probabilities", "groups", "shares"):
+        if isinstance(fields.get(field), list):
+            fields[field] = tuple(fields[field])
     try:
         found: Statistic[Any] = made(**fields)
     except TypeError:

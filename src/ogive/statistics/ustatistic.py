@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
@@ -169,7 +170,7 @@ class Ustatistic:
             self,
             columns=columns if classes is None else (*columns, classes),
             kernel=self.measure,
-            **{name: _DEFAULTS[name] for name in _SPELLED_OUT},
+            **_SPELLED_OUT,
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -234,9 +235,8 @@ class Ustatistic:
         way, classes = self.way(terms), self._described[1]
         columns = way.domain.columns if way.rounded else tuple(self._described[0])
         labels = () if classes is None else (classes,)
-        spelled = {name: _DEFAULTS[name] for name in _SPELLED_OUT}
-        settled = {"columns": (*columns, *labels), "kernel": self.measure, "method": way.name}
-        return dataclasses.replace(self, **spelled, **settled)
+        settled: dict[str, Any] = {"columns": (*columns, *labels), "kernel": self.measure, "method": way.name}
+        return dataclasses.replace(self, **_SPELLED_OUT, **settled)
 
     def _estimate(self, way: Way, found: Found) -> UstatisticEstimate:
         measure, domain = self.measure, way.domain
@@ -254,7 +254,7 @@ class Ustatistic:
             method=way.name,
             value=float(value.value),
             means=tuple(KernelMean(kernel.name, float(mean), float(error)) for kernel, mean, error in means),
-            randomization_error=float(np.sqrt(max(0.0, slope @ found.covariance @ slope))),
+            randomization_error=math.sqrt(max(0.0, float(slope @ found.covariance @ slope))),
             sampling_error=None if sampling is None else float(np.sqrt(sampling)),
             quantization=float(np.abs(slope) @ found.quantization),
             limits=limits(measure, domain),
@@ -267,8 +267,20 @@ class Ustatistic:
 
 
 _WRITTEN = ("method", "matrix", "rounding", "confidence_level", "expected_records")
-_SPELLED_OUT = ("bounds", "bins", "grid", "categories", "positive", "negative", "missing", "outside", "public_labels")
-_DEFAULTS = {field.name: field.default for field in dataclasses.fields(Ustatistic)}
+_HELD_BY_COLUMNS = {
+    "bounds",
+    "bins",
+    "grid",
+    "categories",
+    "positive",
+    "negative",
+    "missing",
+    "outside",
+    "public_labels",
+}
+_SPELLED_OUT: dict[str, Any] = {
+    field.name: field.default for field in dataclasses.fields(Ustatistic) if field.name in _HELD_BY_COLUMNS
+}
 
 
 def _listed(columns: Any) -> tuple[Any, ...]:

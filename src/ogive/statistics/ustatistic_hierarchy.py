@@ -15,7 +15,7 @@ from ogive.errors import ParameterError
 from ogive.kernels import Greater
 from ogive.local import PublicClasses, TreeOracle
 from ogive.queries import Answer, ReportsQuery
-from ogive.statistics.pairwise import hierarchy
+from ogive.statistics.pairwise import auc_bounds, hierarchy
 from ogive.statistics.ustatistic_reference import Judged, judged
 from ogive.statistics.ustatistic_reports import report_epsilon
 from ogive.statistics.ustatistic_ways import Asked, Found, best, check_served
@@ -67,9 +67,9 @@ class Hierarchical:
         half = max(1, self.asked.records // 2)
         tree = self.tree
         each = half * tree.levels * tree.scale**2 if tree.split == "users" else half * tree.scale**2
-        sizes = hierarchy.Sizes(half, half, each, each, tree.levels, tree.branching, "half", self._ties)
+        sizes = auc_bounds.Sizes(half, half, each, each, tree.levels, tree.branching, "half", self._ties)
         threshold = hierarchy.threshold_of(sizes, "auto")
-        rest = min(hierarchy.all_nodes_variance(sizes), hierarchy.lost_bound(sizes, threshold))
+        rest = min(auc_bounds.all_nodes_variance(sizes), auc_bounds.lost_bound(sizes, threshold))
         shapes = judged(self.asked.measure, self.asked.domain(_ANY_BINS), 2)
         return float(np.mean([self._linear(shape) * each / half for shape in shapes])) / half + rest
 

@@ -118,8 +118,10 @@ def rounded_means(matrices: tuple[Float64, ...], symbols: Int64, classes: Int64 
     size = len(matrices[0])
     if classes is not None:
         ones, others = (np.bincount(symbols[classes == each], minlength=size) for each in (1, 0))
-        return np.array([ones @ matrix @ others for matrix in matrices]) / (ones.sum() * others.sum())
+        found: Float64 = np.array([ones @ matrix @ others for matrix in matrices]) / (ones.sum() * others.sum())
+        return found
     counts = np.bincount(symbols, minlength=size).astype(np.float64)
     rows = counts.sum()
     sums = [counts @ matrix @ counts - counts @ np.diag(matrix) for matrix in matrices]
-    return np.array(sums) / (rows * (rows - 1))
+    each: Float64 = np.array(sums) / (rows * (rows - 1))
+    return each

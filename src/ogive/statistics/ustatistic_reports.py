@@ -87,7 +87,7 @@ class Reports:
     @property
     def name(self) -> str:
         """Of the oracle that hides the symbol."""
-        return self.inner.name
+        return str(self.inner.name)
 
     @property
     def inner(self) -> Any:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,8 +95,10 @@ class Found:
 class Way(Protocol):
     """Interface; frozen plain data with no subclass."""
 
-    name: ClassVar[str]
-    """As in `Ustatistic(method=...)` and on the command line."""
+    @property
+    def name(self) -> str:
+        """As in `Ustatistic(method=...)` and on the command line."""
+        ...
 
     @property
     def domain(self) -> Domain:

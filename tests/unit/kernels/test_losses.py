@@ -93,8 +93,10 @@ def test_gradients_of_the_ranking_loss_are_derivatives():
     left, right = rows(LABELED, 50), rows(LABELED, 50, 4)
     step = 1e-6
     for surrogate in ("logistic", "hinge"):
-        weights = np.array([0.7, -0.4])
+        weights = np.array([2.1, -1.2])
         found = kernels.RankingLoss(tuple(weights), 99.0, surrogate).gradient(left, right, norm=1e9)
+        gaps = (left - right)[:, :2] @ weights * np.sign(left[:, 2] - right[:, 2])
+        assert np.sum((gaps > 1) & (gaps < 2)) >= 2  # beyond the kink of the hinge
         for place in range(2):
             change = step * np.eye(2)[place]
             above, below = (

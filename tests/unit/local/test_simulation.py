@@ -11,7 +11,7 @@ from ogive.errors import ParameterError
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle, simulate
 from ogive.noise import KeyedSource
 
-RUNS = 4000
+RUNS = 2500
 SMALL = [
     (RandomizedResponse(3, 1), RandomizedResponse(3, "1.5")),
     (UnaryOracle(3, 1), UnaryOracle(3, "1.5")),
@@ -91,7 +91,7 @@ def test_counts_of_a_tree_are_unbiased_with_the_stated_variances(oracle):
     generator = np.random.default_rng(6)
     people = np.zeros(oracle.size, dtype=np.int64)
     people[[0, 3, -1]] = 500, 50, 1000
-    runs = 3000
+    runs = 1500
     # over seeds too: which numbers are asked what is public, and random only in as far as the seed is
     all_sums = [simulate(replace(oracle, seed=seed), people, generator=generator) for seed in range(runs)]
     errors = [

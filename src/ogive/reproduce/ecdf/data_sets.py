@@ -41,6 +41,7 @@ class DataSet:
         negative: The target's value of the negative class; every other value is positive.
         left_out: Columns that name a row or a person, which a model must not learn from.
         codes: Columns of numbers that stand for words.
+        positive: The target's value of the positive class, where others are negative too.
         instances: As printed in Table 1.
         share: Fraction of positive instances, as printed.
         features: Number of features, as printed.
@@ -60,6 +61,7 @@ class DataSet:
     spread: float
     left_out: tuple[str, ...] = ()
     codes: tuple[str, ...] = ()
+    positive: str | None = None
 
     def find(self, places: Places) -> Path | None:
         """The first file of this data set in the given folders and files, or None."""
@@ -172,7 +174,11 @@ def read_table(data_set: DataSet, path: Path) -> tuple[pa.Table, Bool]:
     target = compute.cast(table[data_set.target], pa.string())
     if target.null_count:
         raise DataError(f"{path} has {target.null_count} rows without a value of {data_set.target}")
-    positive = compute.not_equal(target, data_set.negative).to_numpy(zero_copy_only=False).astype(np.bool_)
+    if data_set.positive is None:
+        chosen = compute.not_equal(target, data_set.negative)
+    else:
+        chosen = compute.equal(target, data_set.positive)
+    positive = chosen.to_numpy(zero_copy_only=False).astype(np.bool_)
     return table.drop_columns([data_set.target]), positive
 
 

@@ -102,7 +102,8 @@ def optimal_bins(
         ParameterError: an argument is out of range.
 
     Example:
-        >>> optimal_bins(10_000, 1)
+        >>> import ogive
+        >>> ogive.optimal_bins(10_000, epsilon=1)
         13
     """
     if records < 2:

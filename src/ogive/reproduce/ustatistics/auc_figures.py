@@ -1,0 +1,188 @@
+"""Figures 3 and 5: what the paper says of the AUC protocol, and its pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ogive.reproduce.ecdf.data_sets import SIMULATED
+from ogive.reproduce.items import FIGURE, Item, Setting
+from ogive.reproduce.summaries import Cell, Summary, difference, scaled
+from ogive.reproduce.ustatistics import auc
+from ogive.reproduce.ustatistics.auc import BOUND, CODE, HAAR, OURS, PAPER, TIES
+from ogive.reproduce.ustatistics.drawing import by_bins
+from ogive.reproduce.ustatistics.scores import AUC_ONE, DIGIT, INPUT, PATIENTS, SYNTHETIC, UNIFORM, inputs
+from ogive.reproduce.verdicts import Check, Outcome, above, below, every, show
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Key = tuple[Any, ...]
+Rows = Mapping[Key, Mapping[str, Cell]]
+"""Quantities by data set (where there are several), exponent of the number of bins, and epsilon."""
+
+FEW, MANY = 8, 10
+"""Exponents of the numbers of bins between which an error is compared with those of more bins."""
+
+FLAT = 3.0
+"""An error hardly depends on the number of bins if none is more than this many times that of 2^8 bins."""
+
+LITTLE = 0.5
+"""More epsilon helps little if the error keeps more than this part of itself."""
+
+LEARNT, NOTHING = 0.2, 0.4
+"""An error below the first is low; one above the second is that of a guess."""
+
+BEHIND = 13
+"""At so many bins, as a power of two, and fewer all of ithdigit's scores are in one bin."""
+
+TIGHT = 8.0
+
+
+def judge_patients(summary: Summary) -> tuple[Check, ...]:
+    """Compare with Section 6 and Figure 3."""
+    rows: Rows = {(int(row.setting["exponent"]), float(row.setting["epsilon"])): row.cells for row in summary.rows}
+    if any(row.setting[INPUT] == SIMULATED for row in summary.rows):
+        return (Check("the protocol on a model's scores of diabetes patients", Outcome.UNDECIDED, "no data"),)
+    epsilons = sorted({epsilon for _, epsilon in rows})
+    exponents = sorted({exponent for exponent, _ in rows if exponent >= FEW})
+    few, many, last = exponents[0], exponents[-1], epsilons[-1]
+    from_two = max(epsilon for epsilon in epsilons if epsilon <= 2)
+    flat = [
+        below(difference(rows[many, epsilon][PAPER], scaled(rows[few, epsilon][PAPER], FLAT)), 0.0)
+        for epsilon in epsilons if epsilon >= 1
+    ]  # fmt: skip
+    return (
+        Check(
+            f"robust to the number of bins: at 2^{many} the error is below {FLAT:g} times that at 2^{few}",
+            every(flat),
+            shown(rows, PAPER, [(exponent, epsilon) for exponent in (few, many) for epsilon in epsilons]),
+        ),
+        Check(
+            f"epsilon beyond {from_two:g} helps little: at {last:g} more than {LITTLE:g} of the error is left",
+            every([
+                above(difference(rows[exponent, last][PAPER], scaled(rows[exponent, from_two][PAPER], LITTLE)), 0.0)
+                for exponent in exponents
+            ]),
+            shown(rows, PAPER, [(exponent, epsilon) for epsilon in (from_two, last) for exponent in exponents]),
+            essential=False,
+        ),
+        *_better(rows),
+    )  # fmt: skip
+
+
+def _better(rows: Rows) -> tuple[Check, ...]:
+    """What the library has beside the paper's protocol."""
+    return (
+        Check(
+            "beyond the paper: four children and unary nodes err less than what is printed, at epsilon 2 and more",
+            every([below(difference(row[OURS], row[PAPER]), 0.0) for key, row in rows.items() if key[-1] >= 2]),
+            shown(rows, OURS, [key for key in rows if key[-2] == MANY]),
+            essential=False,
+        ),
+        Check(
+            "beyond the paper: one bit in the Haar basis errs less than half as much as the protocol as printed",
+            every([
+                below(difference(row[HAAR], scaled(row[PAPER], 0.5)), 0.0)
+                for key, row in rows.items() if HAAR in row and key[-2] >= FEW
+            ]),
+            shown(rows, HAAR, [key for key in rows if key[-2] == MANY]),
+            essential=False,
+        ),
+    )  # fmt: skip
+
+
+def judge_synthetic(summary: Summary) -> tuple[Check, ...]:
+    """Compare with Appendix D.1 and Figure 5."""
+    rows: Rows = {
+        (str(row.setting["data"]), int(row.setting["exponent"]), float(row.setting["epsilon"])): row.cells
+        for row in summary.rows
+    }
+    epsilons = sorted({epsilon for *_, epsilon in rows})
+    deep = sorted({exponent for _, exponent, _ in rows if exponent >= MANY})
+    behind = [key for key in rows if key[0] == DIGIT and key[1] <= BEHIND]
+    seen = [key for key in rows if key[0] == DIGIT and key[1] > BEHIND]
+    return (
+        Check(
+            f"auc_one: the bound is not far from tight, its root below {TIGHT:g} times the mean absolute error",
+            every([
+                below(difference(rows[AUC_ONE, exponent, epsilon][BOUND],
+                                 scaled(rows[AUC_ONE, exponent, epsilon][TIES], TIGHT)), 0.0)
+                for exponent in deep for epsilon in epsilons
+            ]),
+            shown(rows, TIES, [(AUC_ONE, deep[0], epsilon) for epsilon in epsilons]),
+        ),
+        Check(
+            "ur: much lower, below half of that of auc_one",
+            every([
+                below(difference(rows[UNIFORM, exponent, epsilon][TIES],
+                                 scaled(rows[AUC_ONE, exponent, epsilon][TIES], 0.5)), 0.0)
+                for exponent in deep for epsilon in epsilons
+            ]),
+            shown(rows, TIES, [(UNIFORM, deep[0], epsilon) for epsilon in epsilons]),
+        ),
+        Check(
+            f"ithdigit: nothing is learnt up to 2^{BEHIND} bins, an error above {NOTHING:g}",
+            every([above(rows[key][PAPER], NOTHING) for key in behind]),
+            shown(rows, PAPER, behind[-len(epsilons):]),
+        ),
+        Check(
+            f"ithdigit: from 2^{BEHIND + 1} bins on the error is low, below {LEARNT:g}",
+            every([below(rows[key][PAPER], LEARNT) for key in seen]),
+            shown(rows, PAPER, seen),
+        ),
+        Check(
+            f"errors scale nicely with the number of bins: at 2^{deep[-1]} below {FLAT:g} times those at 2^{deep[0]}",
+            every([
+                below(difference(rows[name, deep[-1], epsilon][PAPER],
+                                 scaled(rows[name, deep[0], epsilon][PAPER], FLAT)), 0.0)
+                for name in (AUC_ONE, UNIFORM) for epsilon in epsilons
+            ]),
+            shown(rows, PAPER, [(AUC_ONE, deep[-1], epsilon) for epsilon in epsilons]),
+        ),
+        *_better(rows),
+    )  # fmt: skip
+
+
+def shown(rows: Rows, quantity: str, keys: Iterable[Key]) -> str:
+    """Numbers at some settings, for evidence."""
+    return ", ".join(f"{show(rows[key][quantity])} at {_place(key)}" for key in keys)
+
+
+def _place(key: Key) -> str:
+    *name, exponent, epsilon = key
+    return "".join(f"{word} " for word in name) + f"2^{exponent}, epsilon {epsilon:g}"
+
+
+def draw(summary: Summary, figure: Figure) -> None:
+    """For every data set the protocol as printed, and the library's."""
+    names = list(dict.fromkeys(str(row.setting["data"]) for row in summary.rows))
+    figure.set_size_inches(4.6 * max(len(names), 2), 7.2 if len(names) > 1 else 3.8)
+    if len(names) == 1:
+        grid = [figure.subplots(1, 2, sharey=True)]
+    else:
+        columns = figure.subplots(2, len(names), sharex=True)
+        grid = [(columns[0][place], columns[1][place]) for place in range(len(names))]
+    for name, pair in zip(names, grid, strict=True):
+        for axes, quantity in zip(pair, (PAPER, OURS), strict=True):
+            by_bins(axes, summary.where(data=name), quantity)
+            axes.set_title(f"{name}: {quantity}")
+        by_bins(pair[1], summary.where(data=name), HAAR, linestyle=":")
+    grid[0][0].legend()
+    grid[0][0].set_ylabel("mean absolute error of the AUC")
+
+
+def _settings(names: tuple[str, ...], quick: bool) -> tuple[Setting, ...]:
+    return auc.settings(*names, quick=quick)
+
+
+FIGURE_3 = Item(
+    "ustatistics", FIGURE, 3, "the AUC protocol on a model's scores, 693 people in the smaller class",
+    partial(_settings, (PATIENTS,)), auc.errors, draw, judge_patients, (*CODE, "reproduce/ecdf/models.py"),
+    inputs=inputs, usual_runs=20,
+)  # fmt: skip
+FIGURE_5 = Item(
+    "ustatistics", FIGURE, 5, "the AUC protocol on synthetic scores, a million people in each class",
+    partial(_settings, SYNTHETIC), auc.errors, draw, judge_synthetic, CODE, usual_runs=20,
+)  # fmt: skip

@@ -1,0 +1,46 @@
+"""Figure 4, the local part: one run of randomized response on pairs of ratings, and unary reports beside it."""
+
+from __future__ import annotations
+
+import math
+
+from ogive.local import RandomizedResponse, UnaryOracle, simulate
+from ogive.privacy import exact
+from ogive.reproduce.items import Numbers, Places, Setting
+from ogive.reproduce.randomness import streams
+from ogive.reproduce.ustatistics.ratings import coefficients, histogram, signs
+from ogive.statistics.pairwise import generic
+
+PAPER, OURS = "randomized response, as printed", "projected unary reports"
+COVERED = "truth within 1.96 stated standard errors"
+STATED = "stated standard error"
+TRUTHS = ("tau-a", "tau-b", "gamma")
+
+EPSILONS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+
+CODE = (
+    "local/*.py", "statistics/pairwise/*law*.py", "statistics/pairwise/generic.py",
+    "reproduce/ustatistics/kendall.py", "reproduce/ustatistics/ratings.py",
+)  # fmt: skip
+
+
+def settings(quick: bool) -> tuple[Setting, ...]:
+    """Every epsilon."""
+    return tuple({"epsilon": epsilon} for epsilon in ((0.5, 1.0, 5.0) if quick else EPSILONS))
+
+
+def errors(setting: Setting, seed: int, data: Places) -> Numbers:
+    """Absolute errors of one collection of reports, and the exact coefficients."""
+    generator, _ = streams(seed)
+    counts = histogram(data)
+    truth = coefficients(counts)
+    numbers = dict(truth)
+    for name, kind in ((PAPER, RandomizedResponse), (OURS, UnaryOracle)):
+        oracle = kind(counts.size, exact(setting["epsilon"], "epsilon"))
+        found = generic.means(oracle, simulate(oracle, counts.reshape(-1), generator=generator), [signs()])
+        error = abs(float(found.values[0]) - truth["tau-a"])
+        numbers[name] = error
+        if name == PAPER:
+            numbers[STATED] = math.sqrt(max(float(found.covariance[0, 0]), 0.0))
+            numbers[COVERED] = float(error <= 1.96 * numbers[STATED])
+    return numbers
