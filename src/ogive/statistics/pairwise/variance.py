@@ -52,7 +52,7 @@ def estimated(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64, pla
     paired, own = _paired(law, prepared, plausible)
     least = _linear(law, prepared, plausible, plausible)
     alone = _linear(law, prepared, counts, plausible)
-    return least + _excess(alone - 4 * paired - least) + 2 * (paired - own)
+    return least + _excess(alone, 4 * paired + least) + 2 * (paired - own)
 
 
 def _paired(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64) -> tuple[Float64, Float64]:
@@ -80,13 +80,13 @@ def _linear(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64, weigh
     return symmetric(len(prepared), alone)
 
 
-def _excess(difference: Float64) -> Float64:
-    """The nearest covariance to a symmetric matrix, in its own scales."""
-    scale = np.sqrt(np.abs(np.diagonal(difference)))
+def _excess(found: Float64, expected: Float64) -> Float64:
+    """The covariance nearest to the difference of two, in scales that both give: its own may vanish in one place."""
+    scale = np.sqrt(np.diagonal(found) + np.diagonal(expected))
     scale = np.where(scale > 0, scale, 1.0)
-    values, vectors = np.linalg.eigh(difference / np.outer(scale, scale))
-    found: Float64 = (vectors * np.maximum(values, 0)) @ vectors.T * np.outer(scale, scale)
-    return (found + found.T) / 2
+    values, vectors = np.linalg.eigh((found - expected) / np.outer(scale, scale))
+    nearest: Float64 = (vectors * np.maximum(values, 0)) @ vectors.T * np.outer(scale, scale)
+    return (nearest + nearest.T) / 2
 
 
 def two_sample_conditional(
@@ -126,7 +126,7 @@ def two_sample_estimated(
     """
     both = _across(law, prepared, plausible)
     least = _sides(law, prepared, plausible, plausible)
-    return least + _excess(_sides(law, prepared, counts, plausible) - 2 * both - least) + both
+    return least + _excess(_sides(law, prepared, counts, plausible), 2 * both + least) + both
 
 
 def _sides(

@@ -62,4 +62,27 @@ def test_at_the_truth_the_estimate_is_at_least_the_exact_covariance(oracle):
     prepared = [law.prepare(np.eye(4))]
     exact = conditional(law, prepared, counts)[0, 0]
     assert estimated(law, prepared, counts, counts)[0, 0] == pytest.approx(exact)
-    assert estimated(law, prepared, 3 * counts, counts)[0, 0] > exact
+    assert estimated(law, prepared, 50 * counts, counts)[0, 0] > exact
+
+
+def vanishing(found, low: float, high: float) -> float:
+    """Where a function that is 0 up to some point begins to be above 0, up to rounding."""
+    for _ in range(80):
+        middle = (low + high) / 2
+        low, high = (low, middle) if found(middle) > 0 else (middle, high)
+    return high
+
+
+@pytest.mark.parametrize("oracle", ORACLES.values(), ids=ORACLES)
+def test_a_mean_whose_excess_vanishes_leaves_the_errors_of_others_as_they_are(oracle):
+    law, counts = law_of(oracle), np.array([3.0, 0, 2, 5])
+    one, other = (law.prepare(kernel) for kernel in (np.eye(4), np.ones((4, 4)) - np.diag([0, 1, 2, 3])))
+
+    def of(means, scale: float) -> np.ndarray:
+        return np.diagonal(estimated(law, means, scale * counts, counts))
+
+    least = of([one], 1)[0]
+    scale = vanishing(lambda scale: of([one], scale)[0] - least, 1, 50)
+    for times in (1, 1 + 1e-12, 1 + 1e-9, 1 + 1e-6):
+        assert of([one, other], times * scale)[1] <= 2 * of([other], times * scale)[0]
+        assert of([one, other], times * scale)[0] <= 2 * least
