@@ -43,6 +43,10 @@ PYTHON_ALONE = (
     "level_epsilon must be",
     "composition needs level_epsilon",
     "answers of this level_epsilon",
+    "advanced composition",
+    "name at least one trust model",
+    "a function needs the range of its values",
+    "a pair for each column or None",
 )
 
 
@@ -73,6 +77,8 @@ def written(message):
     ("message", "words"),
     [
         ("never keeps; grant PureDP instead", "grant --epsilon without --delta instead"),
+        ("for example categories={'class': (0, 1, 2)}", "for example --categories class=0,1,2"),
+        ("say public_groups=True, or use", "say --public-groups, or use"),
         ("df must be None, 'fitted' or a whole number", "--degrees-of-freedom must be fitted or a whole number"),
         ("max_rows_per_person needs person, the column", "--max-rows-per-person needs --person, the column"),
         ("increase, got smallest=5.0, largest=2.0", "got --smallest 5.0, --largest 2.0"),

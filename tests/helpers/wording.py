@@ -10,8 +10,8 @@ PYTHON = re.compile(
     + "|".join(name for name in ogive.__all__ if not name.islower())
     + r")\b"
 )
-# users find their own words in quotes, and one option's value is written with underscores
-NO_PYTHON = re.compile(r"'[^']*'|--adjacency add_or_remove")
+# users find their own words in quotes; the value of one option has underscores, and of another a sign of equality
+NO_PYTHON = re.compile(r"'[^']*'|--adjacency add_or_remove|--categories \w+=\w")
 
 
 def speaks_python(text):

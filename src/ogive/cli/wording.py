@@ -29,6 +29,8 @@ _PHRASES = (
     (r"\bname='([^\s']+)'", r"--data-set \1"),
     (r"\bname=('[^']+')", r"--data-set \1"),
     (r"^name must be\b", "--data-set must be"),
+    (r"\bcategories=\{'(\w+)': \((\w+), (\w+), (\w+)\)\}", r"--categories \1=\2,\3,\4"),
+    (r"\bpublic_groups=True", "--public-groups"),
     (r"\bupdated=True", "--updated"),
     (r"\bdf must be None, 'fitted' or\b", "--degrees-of-freedom must be fitted or"),
     (r"\bneeds person,", "needs --person,"),

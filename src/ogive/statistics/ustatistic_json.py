@@ -129,7 +129,7 @@ def _error(data: dict[str, Any], name: str) -> float:
 
 def _mean(data: Any) -> dict[str, Any]:
     if not isinstance(data, dict) or set(data) != {"kernel", "value", "randomization_error"}:
-        raise DataError(f"the means of {_WHAT} must be objects with kernel, value and randomization_error")
+        raise DataError(f"the means of {_WHAT} must be objects with 'kernel', 'value' and 'randomization_error'")
     if not is_text(data["kernel"]):
         raise DataError(f"the kernel of a mean of {_WHAT} must be a short text")
     error = _error(data, "randomization_error")
