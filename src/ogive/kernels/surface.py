@@ -35,8 +35,8 @@ def vus(histograms: ArrayLike) -> float:
         ParameterError: there are fewer than two classes, or a share is not finite.
 
     Example:
-        >>> vus([[0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0.5, 0, 0.5]])
-        0.5208333333333333
+        >>> round(vus([[0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0.5, 0, 0.5]]), 6)
+        0.520833
     """
     return float(_forward(_checked(histograms))[-1, -1])
 

@@ -36,7 +36,7 @@ class Local:
     Example:
         >>> import numpy as np, ogive
         >>> incomes = {"income": np.random.default_rng(1).gamma(2, 10_000, size=20_000)}
-        >>> gini = ogive.Ustatistic("income", "gini", bounds=(0, 100_000))
+        >>> gini = ogive.Ustatistic("income", "gini", bounds=(0, 200_000))
         >>> spread = ogive.release(gini, trust=ogive.Local(incomes), privacy=ogive.PureDP(1))
     """
 
