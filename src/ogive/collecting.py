@@ -12,6 +12,7 @@ from ogive.queries import Query, ReportsQuery
 from ogive.releasing import release
 from ogive.statistics.base import Statistic, Terms, describe
 from ogive.statistics.described import statistic_from_dict
+from ogive.trust.base import REPORTABLE
 from ogive.trust.collected import Collected
 
 
@@ -44,7 +45,7 @@ def describe_collection(
     terms = Terms(privacy, PrivacyUnit(Adjacency.REPLACE), _refusal, count=lambda: participants)
     query = next(statistic.questions(terms))
     if not isinstance(query, ReportsQuery):
-        raise UnsupportedError(f"{statistic.name} does not ask for reports, so it cannot be collected from owners")
+        raise UnsupportedError(f"{query.method} needs somebody who sees records; collect {REPORTABLE}")
     return Description(
         domain=query.rows.domain,
         oracle=query.oracle,
@@ -84,4 +85,4 @@ def estimate_collection(collection: Collection) -> Any:
 def _refusal(query: Query) -> str | None:
     if isinstance(query, ReportsQuery):
         return None
-    return f"{query.method} needs somebody who sees records, and owners send reports alone"
+    return f"{query.method} needs somebody who sees records; collect {REPORTABLE}"

@@ -9,7 +9,8 @@ from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.releasing import release
-from ogive.statistics import STATISTICS, Bounds, Boxplot, HosmerLemeshow, Roc, Ustatistic
+from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc, Ustatistic
+from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.trust import Clear, Local, SecAgg
 
 N = 20_000
@@ -39,7 +40,18 @@ CASES = [
     for method in METHODS
     if method != "hierarchy" or asked.measure.name == "auc"
 ]
+CURVES = [
+    Ecdf("x", (0, 1), bins=64),
+    Quantiles("x", (0.25, 0.5, 0.75), bounds=(0, 1), bins=64),
+    Boxplot("x", (0, 1), bins=64),
+    Boxplot("x", (0, 1), bins=64, by="y", groups=(0, 1), public_groups=True),
+]
 REFUSED = [
+    Ecdf("x", (0, 1), bins=64, method="projection"),
+    Ecdf("x", (0, 1), bins=64, method="histogram"),
+    Ecdf("x", (0, 1), bins=64, method="adaptive"),
+    Ecdf("x", (0, 1), bins=64, method="selected"),
+    Quantiles("x", (0.5,), bounds=(0, 1), bins=64, method="bisection"),
     Boxplot("x", (0, 1), bins=16, method="five_numbers"),
     Roc("s", "y", (0, 1), bins=16),
     HosmerLemeshow("u", "y", bins=16, groups=4),
@@ -84,18 +96,46 @@ def test_every_kind_of_guarantee_is_spent_as_pure_reports(statistic, privacy):
     assert found.provenance.privacy == privacy
 
 
-@pytest.mark.parametrize("statistic", REFUSED, ids=lambda each: each.name)
+def shares(estimate):
+    """Where an estimate says the quartiles or thresholds are, as positions on the grid, shape (numbers,)."""
+    if isinstance(estimate, Boxplots):
+        return np.array([box.numbers[1:4] for box in estimate.boxes]).ravel()
+    return np.array(estimate.numbers) if hasattr(estimate, "numbers") else estimate.raw / estimate.raw[-1]
+
+
+@pytest.mark.parametrize("statistic", CURVES, ids=lambda each: f"{each.name}-{getattr(each, 'by', None)}")
+def test_curves_are_near_those_of_the_records_and_nearer_with_less_privacy(statistic):
+    truth = shares(release(statistic, trust=Clear(TABLE)))
+    off = []
+    for privacy, room in ((PureDP(1), 0.15), (PureDP(8), 0.02)):
+        found = released(statistic, privacy)
+        off.append(np.abs(shares(found) - truth).max())
+        assert off[-1] < room
+        assert (found.provenance.trust, found.provenance.price, found.provenance.total) == ("local", privacy, N)
+    assert off[0] > off[1]
+
+
+@pytest.mark.parametrize("privacy", [ZeroConcentratedDP("0.5"), ApproxDP(1, "1e-6")], ids=["zcdp", "approx"])
+@pytest.mark.parametrize("statistic", CURVES, ids=lambda each: f"{each.name}-{getattr(each, 'by', None)}")
+def test_every_kind_of_guarantee_is_spent_as_pure_reports_on_curves_too(statistic, privacy):
+    found = released(statistic, privacy)
+    assert isinstance(found.provenance.price, PureDP)
+    assert 0.99 < found.provenance.price.epsilon <= 1
+
+
+@pytest.mark.parametrize("statistic", REFUSED, ids=lambda each: f"{each.name}-{getattr(each, 'method', '')}")
 def test_what_needs_somebody_who_sees_records_is_refused_in_one_line_that_says_what_would_work(statistic):
     with pytest.raises(
         UnsupportedError, match="needs somebody who sees records, and here nobody does; use trust central, or"
     ) as why:
         released(statistic, PureDP(1))
     assert "\n" not in str(why.value)
+    for works in ("ecdf and quantiles with method='reports'", "boxplot with method='resample'", "ustatistic"):
+        assert works in str(why.value)
 
 
 def test_every_statistic_is_either_asked_by_reports_here_or_refused():
-    curves = {"ecdf", "quantiles"}  # and boxes that are read off curves; they have tests of their own
-    assert {kind.name for kind in STATISTICS} == {each.name for each in (*ASKED, *REFUSED)} | curves
+    assert {kind.name for kind in STATISTICS} == {each.name for each in (*ASKED, *CURVES, *REFUSED)}
 
 
 def test_nobody_but_owners_answers_reports_and_owners_answer_nothing_else():

@@ -105,7 +105,10 @@ class Reports:
         assert isinstance(query.oracle, TreeOracle)
         levels, records = query.oracle.levels, task.terms.records
         if records is not None and records < levels:
-            raise ParameterError(f"{records} records are too few for reports on {levels} levels; take fewer bins")
+            each = " a group" if task.terms.alike else ""
+            raise ParameterError(
+                f"reports on {levels} levels need at least {levels} records{each}, got {records}; take fewer bins"
+            )
         answer = yield query
         return reported_curve(query.oracle, answer, task)
 

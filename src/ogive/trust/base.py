@@ -17,6 +17,12 @@ from ogive.queries import Answer, Query
 NEEDS_OWNERS = "these are reports that every record's owner randomizes; use trust local, or a method without reports"
 """Why those who hold records do not answer a query for reports."""
 
+REPORTABLE = (
+    "what owners can report: ecdf and quantiles with method='reports', boxplot with method='resample', "
+    "or ustatistic, whose kernel auc is the area under a ROC curve"
+)
+"""What would work where nobody sees records."""
+
 
 class Opening(Protocol):
     """One release in progress."""

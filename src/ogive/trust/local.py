@@ -19,9 +19,9 @@ from ogive.noise import KeyedSource
 from ogive.noise.base import RandomSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, CurveQuery, Int64, Query, ReportsQuery, RowValues
+from ogive.queries import Answer, Int64, Query, ReportsQuery, RowValues
 from ogive.records import Records
-from ogive.trust.base import Opening
+from ogive.trust.base import REPORTABLE, Opening
 
 
 class Local:
@@ -62,15 +62,8 @@ class Local:
         """Everything but reports needs somebody who sees records."""
         if isinstance(query, ReportsQuery):
             return None
-        if isinstance(query, CurveQuery):
-            return (
-                f"{query.method} needs somebody who sees records, and here nobody does; "
-                "use trust central, or for ecdf, quantiles and boxplot method='reports'"
-            )
-        return (
-            f"{query.method} needs somebody who sees records, and here nobody does; "
-            "use trust central, or a statistic that local reports can answer, such as ecdf or ustatistic"
-        )
+        needs = f"{query.method} needs somebody who sees records, and here nobody does"
+        return f"{needs}; use trust central, or {REPORTABLE}"
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
         """Start a release with a fresh secret from the source."""
