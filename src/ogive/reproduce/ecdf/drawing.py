@@ -18,9 +18,13 @@ def logarithmic(axes: Axes) -> None:
     """Make the horizontal axis logarithmic, with plain numbers."""
     axes.set_xscale("log")
     axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_formatter("")
 
 
-def plot(axes: Axes, summary: Summary, axis: str, quantity: str, *, color: str, marker: str, linestyle: str) -> None:
+def plot(
+    axes: Axes, summary: Summary, axis: str, quantity: str, *,
+    color: str, marker: str, linestyle: str, label: str | None = None,
+) -> None:  # fmt: skip
     """One curve of means, with two standard errors; on a logarithmic axis, as far down as up."""
     places, cells = summary.series(axis, quantity)
     up = [2 * cell.error if math.isfinite(cell.error) else 0.0 for cell in cells]
@@ -35,5 +39,5 @@ def plot(axes: Axes, summary: Summary, axis: str, quantity: str, *, color: str, 
         marker=marker,
         linestyle=linestyle,
         capsize=2,
-        label=quantity,
+        label=label or quantity,
     )

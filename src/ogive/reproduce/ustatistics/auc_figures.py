@@ -82,12 +82,13 @@ def _better(rows: Rows) -> tuple[Check, ...]:
             essential=False,
         ),
         Check(
-            "beyond the paper: one bit in the Haar basis errs less than half as much as the protocol as printed",
+            "beyond the paper: one bit in the Haar basis errs less than half as much as what is printed, but for "
+            "ithdigit, whose scores share a bin",
             every([
                 below(difference(row[HAAR], scaled(row[PAPER], 0.5)), 0.0)
-                for key, row in rows.items() if HAAR in row and key[-2] >= FEW
+                for key, row in rows.items() if HAAR in row and key[-2] >= FEW and key[0] != DIGIT
             ]),
-            shown(rows, HAAR, [key for key in rows if key[-2] == MANY]),
+            shown(rows, HAAR, [key for key in rows if key[-2] == MANY and key[0] != DIGIT]),
             essential=False,
         ),
     )  # fmt: skip
@@ -162,14 +163,15 @@ def draw(summary: Summary, figure: Figure) -> None:
     if len(names) == 1:
         grid = [figure.subplots(1, 2, sharey=True)]
     else:
-        columns = figure.subplots(2, len(names), sharex=True)
+        columns = figure.subplots(2, len(names), sharex=True, sharey="col")
         grid = [(columns[0][place], columns[1][place]) for place in range(len(names))]
     for name, pair in zip(names, grid, strict=True):
         for axes, quantity in zip(pair, (PAPER, OURS), strict=True):
             by_bins(axes, summary.where(data=name), quantity)
             axes.set_title(f"{name}: {quantity}")
-        by_bins(pair[1], summary.where(data=name), HAAR, linestyle=":")
-    grid[0][0].legend()
+        by_bins(pair[1], summary.where(data=name), HAAR, linestyle=":", name="Haar basis")
+    for axes in grid[0]:
+        axes.legend(ncols=2, fontsize="x-small")
     grid[0][0].set_ylabel("mean absolute error of the AUC")
 
 

@@ -15,13 +15,12 @@ COLORS = ("#c05621", "#2b6cb0", "#2f855a", "#6b46c1")
 MARKERS = ("o", "s", "D", "^")
 
 
-def by_bins(axes: Axes, summary: Summary, quantity: str, *, linestyle: str = "-") -> None:
-    """One curve of errors against the number of bins for each epsilon."""
+def by_bins(axes: Axes, summary: Summary, quantity: str, *, linestyle: str = "-", name: str = "") -> None:
+    """One curve of errors against the number of bins for each epsilon, called by it and perhaps by a name."""
     epsilons = sorted({float(row.setting["epsilon"]) for row in summary.rows})
     for epsilon, color, marker in zip(epsilons, COLORS, MARKERS, strict=False):
         plot(
             axes, summary.where(epsilon=epsilon), "exponent", quantity,
-            color=color, marker=marker, linestyle=linestyle,
+            color=color, marker=marker, linestyle=linestyle, label=f"epsilon {epsilon:g}{name and ', '}{name}",
         )  # fmt: skip
-        axes.lines[-1].set_label(f"epsilon {epsilon:g}")
     axes.set(yscale="log", xlabel="bins: 2 to the power of")

@@ -103,7 +103,7 @@ def judge_patients(summary: Summary) -> tuple[Check, ...]:
                 below(difference(rows[key][OURS], scaled(rows[key][PAPER], 0.5)), 0.0)
                 for key in rows if key[1] >= 6 and key[2] <= middling
             ]),
-            shown(rows, OURS, [key for key in rows if key[1] == 6]),
+            shown(rows, OURS, [key for key in rows if key[1] >= 6 and key[2] == middling]),
             essential=False,
         ),
     )  # fmt: skip
@@ -136,12 +136,12 @@ def draw(summary: Summary, figure: Figure) -> None:
         part = summary.where(data=name)
         by_bins(grid[number], part, PAPER)
         if len(names) > 1:
-            by_bins(grid[number], part, OURS, linestyle=":")
-        grid[number].set_title(f"{name}" + (" (dotted: Haar basis)" if len(names) > 1 else f": {PAPER}"))
+            by_bins(grid[number], part, OURS, linestyle=":", name="Haar basis")
+        grid[number].set_title(name if len(names) > 1 else f"{name}: {PAPER}")
     if len(names) == 1:
         by_bins(grid[1], summary, OURS)
         grid[1].set_title(OURS)
-    grid[0].legend()
+    grid[0].legend(fontsize="x-small")
     grid[0].set_ylabel("mean absolute error of the AUC")
 
 

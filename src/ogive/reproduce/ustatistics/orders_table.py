@@ -107,6 +107,7 @@ def draw(summary: Summary, figure: Figure) -> None:
     axes.set_title("squared error grows with the power of")
     table = axes.table([["split", *titles], *lines], loc="center", cellLoc="right", edges="horizontal")
     table.scale(1, 2.2)
+    figure.set_size_inches(6.0 + 1.2 * len(names), 0.55 * (len(lines) + 3))
 
 
 TABLE_1 = Item(

@@ -1,0 +1,191 @@
+"""Verdicts on the figures of the paper on pairwise statistics come from the numbers, and turn with them."""
+
+import math
+
+import pytest
+
+from ogive.reproduce.ecdf.data_sets import SIMULATED
+from ogive.reproduce.summaries import Cell, Row, Summary
+from ogive.reproduce.ustatistics import auc, generic, kendall, orders, ratings, scores
+from ogive.reproduce.ustatistics.auc_figures import FIGURE_3, FIGURE_5
+from ogive.reproduce.ustatistics.generic_figures import FIGURE_6, FIGURE_7
+from ogive.reproduce.ustatistics.kendall_figure import FIGURE_4
+from ogive.reproduce.ustatistics.orders_table import TABLE_1
+from ogive.reproduce.verdicts import INCONCLUSIVE, NOT_REPRODUCED, REPRODUCED, WITH_REMARK, Outcome, verdict
+
+RUNS, ERROR = 20, 0.02
+
+
+def cell(mean, runs=RUNS):
+    return Cell(mean, ERROR * abs(mean) + 1e-9, mean, runs)
+
+
+def summary(item, number, *, quick=False, runs=RUNS, data="0123"):
+    """Every setting of an item, with numbers of which `number` tells the mean."""
+    settings = item.settings(quick)
+    kind = scores.INPUT if item in (FIGURE_3, FIGURE_7) else ratings.INPUT
+    return Summary(tuple(
+        Row({**setting, kind: data}, {name: cell(mean, runs) for name, mean in number(setting).items()})
+        for setting in settings
+    ))  # fmt: skip
+
+
+def outcomes(item, number, **options):
+    checks = item.judge(summary(item, number, **options))
+    return verdict(checks), [check.outcome for check in checks]
+
+
+def protocol(setting, *, growth=1.0, epsilon=1.0, ur=0.3, seen=0.03, bound=4.0, ours=0.5, haar=0.3):
+    """Errors of the AUC protocol as the paper describes them."""
+    factor = 1 + (growth - 1) * max(0, setting["exponent"] - 8) / 12
+    error = 0.02 * factor * max(setting["epsilon"], 0.01) ** (-0.2 * epsilon)
+    if setting["data"] == scores.UNIFORM:
+        error *= ur
+    hidden = setting["data"] == scores.DIGIT and setting["exponent"] <= 13
+    if setting["data"] == scores.DIGIT:
+        error = 1.0 if hidden else seen
+    numbers = {
+        auc.PAPER: error,
+        auc.TIES: error / 2 if hidden else error,
+        auc.OURS: ours * error,
+        auc.BOUND: bound * error,
+        auc.STATED: error,
+    }
+    return numbers | ({auc.HAAR: error / 2 if hidden else haar * error} if setting["exponent"] <= 10 else {})
+
+
+def test_figure_5_is_reproduced_by_what_the_paper_says():
+    assert outcomes(FIGURE_5, protocol)[0] == REPRODUCED
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [({"bound": 20.0}, 0), ({"ur": 0.9}, 1), ({"seen": 0.9}, 3), ({"growth": 30.0}, 4)],
+)
+def test_figure_5_is_not_where_a_claim_fails(change, place):
+    found, checks = outcomes(FIGURE_5, lambda setting: protocol(setting, **change))
+    assert found == NOT_REPRODUCED
+    assert checks[place] is Outcome.FAILS
+
+
+def test_figure_5_is_not_where_something_is_learnt_in_few_bins():
+    def learnt(setting):
+        hidden = setting["data"] == scores.DIGIT and setting["exponent"] <= 13
+        return protocol(setting) | ({auc.PAPER: 0.1} if hidden else {})
+
+    found, checks = outcomes(FIGURE_5, learnt)
+    assert (found, checks[2]) == (NOT_REPRODUCED, Outcome.FAILS)
+
+
+@pytest.mark.parametrize("change", [{"ours": 1.2}, {"haar": 0.7}])
+def test_what_is_beyond_the_paper_is_worth_a_remark(change):
+    assert outcomes(FIGURE_5, lambda setting: protocol(setting, **change))[0] == WITH_REMARK
+
+
+def test_figure_3_depends_on_bins_and_epsilon():
+    assert outcomes(FIGURE_3, protocol)[0] == REPRODUCED
+    assert outcomes(FIGURE_3, lambda setting: protocol(setting, growth=10.0))[0] == NOT_REPRODUCED
+    assert outcomes(FIGURE_3, lambda setting: protocol(setting, epsilon=10.0))[0] == WITH_REMARK
+
+
+@pytest.mark.parametrize(("item", "number"), [(FIGURE_3, protocol), (FIGURE_7, lambda setting: {})])
+def test_scores_that_are_simulated_decide_nothing(item, number):
+    assert outcomes(item, number, data=SIMULATED) == (INCONCLUSIVE, [Outcome.UNDECIDED])
+
+
+def response(setting, *, few=0.001, growth=2.0, digits=0.5, stated=1.25, haar=0.3):
+    """Errors of randomized response as the paper describes them."""
+    error = few * math.exp(growth * (setting["exponent"] - 2) / 4) / max(setting["epsilon"], 0.5)
+    shown = digits if setting["data"] == scores.DIGIT else error
+    guess = 0.15 if setting["data"] == scores.PATIENTS else 0.5
+    return {
+        generic.PAPER: shown,
+        generic.OURS: haar * shown,
+        generic.GUESS: guess,
+        generic.NOISE: error,
+        generic.STATED: stated * error,
+    }
+
+
+@pytest.mark.parametrize("item", [FIGURE_6, FIGURE_7])
+def test_figures_of_the_generic_protocol_are_reproduced_by_what_the_paper_says(item):
+    assert outcomes(item, response)[0] == REPRODUCED
+
+
+@pytest.mark.parametrize(("change", "place"), [({"few": 0.1}, 0), ({"growth": 0.1}, 1), ({"digits": 0.1}, 2)])
+def test_figure_6_is_not_where_a_claim_fails(change, place):
+    found, checks = outcomes(FIGURE_6, lambda setting: response(setting, **change))
+    assert (found, checks[place]) == (NOT_REPRODUCED, Outcome.FAILS)
+
+
+@pytest.mark.parametrize("item", [FIGURE_6, FIGURE_7])
+@pytest.mark.parametrize("change", [{"stated": 0.5}, {"stated": 4.0}, {"haar": 0.7}])
+def test_errors_that_are_not_as_stated_are_worth_a_remark(item, change):
+    assert outcomes(item, lambda setting: response(setting, **change))[0] == WITH_REMARK
+
+
+def test_figure_7_needs_an_error_below_that_of_a_guess():
+    assert outcomes(FIGURE_7, lambda setting: response(setting, few=1.0))[0] == NOT_REPRODUCED
+
+
+def ratings_error(setting, *, tau=0.5858, level=0.03, slope=1.0, covered=0.95, ours=0.3):
+    error = level * setting["epsilon"] ** -slope
+    return {
+        "tau-a": tau, "tau-b": 0.78, "gamma": 0.9,
+        kendall.PAPER: error, kendall.OURS: ours * error, kendall.STATED: error, kendall.COVERED: covered,
+    }  # fmt: skip
+
+
+def test_figure_4_is_reproduced_by_what_the_paper_says():
+    assert outcomes(FIGURE_4, ratings_error)[0] == REPRODUCED
+    assert outcomes(FIGURE_4, ratings_error, data=ratings.SIMULATED) == (INCONCLUSIVE, [Outcome.UNDECIDED])
+
+
+@pytest.mark.parametrize(
+    ("change", "place"), [({"tau": 0.435}, 0), ({"slope": -0.3}, 1), ({"level": 0.3, "slope": 0.1}, 2)]
+)
+def test_figure_4_is_not_where_a_claim_fails(change, place):
+    found, checks = outcomes(FIGURE_4, lambda setting: ratings_error(setting, **change))
+    assert (found, checks[place]) == (NOT_REPRODUCED, Outcome.FAILS)
+
+
+@pytest.mark.parametrize("change", [{"covered": 0.5}, {"ours": 0.8}])
+def test_intervals_that_miss_are_worth_a_remark(change):
+    assert outcomes(FIGURE_4, lambda setting: ratings_error(setting, **change))[0] == WITH_REMARK
+
+
+POWERS = {"budget, basic": 3.0, "budget, advanced": 1.9, "budget, exact": 2.0, "users": 1.9}
+
+
+def order(setting, *, powers=POWERS, people=-1.0, advanced=3.0, exact=1.0, bound=10.0):
+    levels, epsilon = setting["levels"] / 8, setting["epsilon"] / 0.5
+    level = {"budget, advanced": advanced, "budget, exact": exact}.get(setting["split"], 1.0)
+    error = level * levels ** powers[setting["split"]] * (setting["people"] / 1e5) ** people * epsilon**-2
+    return {orders.ERROR: 1e-3 * error, orders.BOUND: 1e-3 * bound * error}
+
+
+def test_table_1_is_reproduced_by_the_orders_that_are_proved():
+    assert outcomes(TABLE_1, order)[0] == REPRODUCED
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"people": 0.5}, {"powers": POWERS | {"users": 3.5}}, {"powers": POWERS | {"budget, basic": 1.0}}, {"bound": 0.5}],
+)
+def test_table_1_is_not_where_an_order_or_the_bound_is_passed(change):
+    assert outcomes(TABLE_1, lambda setting: order(setting, **change))[0] == NOT_REPRODUCED
+
+
+@pytest.mark.parametrize("change", [{"advanced": 0.5}, {"exact": 5.0}])
+def test_which_composition_is_better_is_worth_a_remark(change):
+    assert outcomes(TABLE_1, lambda setting: order(setting, **change))[0] == WITH_REMARK
+
+
+@pytest.mark.parametrize(
+    ("item", "number"),
+    [(FIGURE_3, protocol), (FIGURE_4, ratings_error), (FIGURE_5, protocol), (FIGURE_6, response), (TABLE_1, order)],
+)
+def test_two_runs_decide_no_claim_on_errors(item, number):
+    found, checks = outcomes(item, number, runs=2)
+    assert found == INCONCLUSIVE
+    assert Outcome.FAILS not in checks
