@@ -4,10 +4,22 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.choices import randomizer, worst_ratio, worst_slack
+from helpers.choices import law, randomizer, worst_ratio, worst_slack
+from scipy import stats
 
+from ogive import Grid
+from ogive.columns import Binning, Domain, Label
 from ogive.errors import ParameterError
-from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle, design_tree
+from ogive.local import (
+    Description,
+    HaarOracle,
+    PublicClasses,
+    RandomizedResponse,
+    Randomizer,
+    TreeOracle,
+    UnaryOracle,
+    design_tree,
+)
 from ogive.local import levels as levels_module
 from ogive.local.bits import WORD, exp_below
 from ogive.local.tree import slack_of_responses
@@ -29,6 +41,8 @@ TREES = [
     TreeOracle(9, ONE, branching=3),
     TreeOracle(4, ONE, nodes="unary"),
     TreeOracle(5, Fraction(2), branching=5),
+    TreeOracle(3, THIRD, branching=3, nodes="unary"),
+    TreeOracle(7, ONE, branching=4),
 ]
 NUMBERS = range(12)
 
@@ -111,6 +125,101 @@ def test_with_public_classes_every_class_has_the_inner_loss(monkeypatch):
         laws = [payloads(symbol * 3 + public, 0) for symbol in range(4)]
         assert worst_ratio(laws) == inner.ratio
         assert {report[0] for law in laws for report in law} == {public}
+
+
+@pytest.mark.parametrize(
+    "inner", [UnaryOracle(3, ONE), HaarOracle(5, ONE), TreeOracle(4, ONE), TreeOracle(4, ONE, nodes="unary")], ids=name
+)
+def test_within_every_class_the_level_of_a_number_costs_what_was_asked(inner, monkeypatch):
+    payloads = randomizer(PublicClasses(inner, 2), monkeypatch)
+    worst = Fraction(0)
+    for number in range(6):
+        for public in range(2):
+            laws = [payloads(symbol * 2 + public, number) for symbol in range(inner.size)]
+            worst = max(worst, worst_ratio(laws))
+            assert {report[0] for law in laws for report in law} == {public}
+    assert exp_below(ONE) * (1 - Fraction(1, 10**9)) < worst <= exp_below(ONE)
+
+
+SCORE = Binning("score", Grid.linear(0, 1, bins=4))
+SICK = Label("sick", (1,), (0,))
+DEVICES = {
+    "krr": (Domain((SCORE,)), RandomizedResponse(4, ONE)),
+    "unary": (Domain((SCORE,)), UnaryOracle(4, ONE)),
+    "haar": (Domain((SCORE,)), HaarOracle(4, ONE)),
+    "tree": (Domain((SCORE,)), TreeOracle(4, ONE)),
+    "classes": (Domain((SCORE, SICK)), PublicClasses(TreeOracle(4, ONE, nodes="unary"), 2)),
+}
+
+
+def study(kind, **fields):
+    domain, oracle = DEVICES[kind]
+    return Description(domain=domain, oracle=oracle, privacy=PureDP(1), participants=50, id="0" * 32, **fields)
+
+
+class Words:
+    """Random words that are chosen: small, middling or large, each as often."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def words(self, count):
+        return np.array(
+            [(0, 1 << 31, (1 << 32) - 1)[self.path.choose([THIRD] * 3)] for _ in range(count)], dtype=np.uint32
+        )
+
+
+@pytest.mark.parametrize("rounding", ["simple", "randomized"])
+@pytest.mark.parametrize("kind", DEVICES)
+def test_rounded_values_cost_what_was_asked_whatever_they_are(kind, rounding, monkeypatch):
+    # rounding at random is walked through too
+    asked = study(kind, rounding=rounding)
+    inner = getattr(asked.oracle, "inner", asked.oracle)
+    tossed = randomizer(asked.oracle, monkeypatch)
+    worst = Fraction(0)
+    for number in range(4):
+        for public in (0, 1) if kind == "classes" else (None,):
+            laws = []
+            for score in (0.0, 0.1, 0.3, 0.5, 0.9, 1.0):
+                rows = np.array([[score] if public is None else [score, public]])
+                symbols = law(lambda path, rows=rows: _symbol(asked, rows, path))
+                mixed = {}
+                for symbol, chance in symbols.items():
+                    for payload, more in tossed(symbol, number).items():
+                        mixed[payload] = mixed.get(payload, 0) + chance * more
+                laws.append(mixed)
+            worst = max(worst, worst_ratio(laws))
+    assert worst <= exp_below(ONE)
+    assert worst == getattr(inner, "ratio", None) or worst == getattr(inner, "level_ratio", None)
+
+
+def _symbol(asked, rows, path):
+    from ogive.local.rounding import rounded
+
+    return int(rounded(asked.domain, rows, asked.rounding, source=Words(path))[0])
+
+
+@pytest.mark.parametrize("kind", DEVICES)
+def test_secrets_give_reports_of_the_same_law(kind):
+    # 1500 secrets; at 1e-6 a false alarm is rare, and seeds are fixed
+    asked, number, runs = study(kind), 3, 1500
+    with pytest.MonkeyPatch.context() as patch:
+        symbol = 2 if kind != "classes" else 5
+        expected = randomizer(asked.oracle, patch)(symbol, number)
+        wrong = randomizer(asked.oracle, patch)(0 if kind != "classes" else 1, number)
+    record = {"score": 0.6, "sick": 1} if kind == "classes" else 0.6
+    counts = dict.fromkeys(expected, 0)
+    for place in range(runs):
+        report = Randomizer(asked, secret=place.to_bytes(32, "little")).report(record, number=number)
+        assert report[:9] == bytes([1]) + asked.tag + number.to_bytes(4, "little")
+        counts[report[9:]] += 1
+    observed = np.array(list(counts.values()))
+
+    def fit(chances):
+        return stats.chisquare(observed, runs * np.array([float(chances[each]) for each in counts])).pvalue
+
+    assert fit(expected) > 1e-6
+    assert fit(wrong) < 1e-12, "the law of another value is told apart"
 
 
 # Controls: oracles that are wrong by as little as can be are caught.
