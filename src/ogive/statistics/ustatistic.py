@@ -40,7 +40,8 @@ class Ustatistic:
         kernel: What to measure: "gini" (mean difference), "gini_coefficient", "variance", "collision" (Renyi's
             entropy of order 2), "collision_probability", "kendall" (tau-a), "kendall_b", "gamma", "auc", "vus", or a
             measure or kernel of `ogive.kernels`.
-        bounds: Smallest and largest possible value, public: one pair for all columns, or one for each, or by name.
+        bounds: Smallest and largest possible value, public: one pair for all columns of numbers, or one for each
+            column, or by name.
         bins: How many bins values are rounded to where that is needed: "auto" for the predicted best, a number, or
             one for each column.
         grid: "linear", "geometric", "integers" or a `Grid`, one for all columns or one for each.

@@ -75,13 +75,17 @@ def described_columns(
                 raise ParameterError(
                     f"{what} are given for column {unknown[0]!r}, which is none of {', '.join(map(repr, names))}"
                 )
+    listed = {name: _of_list(categories, name) for name in names}
+    numeric = [name for name in names if listed[name] is None]
     return tuple(
         _described(
             name,
-            _of_pair(bounds, name, number, len(names)),
+            _of_pair(bounds, name, number, len(names))
+            if name in numeric or not (_for_all(bounds) and numeric)
+            else None,
             _of(bins, name, number, len(names), "bins"),
             _of(grid, name, number, len(names), "grid"),
-            _of_list(categories, name),
+            listed[name],
             missing,
             outside,
         )
@@ -118,12 +122,17 @@ def _of(given: Any, name: str, number: int, columns: int, what: str) -> Any:
 
 
 def _of_pair(given: Any, name: str, number: int, columns: int) -> Any:
-    if isinstance(given, tuple | list) and len(given) == 2 and not any(_is_pair(each) for each in given):
+    if _for_all(given):
         return tuple(given)
     if given is not None and not isinstance(given, tuple | list | Mapping):
         raise ParameterError(f"bounds must be a pair, a pair for each column or None, got {given!r}")
     found = _of(given, name, number, columns, "bounds")
     return None if found is None else tuple(found) if _is_pair(found) else found
+
+
+def _for_all(bounds: Any) -> bool:
+    """Whether it is one pair, which is for all columns of numbers."""
+    return isinstance(bounds, tuple | list) and len(bounds) == 2 and not any(_is_pair(each) for each in bounds)
 
 
 def _is_pair(value: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -18,7 +17,7 @@ from ogive.local.base import Oracle
 from ogive.privacy import Privacy, PureDP
 from ogive.queries import Answer, ReportsQuery
 from ogive.statistics.pairwise import generic, predicted, two_sample
-from ogive.statistics.pairwise.laws import law_of
+from ogive.statistics.pairwise.laws import check_pairwise, law_of
 from ogive.statistics.ustatistic_reference import Judged, judged, rounded_means
 from ogive.statistics.ustatistic_ways import (
     Asked,
@@ -33,8 +32,13 @@ from ogive.statistics.ustatistic_ways import (
 
 Float64 = NDArray[np.float64]
 
+ORACLES = (RandomizedResponse.name, UnaryOracle.name, HaarOracle.name)
+"""How a symbol may be randomized, by the name of the way."""
+
 MOST_SYMBOLS = 1 << 10
 """Most symbols of a pair matrix that bins which nobody named are refined to."""
+
+_ANY_BINS = 2
 
 PATIENCE = 2
 """How many numbers of bins in a row may be worse than the best before no more are tried; noise grows with bins."""
@@ -47,25 +51,6 @@ def report_epsilon(privacy: Privacy, rows: int) -> Fraction:
     """
     whole = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     return whole.epsilon / rows
-
-
-def response(size: int, epsilon: Fraction) -> Oracle:
-    """k-ary randomized response."""
-    return RandomizedResponse(size, epsilon)
-
-
-def unary(size: int, epsilon: Fraction) -> Oracle:
-    """Optimized unary encoding."""
-    return UnaryOracle(size, epsilon)
-
-
-def haar(size: int, epsilon: Fraction) -> Oracle:
-    """One bit of a Haar wavelet."""
-    return HaarOracle(size, epsilon)
-
-
-ORACLES: dict[str, Callable[[int, Fraction], Oracle]] = {"krr": response, "unary": unary, "haar": haar}
-"""How a symbol is randomized, by the name of the way."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +145,20 @@ def reports(asked: Asked, name: str) -> Reports:
 
 def _made(asked: Asked, name: str, bins: int) -> Reports:
     epsilon = report_epsilon(asked.terms.privacy, asked.terms.unit.max_rows_per_person)
-    inner = ORACLES[name](asked.domain(bins).check_size(), epsilon)
+    size = asked.domain(bins).size
+    check_pairwise(size)
+    inner = _oracle(asked, name, size, epsilon)
     way = Reports(asked, bins, inner if asked.classes is None else PublicClasses(inner, asked.classes.size))
     check_served(asked.terms, way.query)
     return way
+
+
+def _oracle(asked: Asked, name: str, size: int, epsilon: Fraction) -> Oracle:
+    if name == RandomizedResponse.name:
+        return RandomizedResponse(size, epsilon)
+    if name == UnaryOracle.name:
+        return UnaryOracle(size, epsilon)
+    # smooth kernels hardly depend on fine levels, so these are asked less often
+    domain = asked.domain(_ANY_BINS)
+    smooth = all(kernel.lipschitz(domain) is not None for kernel in asked.measure.kernels)
+    return HaarOracle(size, epsilon, weights="geometric" if smooth else "uniform")

@@ -54,6 +54,8 @@ def facts(found: UstatisticEstimate) -> list[tuple[str, str]]:
     rows.append(("standard error", f"{found.standard_error:.3g} ({parts(found)})"))
     if found.quantization > 0:
         rows.append(("rounding", f"to {bins(found)}, which moves the value by at most {found.quantization:.2g}"))
+        if found.quantization > found.standard_error:
+            rows.append(("", "a grid of integers keeps whole numbers as they are, ties included"))
     low, high = found.interval()
     level = f"{100 * found.confidence_level:.6g} %"
     rows.append((f"{level} interval", f"{low:.6g} to {high:.6g} for {_target(found)}"))
@@ -66,8 +68,9 @@ def facts(found: UstatisticEstimate) -> list[tuple[str, str]]:
 def parts(found: UstatisticEstimate) -> str:
     """What the standard error is made of."""
     noise = f"randomization {found.randomization_error:.3g}"
-    sampling = "sampling not known" if found.sampling_error is None else f"sampling {found.sampling_error:.3g}"
-    return f"{noise}, {sampling}"
+    if found.sampling_error is None:
+        return f"{noise}, sampling not known"
+    return f"{noise}, sampling {'at most ' * found.sampling_is_a_bound}{found.sampling_error:.3g}"
 
 
 def bins(found: UstatisticEstimate) -> str:

@@ -104,6 +104,55 @@ def test_auto_takes_the_smallest_predicted_error_and_refines_bins_with_more_reco
     assert asked(dataclasses.replace(few, categories=tuple("abcdefghijklmnopqrst")), owners=True).oracle.name != "krr"
 
 
+@pytest.mark.parametrize(
+    ("bins", "name"), [(16, "haar"), (1024, "haar"), (8192, "hierarchy"), (1 << 16, "hierarchy"), ("auto", "haar")]
+)
+def test_an_auc_from_reports_takes_wavelets_where_matrices_fit_and_trees_beyond(bins, name):
+    way = dataclasses.replace(AUC, bins=bins).way(terms(records=100_000, owners=True))
+    assert way.name == name
+    assert bins in ("auto", way.domain.size)
+
+
+@pytest.mark.parametrize("bins", [16, 1024, 4096])
+def test_wavelets_are_predicted_to_err_less_than_trees(bins):
+    wavelets, tree = (
+        dataclasses.replace(AUC, bins=bins, method=name).way(terms(records=100_000, owners=True)).predicted
+        for name in ("haar", "hierarchy")
+    )
+    assert wavelets < tree / 4  # less than half the standard error
+
+
+def test_levels_of_wavelets_are_asked_for_as_the_kernel_needs():
+    """Coarse ones more often for a kernel without a jump, whose differences fall with the bins' width."""
+    weights = {
+        name: dataclasses.replace(statistic, bins=64, method="haar").way(terms(owners=True)).inner.weights
+        for name, statistic in (
+            ("gini", GINI),
+            ("coefficient", dataclasses.replace(GINI, kernel="gini_coefficient")),
+            ("auc", AUC),
+            ("private", dataclasses.replace(AUC, public_labels=False)),
+        )
+    }
+    assert weights == {"gini": "geometric", "coefficient": "geometric", "auc": "uniform", "private": "uniform"}
+
+
+@pytest.mark.parametrize("method", ["krr", "unary", "haar"])
+def test_matrices_that_do_not_fit_are_refused_before_anybody_reports(method):
+    large = dataclasses.replace(AUC, bins=8192, method=method)
+    with pytest.raises(ParameterError, match="at most 4096 bins in all, or method='hierarchy'"):
+        large.way(terms(owners=True))
+
+
+def test_one_pair_of_bounds_is_for_the_columns_of_numbers():
+    mixed = Ustatistic(("a", "mood"), "kendall", bounds=(0, 9), categories={"mood": ("low", "fair", "high")}, bins=4)
+    apart = dataclasses.replace(mixed, bounds={"a": (0, 9)})
+    assert describe(mixed) == describe(apart)
+    with pytest.raises(ParameterError, match="column 'mood' has categories, so leave out its bounds"):
+        dataclasses.replace(mixed, bounds=((0, 9), (0, 2)))
+    with pytest.raises(ParameterError, match="column 'mood' has categories, so leave out its bounds"):
+        Ustatistic("mood", "collision", bounds=(0, 2), categories=("low", "fair", "high"))
+
+
 def test_under_a_private_number_of_records_counts_are_asked_and_a_guess_refines_them():
     few, many = (
         asked(dataclasses.replace(GINI, expected_records=guess), adjacency=Adjacency.ADD_OR_REMOVE)
@@ -144,6 +193,14 @@ def test_rounding_moves_a_value_by_no_more_than_is_stated():
     truth = release(statistic, trust=Clear(values)).value
     assert abs(found.value - truth) <= found.quantization + 5 * found.randomization_error
     assert found.quantization < 0.5
+
+
+def test_where_rounding_could_matter_most_a_reader_is_told_of_whole_numbers():
+    advice = "a grid of integers keeps whole numbers as they are, ties included"
+    for grid, told in (("linear", True), ("integers", False)):
+        statistic = dataclasses.replace(TAU, kernel="kendall_b", grid=grid)
+        found = release(statistic, trust=Local(TABLE), privacy=PureDP(6), source=KeyedSource(bytes(32)))
+        assert (advice in found.summary()) is told
 
 
 def test_spellings_of_one_question_are_one_question_and_others_are_not():
@@ -188,7 +245,10 @@ def test_a_damaged_description_is_refused(damage):
     with pytest.raises(ParameterError) as why:
         statistic_from_dict(data)
     assert "\n" not in str(why.value)
-    with pytest.raises(ParameterError, match="must be one of ecdf, quantiles, ustatistic"):
+
+
+def test_statistics_that_no_reports_can_answer_are_not_read():
+    with pytest.raises(ParameterError, match="must be one of ecdf, quantiles, boxplot, ustatistic"):
         statistic_from_dict({"name": "roc"})
 
 

@@ -118,7 +118,12 @@ def _table(found: UstatisticEstimate, truth: UstatisticEstimate | None) -> Html 
     if found.private:
         rows.append(("of randomization", [plain_number(found.randomization_error)]))
     if found.sampling_error is not None:
-        rows.append(("of sampling", [plain_number(found.sampling_error)]))
+        rows.append(
+            (
+                "of sampling, at most" if found.sampling_is_a_bound else "of sampling",
+                [plain_number(found.sampling_error)],
+            )
+        )
     if found.quantization > 0:
         rows.append(("Rounding, at most", [plain_number(found.quantization)]))
     return table("Value and errors", ("Number", "Released" if found.private else "Exact"), rows)

@@ -106,10 +106,19 @@ def law_of(oracle: Any) -> ReportLaw:
     name = getattr(oracle, "name", None)
     if name not in laws:
         raise ParameterError(f"means over pairs need reports of {', '.join(laws)}, got {name!r}")
-    if oracle.size > LARGEST_PAIRWISE:
-        raise ParameterError(
-            f"a matrix over pairs of {oracle.size} symbols is too large; use at most {LARGEST_PAIRWISE} bins in all, "
-            "or method='hierarchy' for the area under a curve"
-        )
+    check_pairwise(oracle.size)
     law: ReportLaw = laws[name](oracle)
     return law
+
+
+def check_pairwise(size: int) -> None:
+    """Refuse domains whose matrices over pairs of symbols are too large.
+
+    Raises:
+        ParameterError: there are more than `LARGEST_PAIRWISE` symbols.
+    """
+    if size > LARGEST_PAIRWISE:
+        raise ParameterError(
+            f"a matrix over pairs of {size} symbols is too large; use at most {LARGEST_PAIRWISE} bins in all, "
+            "or method='hierarchy' for the area under a curve"
+        )
