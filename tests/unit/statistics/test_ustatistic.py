@@ -20,6 +20,7 @@ from ogive.statistics.base import Terms, describe
 from ogive.statistics.described import statistic_from_dict
 from ogive.statistics.ustatistic import Ustatistic
 from ogive.statistics.ustatistic_methods import METHODS
+from ogive.statistics.ustatistic_text import summary
 from ogive.trust import Central, Clear, Local
 
 N = 4_000
@@ -200,7 +201,7 @@ def test_where_rounding_could_matter_most_a_reader_is_told_of_whole_numbers():
     for grid, told in (("linear", True), ("integers", False)):
         statistic = dataclasses.replace(TAU, kernel="kendall_b", grid=grid)
         found = release(statistic, trust=Local(TABLE), privacy=PureDP(6), source=KeyedSource(bytes(32)))
-        assert (advice in found.summary()) is told
+        assert (advice in summary(found)) is told
 
 
 def test_spellings_of_one_question_are_one_question_and_others_are_not():
