@@ -48,6 +48,7 @@ bench: $(VENV)/work.stamp
 	$(BIN)/python benchmarks/curves.py
 	$(BIN)/python benchmarks/roc.py
 	$(BIN)/python benchmarks/local.py
+	$(BIN)/python benchmarks/pairwise.py
 	$(BIN)/python benchmarks/projection_noise.py
 	$(BIN)/python benchmarks/projection.py
 	$(BIN)/python benchmarks/projection_tables.py

@@ -39,10 +39,10 @@ def count_pairs(first: Float64, second: Float64) -> PairCounts:
         Knight, A computer method for calculating Kendall's tau with ungrouped data, JASA 1966.
     """
     pairs = len(first) * (len(first) - 1) // 2
-    order = np.lexsort((second, first))
-    ranks, sizes = np.unique(second, return_inverse=True, return_counts=True)[1:]
-    ranked, ordered_first = ranks.astype(np.int64)[order], first[order]
-    tied_first, tied_both = _in_runs([ordered_first]), _in_runs([ordered_first, ranked])
+    different, seconds, sizes = np.unique(second, return_inverse=True, return_counts=True)
+    both = np.sort(_numbered(first) * different.size + seconds)
+    firsts, ranked = np.divmod(both, different.size)
+    tied_first, tied_both = _in_runs(firsts), _in_runs(both)
     tied_second = int((sizes * (sizes - 1) // 2).sum())
     discordant = int(inversions(ranked))
     ordered = pairs - tied_first - tied_second + tied_both
@@ -51,26 +51,30 @@ def count_pairs(first: Float64, second: Float64) -> PairCounts:
 
 def tied(columns: list[Float64]) -> int:
     """Pairs of records that are equal in all of some columns, each of shape (n,)."""
-    order = np.lexsort(columns)
-    return _in_runs([column[order] for column in columns])
+    together: NDArray[Any] = columns[0]
+    for column in columns[1:]:
+        different, numbers = np.unique(column, return_inverse=True)
+        together = _numbered(together) * different.size + numbers
+    return _in_runs(np.sort(together))
 
 
-def _in_runs(columns: list[NDArray[Any]]) -> int:
-    """Pairs of neighbors, next or further, that are equal in all of some columns, where equal records are together."""
-    size = len(columns[0])
-    fresh = np.zeros(size, dtype=np.bool_)
-    fresh[:1] = True
-    for column in columns:
-        fresh[1:] |= column[1:] != column[:-1]
-    runs = np.diff(np.append(np.flatnonzero(fresh), size))
+def _numbered(values: NDArray[Any]) -> Int64:
+    """Ranks of values among the different ones, equal for equal values: below n, so that products of two fit."""
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+
+
+def _in_runs(ordered: NDArray[Any]) -> int:
+    """Pairs of equal values where equal ones are together."""
+    fresh = np.flatnonzero(ordered[1:] != ordered[:-1]) + 1
+    runs = np.diff(np.concatenate([[0], fresh, [ordered.size]]))
     return int((runs * (runs - 1) // 2).sum())
 
 
 def count_greater(positives: Float64, negatives: Float64) -> tuple[int, int]:
     """Pairs of one of each sample in which the positive is greater, and in which both are equal."""
-    ordered = np.sort(negatives)
-    below = int(np.searchsorted(ordered, positives, side="left").sum())
-    not_above = int(np.searchsorted(ordered, positives, side="right").sum())
+    ordered, found = np.sort(negatives), np.sort(positives)
+    below = int(np.searchsorted(ordered, found, side="left").sum())
+    not_above = int(np.searchsorted(ordered, found, side="right").sum())
     return below, not_above - below
 
 
