@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels import Greater
+from ogive.kernels.cells import widths
 from ogive.local import PublicClasses, TreeOracle
 from ogive.queries import Answer, ReportsQuery
 from ogive.statistics.pairwise import auc_bounds, hierarchy
@@ -90,17 +91,22 @@ class Hierarchical:
             total += float((above**2).sum() + (below**2).sum())
         return total
 
+    @cached_property
+    def _points(self) -> bool:
+        """Whether a leaf holds one value, so that pairs in it are ties; else their order is not known."""
+        return not widths(self.domain.columns[0]).any()
+
     @property
     def _ties(self) -> str:
         [kernel] = self.asked.measure.kernels
         assert isinstance(kernel, Greater)
-        return kernel.ties
+        return kernel.ties if self._points else "half"
 
     def found(self, answer: Answer) -> Found:
         """The AUC, its noise, and how far discarded nodes and rounding may have moved it."""
         found = hierarchy.auc(self.oracle, answer.values, ties=self._ties)
         sizes = found.sizes
-        moved = found.bias_estimate + self._one_leaf(answer) / 2
+        moved = found.bias_estimate + (0.0 if self._points else self._one_leaf(answer) / 2)
 
         def sampling(gradient: Float64) -> float:
             return found.sampling_variance
