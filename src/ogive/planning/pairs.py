@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ogive.accounting import covers
-from ogive.errors import BudgetError
+from ogive.errors import BudgetError, ParameterError
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Loss
 from ogive.queries import CellsQuery, Query, ReportsQuery
@@ -25,6 +25,8 @@ def pairs_row(way: Ustatistic, terms: Terms, records: int) -> tuple[Query, Loss,
     Raises:
         ParameterError, UnsupportedError, BudgetError: it does not fit.
     """
+    if records < 2:
+        raise ParameterError(f"a mean over pairs needs at least two records, got {records}")
     found = way.way(terms)
     query = found.query
     price = query.price(terms.unit)

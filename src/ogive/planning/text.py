@@ -34,7 +34,8 @@ def table(plan: Plan) -> str:
     models = "trust models" if several else "trust model"
     lines = [f"plan for {heading(plan)}: {plan.records} records, {models} {plan.trust}", plan.unit.words]
     if plan.guessed:
-        lines.append(f"{plan.records} is your own guess; errors are shares of that many records")
+        shares = "" if errors == ["value"] else "; errors are shares of that many records"
+        lines.append(f"{plan.records} is your own guess{shares}")
     cells = {id(row): _cells(row, errors) for row in plan.rows}
     widths = [max(map(len, column)) for column in zip(titles, *cells.values(), strict=True)]
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):

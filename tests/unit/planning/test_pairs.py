@@ -167,10 +167,31 @@ def test_no_record_is_imagined_so_any_number_can_be_planned_for():
     assert plan.chosen.method == "kernel"
 
 
+def test_a_private_number_of_records_is_a_guess_and_its_error_is_that_of_releases():
+    """200 releases; only counts can be asked, and noise on the number of pairs is a part of the error."""
+    statistic = dataclasses.replace(GINI, expected_records=ROWS)
+    plan = ogive.plan(statistic, records=ROWS, privacy=ONE, adjacency=Adjacency.ADD_OR_REMOVE)
+    assert [row.method for row in plan.rows] == ["cells"]
+    assert f"\n{ROWS} is your own guess\n" in str(plan)
+    squares = []
+    for reference in references(1, 2):
+        table = gini_table(reference)
+        truth = ogive.release(statistic, trust=ogive.Clear(table)).value
+        for run in range(100):
+            source, model = KeyedSource.from_seed(run), Central(table)
+            found = ogive.release(statistic, trust=model, privacy=ONE, adjacency=Adjacency.ADD_OR_REMOVE, source=source)
+            squares.append((found.value - truth) ** 2)
+    ratio = np.sqrt(np.mean(squares)) / plan.chosen.errors["value"]
+    assert 0.8 < ratio < 1.2
+    assert not 0.8 < ratio / 1.5 < 1.2
+
+
 def test_what_no_trust_model_serves_is_refused():
     with pytest.raises(ParameterError, match="name at least one trust model"):
         ogive.plan(GINI, records=N, trust=[])
     with pytest.raises(UnsupportedError, match="needs somebody who sees records"):
         ogive.plan(ogive.Roc("x", "y", (0, 1), bins=8), records=N, trust=Local)
+    with pytest.raises(ParameterError, match="a mean over pairs needs at least two records, got 1"):
+        ogive.plan(GINI, records=1, privacy=ONE)
     shared = ogive.plan(GINI, records=N, privacy=ONE, trust=[Central, SecAgg])
     assert [row.method for row in shared.rows if row.trust == "secagg"] == ["cells"]
