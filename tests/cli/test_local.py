@@ -318,6 +318,53 @@ def test_a_missing_file_is_named(run, files):
     assert f"cannot read {files / 'none'}: No such file" in err
 
 
+def test_what_was_read_before_a_missing_file_is_kept(run, files, tmp_path):
+    every = (files / "study.json", parts(files)[0], files / "none", "--partial", tmp_path / "state")
+    status, out, err = run("local", "aggregate", *every)
+    assert (status, out) == (2, "")
+    assert f"cannot read {files / 'none'}: No such file" in err
+    assert Collection.load(tmp_path / "state").accepted == N // 3
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("/dev/zero", "cannot read /dev/zero: a partial state is an ordinary file, and this is none"),
+        (".", "cannot write .: it is a folder"),
+        ("0.csv", "this is no partial state of this version of ogive"),
+    ],
+)
+def test_a_partial_state_goes_to_a_file_of_its_own(run, files, where, message):
+    before = (files / "0.csv").read_bytes()
+    state = where if where in (".", "/dev/zero") else files / where
+    status, out, err = run("local", "aggregate", files / "study.json", parts(files)[0], "--partial", state)
+    assert status in (1, 2)
+    assert out == ""
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert (files / "0.csv").read_bytes() == before
+
+
+def test_a_full_disk_is_said_in_one_line_and_leaves_nothing(run, files):
+    status, out, err = run("local", "randomize", files / "study.json", files / "0.csv", "-o", "/dev/full")
+    assert (status, out) == (2, "")
+    assert err == "ogive: error: cannot write /dev/full: No space left on device\n"
+    # an estimate is not lost: the reports cannot be asked again
+    status, out, err = run("local", "aggregate", files / "study.json", *parts(files), "-o", "/dev/full")
+    assert status == 1
+    assert "No space left on device; the result went to standard output instead" in err
+    assert Curve.from_json(out).total == N
+
+
+def test_too_little_memory_is_said_in_one_line(run, files, monkeypatch):
+    def exhausted(self, *sources, **options):
+        raise MemoryError
+
+    monkeypatch.setattr(collecting.Collection, "add", exhausted)
+    status, out, err = run("local", "aggregate", files / "study.json", *parts(files))
+    assert (status, out, err) == (1, "", "ogive: error: the system declined: not enough memory\n")
+
+
 def test_an_interrupted_run_goes_on_where_it_saved(run, files, tmp_path, monkeypatch):
     monkeypatch.setattr(local, "SAVE_SECONDS", 0.0)
     monkeypatch.setattr(collecting, "CHUNK", 100)

@@ -97,6 +97,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if stops or isinstance(fault, KeyboardInterrupt):  # an extension may wrap an interrupt in an error of its own
             print("; ".join(["ogive: stopped", *getattr(fault, "__notes__", ())]), file=sys.stderr)
             return SIGNALED + (stops[-1] if stops else signal.SIGINT)
+        if isinstance(fault, MemoryError):
+            return _fail("the system declined: not enough memory", REFUSED)
         if isinstance(fault, OSError):
             return _fail(f"the system declined: {(fault.strerror or type(fault).__name__).lower()}", REFUSED)
         # the message of an unforeseen error may quote records, so it is not shown

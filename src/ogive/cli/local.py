@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from ogive.cli.local_describe import app as describe
 from ogive.cli.options import TABLE, OutputOptions, Plot, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.errors import DataError, ParameterError, PeerError, RefusalError
+from ogive.errors import DataError, OgiveError, ParameterError, PeerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -185,7 +185,7 @@ def _add(
         if partial is not None:
             stopped.add_note("the same command goes on from where it last saved")
         raise
-    except RefusalError:
+    except OgiveError:
         if partial is not None:
             collection.save(partial)
         raise

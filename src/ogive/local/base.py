@@ -94,6 +94,10 @@ class Oracle(Protocol):
         """How many reports were added to sums."""
         ...
 
+    def possible(self, sums: Int64, reports: int) -> bool:
+        """Whether so many reports, whoever made them up, can add up to these sums of `shape`."""
+        ...
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `ogive.local.oracle_from_dict` inverts it."""
         ...

@@ -92,6 +92,12 @@ class PublicClasses:
         """How many reports were added, of all classes."""
         return sum(self.inner.reports(each) for each in sums)
 
+    def possible(self, sums: Int64, reports: int) -> bool:
+        """Whether so many reports, of any classes, can add up to these sums."""
+        each = [self.inner.reports(of_class) for of_class in sums]
+        fits = all(self.inner.possible(of_class, count) for of_class, count in zip(sums, each, strict=True))
+        return fits and sum(each) == reports
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {"name": self.name, "inner": self.inner.to_dict(), "classes": self.classes}

@@ -20,7 +20,9 @@ from ogive.local.journal import Journal, opened
 from ogive.local.states import State, is_state, read_file, read_state, write_state
 
 CHUNK = 1 << 20
-"""Reports that are held in memory at a time."""
+"""Reports that are held in memory at a time, at most."""
+CHUNK_BYTES = 1 << 26
+"""Bytes that these have, at most: reports of unary oracles may have some thousands each."""
 
 Progress = Callable[["Counts"], None]
 
@@ -124,17 +126,7 @@ class Collection:
         if isinstance(source, str | Path):
             return self._add_file(Path(source), progress)
         if isinstance(source, Iterable):
-            found = Counts()
-            pieces: list[Any] = []
-            for item in source:
-                if not isinstance(item, str | Path):
-                    pieces.append(item)
-                if pieces and (isinstance(item, str | Path) or len(pieces) >= CHUNK):
-                    found += self._add_pieces(pieces, progress)
-                    pieces = []
-                if isinstance(item, str | Path):
-                    found += self._add_file(Path(item), progress)
-            return found + self._add_pieces(pieces, progress)
+            return self._add_several(source, progress)
         raise ParameterError(f"reports must be bytes, files or several of them, got {type(source).__name__}")
 
     def merge(self, other: Collection) -> Counts:
@@ -196,20 +188,45 @@ class Collection:
         found._heard, found._sums, found._journal = state.heard, state.sums, state.journal
         if int(count_bits(found._heard)) != found.accepted:
             raise PeerError("the partial state contradicts itself: it heard other participants than it counts")
-        if found.description.oracle.reports(found._sums) != found.accepted:
+        if not found.description.oracle.possible(found._sums, found.accepted):
             raise PeerError("the partial state contradicts itself: its sums are of other reports than it counts")
         return found
+
+    def _add_several(self, source: Iterable[Any], progress: Progress | None) -> Counts:
+        """Pieces are taken together until a file comes between them, or they fill a chunk."""
+        found = Counts()
+        pieces: list[Any] = []
+        held, most = 0, self._chunk * self.description.report_bytes
+        for item in source:
+            if isinstance(item, bytes | bytearray | memoryview):
+                pieces.append(item)
+                held += memoryview(item).nbytes
+                if held < most and len(pieces) < CHUNK:
+                    continue
+            elif not isinstance(item, str | Path):
+                raise ParameterError(f"reports must be bytes, files or several of them, got {type(item).__name__}")
+            found += self._add_pieces(pieces, progress)
+            pieces, held = [], 0
+            if isinstance(item, str | Path):
+                found += self._add_file(Path(item), progress)
+        return found + self._add_pieces(pieces, progress)
+
+    @property
+    def _chunk(self) -> int:
+        """Reports of this description that are held in memory at a time."""
+        return max(1, min(CHUNK, CHUNK_BYTES // self.description.report_bytes))
 
     def _add_file(self, path: Path, progress: Progress | None) -> Counts:
         if is_state(path):
             return self._add_state(path, progress)
         found = Counts()
         size = self.description.report_bytes
+        most = self._chunk * size
         with opened(path, self._journal) as reading:
             ended = False
             while not ended:
-                data = reading.read(CHUNK * size)
-                ended = len(data) < CHUNK * size
+                data = reading.read(most)
+                ended = len(data) < most
                 whole = len(data) - len(data) % size
                 part = Counts()
                 if whole:
@@ -235,13 +252,11 @@ class Collection:
     def _add_pieces(self, pieces: list[Any], progress: Progress | None) -> Counts:
         """Each piece holds whole reports; what is over at its end is malformed."""
         size = self.description.report_bytes
+        most = self._chunk * size
         found = Counts()
-        for piece in pieces:
-            if not isinstance(piece, bytes | bytearray | memoryview):
-                raise ParameterError(f"reports must be bytes, files or several of them, got {type(piece).__name__}")
         for data, cut in _joined(pieces, size):
-            for start in range(0, len(data), CHUNK * size):
-                part = np.frombuffer(data[start : start + CHUNK * size], np.uint8).reshape(-1, size)
+            for start in range(0, len(data), most):
+                part = np.frombuffer(data[start : start + most], np.uint8).reshape(-1, size)
                 found += self._count(self._add_chunk(part), progress)
             found += self._count(Counts(malformed=cut), None)
         return found

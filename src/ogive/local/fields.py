@@ -36,7 +36,7 @@ def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
     """
     number = exact(value, name)
     if number < MIN_EPSILON:
-        raise ParameterError(f"{name} must be at least 1e-9, got {repr(value)[:40]}")
+        raise ParameterError(f"{name} must be at least 1e-9, got {float(number):.3g}")
     return number
 
 

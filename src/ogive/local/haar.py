@@ -147,6 +147,10 @@ class HaarOracle:
         """How many reports were added."""
         return int(self.layout.reports(sums).sum())
 
+    def possible(self, sums: Int64, reports: int) -> bool:
+        """Whether so many reports can add up to these sums."""
+        return self.layout.possible(sums, reports)
+
     def level_reports(self, sums: Int64) -> Int64:
         """Reports at each level, shape (levels,)."""
         return self.layout.reports(check_sums(sums, self.shape)).copy()

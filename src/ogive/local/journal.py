@@ -34,21 +34,23 @@ class Journal:
     read: dict[str, int] = field(default_factory=dict)
 
     def merge(self, other: Journal) -> None:
-        """Add what another journal holds."""
-        self.read |= other.read
+        """Add what another journal holds; beyond `MAX_FILES`, files that are read again count as duplicates."""
+        both = self.read | other.read
+        self.read = dict(sorted(both.items())[:MAX_FILES])
 
     def replace(self, old: str | None, digest: str, size: int) -> None:
         """Go on from what was read of a file to more of it."""
         if old is not None:
             self.read.pop(old, None)
-        if len(self.read) < MAX_FILES:  # beyond, files that are read again count as duplicates
+        if len(self.read) < MAX_FILES:
             self.read[digest] = size
 
 
 class Reading:
     """One file being read, whole reports at a time."""
 
-    def __init__(self, file: IO[bytes], journal: Journal, known: int) -> None:
+    def __init__(self, path: Path, file: IO[bytes], journal: Journal, known: int) -> None:
+        self._path = path
         self._file = file
         self._journal = journal
         self._hash: Any = hashlib.sha256()
@@ -62,14 +64,20 @@ class Reading:
             self._known = self._hash.hexdigest()
 
     def read(self, size: int) -> bytes:
-        """The next bytes, fewer than asked for only at the end or before damage, which `damaged` then tells."""
+        """The next bytes, fewer than asked for only at the end or before damage, which `damaged` then tells.
+
+        Raises:
+            ParameterError: the file could be opened, but not read on.
+        """
         pieces: list[bytes] = []
         while size:
             try:
                 piece = self._file.read(min(_PIECE, size))
-            except (EOFError, OSError, zlib.error):  # a compressed file that was cut off or changed
+            except (EOFError, gzip.BadGzipFile, zlib.error):  # a compressed file that was cut off or changed
                 self.damaged = True
                 break
+            except OSError as problem:  # of the disk, not of the file: what is left of it may still be read later
+                raise ParameterError(f"cannot read on in {self._path}: {problem.strerror}") from None
             if not piece:
                 break
             pieces.append(piece)
@@ -100,7 +108,7 @@ def opened(path: Path, journal: Journal) -> Iterator[Reading]:
             regular = path.is_file()  # a pipe can be read once only
             known = _known(path, journal) if regular else 0
             file = stack.enter_context(_open(path))
-            reading = Reading(file, journal if regular else Journal(), known)
+            reading = Reading(path, file, journal if regular else Journal(), known)
         except OSError as problem:
             raise ParameterError(f"cannot read {path}: {problem.strerror or 'it is damaged'}") from None
         yield reading

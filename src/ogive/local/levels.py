@@ -100,6 +100,26 @@ class Layout:
         """Reports that were added at each level, shape (levels,)."""
         return sums[self.starts[-1] :]
 
+    def possible(self, sums: Int64, reports: int) -> bool:
+        """Whether so many reports can add up to these sums."""
+        each = self.reports(sums)
+        if (each < 0).any() or (each > reports).any():
+            return False
+        if not ((each == reports).all() if self.joint else int(each.sum()) == reports):
+            return False
+        return all(self._reached(self.tally(sums, level), level, int(each[level])) for level in range(len(self.nodes)))
+
+    def _reached(self, tally: Int64, level: int, reports: int) -> bool:
+        """Whether so many answers at one level can add up to its tally."""
+        if self.unary[level]:
+            return bool((tally >= 0).all() and (tally <= reports).all())
+        if not self.tallies[level]:
+            return True
+        if (tally < -reports).any() or (tally > reports).any():
+            return False
+        left = reports - int(np.abs(tally).sum())  # in pairs of opposite signs
+        return left >= 0 and left % 2 == 0
+
     def answer_all(self, places: Sequence[Int64], threshold: int, *, source: Words) -> UInt8:
         """Joint reports: a field for every level, from the node of each owner at each level."""
         payloads = np.empty((places[0].size, self.payload_bytes), dtype=np.uint8)

@@ -104,6 +104,10 @@ class RandomizedResponse:
         """How many reports were added."""
         return int(sums.sum())
 
+    def possible(self, sums: Int64, reports: int) -> bool:
+        """Whether so many reports can add up to these sums."""
+        return bool((sums >= 0).all() and (sums <= reports).all()) and self.reports(sums) == reports
+
     def counts(self, sums: Int64) -> Float64:
         """Unbiased counts of the true symbols, shape (size,); they add up to the reports."""
         received = check_sums(sums, self.shape).astype(np.float64)

@@ -68,7 +68,7 @@ class Randomizer:
             ParameterError: the number is out of range.
             DataError: a value is missing or does not fit its column; the message never quotes it.
         """
-        numbers = self._numbers(np.array([_whole(number)], dtype=object))
+        numbers = self._numbers([number])
         return self._reports(row_of(self.description.domain, record), numbers).tobytes()
 
     def reports(self, table: Any, *, first: int = 0, numbers: Any = None) -> bytes:
@@ -93,7 +93,7 @@ class Randomizer:
             if start < 0 or end > self.description.participants:
                 raise ParameterError(self._range(f"{len(rows)} rows from number {start} on"))
             return self._reports(rows, np.arange(start, end, dtype=np.int64)).tobytes()
-        found = self._numbers(np.asarray(numbers))
+        found = self._numbers(numbers)
         if len(found) != len(rows):
             raise ParameterError(f"every row needs a number, got {len(rows)} rows and {len(found)} numbers")
         if len(np.unique(found)) < len(found):
@@ -122,12 +122,17 @@ class Randomizer:
         context = self.description.digest + number.to_bytes(8, "little") + value
         return _HashStream(hmac.digest(self._secret, b"ogive local " + purpose + b"\n" + context, "sha256"))
 
-    def _numbers(self, numbers: NDArray[Any]) -> Int64:
-        if numbers.ndim != 1 or (numbers.dtype.kind not in "iuO"):
-            raise ParameterError("numbers of participants must be a list of whole numbers")
-        if len(numbers) and not (numbers.min() >= 0 and numbers.max() < self.description.participants):
+    def _numbers(self, numbers: Any) -> Int64:
+        if isinstance(numbers, list | tuple):
+            found = np.empty(len(numbers), dtype=object)
+            found[:] = [_whole(number) for number in numbers]
+        else:
+            found = np.asarray(numbers)
+            if found.ndim != 1 or found.dtype.kind not in "iu":
+                raise ParameterError("numbers of participants must be a list or an array of whole numbers")
+        if len(found) and not (found.min() >= 0 and found.max() < self.description.participants):
             raise ParameterError(self._range("a number outside"))
-        return numbers.astype(np.int64)
+        return found.astype(np.int64)
 
     def _range(self, got: str) -> str:
         return f"participants have the numbers 0 to {self.description.participants - 1}, got {got}"

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,7 @@ MAGIC = b"ogive partial 1\n"
 _LENGTH_BYTES, _DIGEST_BYTES = 8, 32
 _HEX = re.compile(r"[0-9a-f]{64}")
 _LARGEST = 1 << 62
+MAX_BYTES = 1 << 31
 _NAMES = ("accepted", "duplicate", "malformed", "foreign")
 
 
@@ -58,7 +60,7 @@ def write_state(state: State) -> bytes:
         {
             "description": state.description.to_dict(),
             "counts": dict(zip(_NAMES, state.counts, strict=True)),
-            "read": state.journal.read,
+            "read": dict(sorted(state.journal.read.items())),  # in whatever order it came: equal states, equal bytes
         }
     ).encode()
     parts = (
@@ -117,13 +119,19 @@ def read_state(source: str | Path | bytes) -> State:
 
 
 def read_file(path: Path) -> bytes:
-    """All bytes of a file.
+    """All bytes of a file that may be a partial state.
 
     Raises:
-        ParameterError: it cannot be read.
+        PeerError: it is larger than any partial state.
+        ParameterError: it cannot be read, or is a device or a pipe, which may have no end.
     """
     try:
-        return path.read_bytes()
+        if path.exists() and not path.is_file():
+            raise ParameterError(f"cannot read {path}: a partial state is an ordinary file, and this is none")
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size > MAX_BYTES:
+                raise PeerError(f"the partial state is too large: there is none of more than {MAX_BYTES} bytes")
+            return file.read()
     except OSError as problem:
         raise ParameterError(f"cannot read {path}: {problem.strerror}") from None
 

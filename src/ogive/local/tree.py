@@ -252,6 +252,10 @@ class TreeOracle:
         each = self.layout.reports(sums)
         return int(each[0] if self.levels_of is None else each.sum())
 
+    def possible(self, sums: Int64, reports: int) -> bool:
+        """Whether so many reports can add up to these sums."""
+        return self.layout.possible(sums, reports)
+
     def level_reports(self, sums: Int64) -> Int64:
         """Reports that answered each level, shape (levels,)."""
         return self.layout.reports(check_sums(sums, self.shape)).copy()

@@ -102,6 +102,10 @@ class UnaryOracle:
         """How many reports were added."""
         return int(sums[-1])
 
+    def possible(self, sums: Int64, reports: int) -> bool:
+        """Whether so many reports can add up to these sums."""
+        return bool((sums >= 0).all() and (sums <= reports).all()) and self.reports(sums) == reports
+
     def counts(self, sums: Int64) -> Float64:
         """Unbiased counts of the true symbols, shape (size,); they need not add up to the reports."""
         found = check_sums(sums, self.shape).astype(np.float64)

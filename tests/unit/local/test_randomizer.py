@@ -3,6 +3,7 @@
 import datetime
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -155,8 +156,16 @@ def test_tables_fit_the_participants():
         device.reports([1.0, 2.0], numbers=[3])
     with pytest.raises(ParameterError, match="two rows have the same number"):
         device.reports([1.0, 2.0], numbers=[3, 3])
-    with pytest.raises(ParameterError, match="must be a list of whole numbers"):
-        device.reports([1.0], numbers=[0.5])
+    assert device.reports([], numbers=[]) == b""
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [[0.5, 1], [None, 1], [True, 2], ["1", 2], [Fraction(1, 2), 1], np.array([0.0, 1.0]), np.array([0, None]), {1, 2}],
+)
+def test_numbers_of_a_table_are_whole(numbers):
+    with pytest.raises(ParameterError, match="whole number"):
+        Randomizer(described(AGE)).reports([1.0, 2.0], numbers=numbers)
 
 
 def test_frames_are_tables():
