@@ -53,7 +53,9 @@ class Ustatistic:
         method: "auto" (smallest predicted error), "kernel" (noise on the exact mean), "cells" (noise on counts per
             combination of bins), or from local reports "krr", "unary", "haar", "hierarchy" (AUC with public labels).
         matrix: How a kernel is read off two bins: its "average" over both, or the "midpoint" of its extremes.
-        rounding: "simple", or "randomized" to one of the two nodes around a value (local reports alone).
+        rounding: "simple", or "randomized" to one of the two nodes around a value (local reports alone). With matrix
+            "average" a Gini is then corrected for two values of one cell, which is right for values that are spread
+            out; "midpoint" is right for values that sit on nodes.
         missing: What a missing number means: "refuse", "low" or "high".
         outside: What a number outside the bounds means: "refuse" or "clip".
         confidence_level: Of the interval that is printed.

@@ -105,9 +105,8 @@ class UstatisticEstimate:
         """Confidence interval by the normal approximation, widened by `quantization` on either side.
 
         That of a collision entropy is the one of the probability whose logarithm it is. In trials of 95 % intervals
-        the truth was inside 93 to 97 times of 100, more often where a ratio has a noisy denominator, and down to 88
-        times where noise is between a twentieth and a third of a kernel's range: an estimate of the error has an error
-        too, and both are too small together. See docs/kernels.md.
+        from reports, 93 to 97 of 100 held the truth; more where a ratio's denominator is noisy, and down to 88 for
+        Gini's mean difference where noise is a tenth to a sixth of the range (docs/proofs/pairwise.md says why).
 
         Args:
             confidence_level: Above 0 and at most 0.9999; by default the estimate's own.

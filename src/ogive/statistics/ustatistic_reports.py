@@ -12,12 +12,18 @@ from numpy.typing import NDArray
 
 from ogive.accounting.conversions import pure_epsilon
 from ogive.columns import Domain
+from ogive.kernels import AbsoluteDifference
+from ogive.kernels.base import Kernel
+from ogive.kernels.cells import column_nodes, widths
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, UnaryOracle
 from ogive.local.base import Oracle
+from ogive.local.rounding import rounded
+from ogive.noise import KeyedSource
 from ogive.privacy import Privacy, PureDP
 from ogive.queries import Answer, ReportsQuery
 from ogive.statistics.pairwise import generic, predicted, two_sample
 from ogive.statistics.pairwise.laws import check_pairwise, law_of
+from ogive.statistics.pairwise.rounding_bias import corrected
 from ogive.statistics.ustatistic_reference import Judged, judged, rounded_means
 from ogive.statistics.ustatistic_ways import (
     Asked,
@@ -39,6 +45,8 @@ MOST_SYMBOLS = 1 << 10
 """Most symbols of a pair matrix that bins which nobody named are refined to."""
 
 _ANY_BINS = 2
+# of the roundings of imagined records
+_SEED = 0x726F756E
 
 PATIENCE = 2
 """How many numbers of bins in a row may be worse than the best before no more are tried; noise grows with bins."""
@@ -92,8 +100,18 @@ class Reports:
     @cached_property
     def matrices(self) -> tuple[Float64, ...]:
         """Every kernel between symbols."""
-        kind = "nodes" if self.asked.rounding == "randomized" else self.asked.matrix
-        return tuple(kernel.matrix(self.domain, kind) for kernel in self.asked.measure.kernels)
+        kernels = self.asked.measure.kernels
+        if self.asked.rounding == "randomized":
+            return tuple(self._at_nodes(kernel) for kernel in kernels)
+        return tuple(kernel.matrix(self.domain, self.asked.matrix) for kernel in kernels)
+
+    def _at_nodes(self, kernel: Kernel) -> Float64:
+        """A kernel at the nodes; for an average without the bias of pairs of evenly spread values within a cell."""
+        matrix = kernel.matrix(self.domain, "nodes")
+        column = self.domain.columns[0]
+        if self.asked.matrix == "average" and isinstance(kernel, AbsoluteDifference) and widths(column).any():
+            return corrected(matrix, column_nodes(column))
+        return matrix
 
     @cached_property
     def predicted(self) -> float:
@@ -103,7 +121,7 @@ class Reports:
         return float(np.mean([self._predicted(shape) for shape in shapes]))
 
     def _predicted(self, shape: Judged) -> float:
-        symbols = self.domain.symbols(shape.rows)
+        symbols = rounded(self.domain, shape.rows, self.asked.rounding, source=KeyedSource.from_seed(_SEED))
         classes = None if self.asked.classes is None else shape.classes
         bias = shape.gradient @ (rounded_means(self.matrices, symbols, classes) - shape.means)
         # a linear combination of kernels is a kernel, whose variance is that of the delta method
