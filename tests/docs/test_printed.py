@@ -10,8 +10,16 @@ from ogive import cli
 DOCS = Path(__file__).parents[2] / "docs"
 AGES = ["plan", "ecdf", "--bounds", "0", "120"]
 PLANS = {
-    "a plan": ("planning", "plan for", [*AGES, "--column", "age", "--records", "45211", "--epsilon", "1"]),
+    "a plan": ("planning", "plan for ecdf", [*AGES, "--column", "age", "--records", "45211", "--epsilon", "1"]),
     "an error": ("planning", "ks=0.01 needs", [*AGES, "--records", "45211", "--error", "ks=0.01"]),
+    "trust models": (
+        "planning",
+        "plan for kendall",
+        [
+            *("plan", "ustat", "--records", "45211", "--kernel", "kendall", "--columns", "rooms", "clean"),
+            *("--categories", "1", "2", "3", "4", "5", "--epsilon", "1", "--trust", "central", "local"),
+        ],
+    ),
     "the command line": (
         "command_line",
         "plan for",

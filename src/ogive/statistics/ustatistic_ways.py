@@ -150,7 +150,7 @@ def check_pairs(asked: Asked, name: str) -> None:
     if any(kernel.samples > 2 for kernel in asked.measure.kernels):
         raise ParameterError(
             f"method {name} is for pairs of records, and {asked.measure.name} looks at one of each class; "
-            "use method kernel, or under trust local krr or unary"
+            "use method='kernel' under trust central"
         )
 
 
