@@ -20,7 +20,7 @@ Float64 = NDArray[np.float64]
 BRANCHINGS = range(2, 9)
 MOST_THRESHOLDS = 1 << 20
 # reference shapes put up to about so many times the even share of their records into one node
-_PEAK = 4.0
+_PEAK = 2.0
 # what the choice is made for; it hardly depends on the number of people
 _NOMINAL = 1_000_000
 # longer reports must be worth it
@@ -60,8 +60,9 @@ def expected_tree(oracle: TreeOracle, records: int) -> ReportedTree:
     else:
         each, more = divmod(max(oracle.levels, records), oracle.levels)
         reports[:] = each + (np.arange(oracle.levels) < more)
-    nodes = np.array([oracle.branching**level for level in range(1, oracle.levels + 1)])
-    largest = records * np.minimum(1.0, _PEAK / nodes)
+    # an even share of a node is of the bins that there are, not of those that fill the tree up
+    spans = np.array([float(oracle.branching**level) for level in reversed(range(oracle.levels))])
+    largest = records * np.minimum(1.0, _PEAK * spans / oracle.size)
     return ReportedTree(oracle, _whole(reports), _laws(oracle, sums, largest.tolist()))
 
 

@@ -116,14 +116,14 @@ def errors(oracle, counts, runs, seed=1):
 def test_is_unbiased_and_has_at_most_the_stated_variance_and_not_much_less(nodes, split, branching, epsilon):
     oracle = TreeOracle(40, Fraction(epsilon), nodes=nodes, split=split, branching=branching)
     # even shares, so that bounds by the fullest node are nearly attained
-    counts = np.full(40, 250)
-    found, strategy = errors(oracle, counts, 1500)
+    counts = np.full(40, 100)
+    found, strategy = errors(oracle, counts, 1000)
     stated = strategy.variance(total_known=True)[:-1]
     # 40 thresholds, each off by five deviations once in two million
-    assert np.all(np.abs(found[:, :-1].mean(axis=0)) < 5 * np.sqrt(stated / 1500))
+    assert np.all(np.abs(found[:, :-1].mean(axis=0)) < 5 * np.sqrt(stated / 1000))
     ratio = found[:, :-1].var(axis=0) / stated
-    # the relative deviation of a variance of 1500 draws is 0.037
-    assert ratio.max() < 1.19
+    # the relative deviation of a variance of 1000 draws is 0.045
+    assert ratio.max() < 1.23
     assert ratio.mean() > (0.2 if nodes == "unary" and epsilon == 4 else 0.75)
     assert found[:, -1].any() == 0
 
@@ -131,7 +131,7 @@ def test_is_unbiased_and_has_at_most_the_stated_variance_and_not_much_less(nodes
 def test_the_variance_that_the_paper_states_would_not_do():
     """Control: 4 e^epsilon / (e^epsilon - 1)^2 leaves out what random indices add."""
     oracle = TreeOracle(16, Fraction(2), branching=4)
-    found, strategy = errors(oracle, np.full(16, 500), 1500)
+    found, strategy = errors(oracle, np.full(16, 200), 1000)
     share = 1 - 1 / oracle.scale**2
     too_small = share * strategy.variance(total_known=True)[:-1]
     assert (found[:, :-1].var(axis=0) / too_small).mean() > 1.4
@@ -141,7 +141,7 @@ def test_the_variance_that_the_paper_states_would_not_do():
 def test_a_point_mass_does_not_break_the_stated_variance(nodes):
     oracle = TreeOracle(32, Fraction(4), nodes=nodes, branching=2)
     counts = np.zeros(32, dtype=np.int64)
-    counts[13], counts[20] = 6000, 4000
+    counts[13], counts[20] = 3000, 2000
     found, strategy = errors(oracle, counts, 1000)
     assert (found[:, :-1].var(axis=0) / strategy.variance(total_known=True)[:-1]).max() < 1.25
 
@@ -149,7 +149,7 @@ def test_a_point_mass_does_not_break_the_stated_variance(nodes):
 @pytest.mark.parametrize(("nodes", "split", "branching"), CASES)
 def test_simulated_maxima_cover_the_curve_of_the_records(nodes, split, branching):
     oracle = TreeOracle(64, Fraction(2), nodes=nodes, split=split, branching=branching)
-    counts = histogram(64, 4000)
+    counts = histogram(64, 2000)
     found, strategy = errors(oracle, counts, 800)
     maxima = simulate_maxima(strategy, total_known=True, simulations=1999)
     margin = upper_quantile(maxima.either, Fraction(1, 10))
@@ -189,8 +189,9 @@ def test_is_plain_data_with_the_price_of_a_report():
 
 
 def test_expected_noise_is_near_that_of_real_reports():
-    for epsilon in (1, 4):
-        oracle = design_reports(100, Fraction(epsilon))
+    # the last one fills 100 bins up to 512, of which no shape can use more than its own
+    padded = TreeOracle(100, Fraction(4), branching=8, nodes="unary")
+    for oracle in (design_reports(100, ONE), design_reports(100, Fraction(4)), padded):
         _, strategy = errors(oracle, np.full(100, 100), 1)
         ratio = expected_tree(oracle, 10_000).variance(total_known=True)[:-1] / strategy.variance(total_known=True)[:-1]
         assert 0.9 < ratio.mean() < 2.0
