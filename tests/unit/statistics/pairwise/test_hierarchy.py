@@ -158,7 +158,7 @@ def test_looking_into_everything_is_unbiased_and_so_is_its_variance(branching, d
     assert variances.mean() == pytest.approx(pairs.var(), rel=1e-9)
     # control: the term of the last level without its ties, as the paper has it, is another one
     other = "strict" if ties == "half" else "half"
-    plain = [walk(*trees, a=None, variant="half", ties=other).variance for trees in again]
+    plain = [walk(*trees, a=None, variant="half", ties=other).variance for trees in itertools.islice(again, 0, None, 7)]
     assert abs(np.mean(plain) - pairs.var()) > 0.05 * pairs.var()
 
 
