@@ -43,7 +43,7 @@ class HierarchicalAuc:
 
     Fields:
         value: The estimate; unbiased if all nodes were looked into. Noise may take it out of [0, 1].
-        variance: Estimate, at least 0, of the variance of the randomization given the records.
+        variance: Estimate of the variance of the randomization given the records, at least that of products of noise.
         bias_bound: Root of a bound of the mean squared error that is made in nodes that were not looked into, whatever
             the scores; 0 if all were.
         discarded_share: Estimate of the share of all pairs that are in such nodes; noisy, so it may be below 0. The
@@ -201,7 +201,7 @@ def auc_of_trees(
         found, bias = walk(positive, negative, a=None, variant=variant, ties=ties), 0.0
     return HierarchicalAuc(
         value=found.pairs / sizes.pairs,
-        variance=max(0.0, found.variance) / sizes.pairs**2,
+        variance=max(0.0, found.least, found.variance) / sizes.pairs**2,
         bias_bound=math.sqrt(bias),
         discarded_share=found.discarded_pairs / sizes.pairs,
         recursed=found.recursed,

@@ -35,7 +35,8 @@ class Walk:
 
     Fields:
         pairs: Estimate of the number of pairs in the right order.
-        variance: Estimate of its variance; may be below 0.
+        variance: Unbiased estimate of its variance; may be below 0.
+        least: The part of the variance that no counts take away, of products of noise.
         discarded_pairs: Estimate of the number of all pairs in nodes that were not looked into.
         recursed: Nodes that were looked into, from the root's level on.
         discarded: Nodes that were not.
@@ -43,6 +44,7 @@ class Walk:
 
     pairs: float
     variance: float
+    least: float
     discarded_pairs: float
     recursed: tuple[int, ...]
     discarded: tuple[int, ...]
@@ -68,7 +70,7 @@ def walk(positive: NoisyTree, negative: NoisyTree, *, a: float | None, variant: 
     halves = np.full((branching, branching), 0.5)
     nodes = np.zeros(1, dtype=np.int64)
     counts = np.array([[float(positive.records)], [float(negative.records)]])
-    found = np.zeros(3)
+    found = np.zeros(4)
     recursed, discarded = [], []
     for level in range(depth):
         chosen = np.ones(len(nodes), dtype=np.bool_) if a is None else _chosen(positive, negative, level, counts, a)
@@ -76,15 +78,16 @@ def walk(positive: NoisyTree, negative: NoisyTree, *, a: float | None, variant: 
         discarded.append(len(chosen) - recursed[-1])
         form = leaves if level == depth - 1 else inner
         children, below = _children(positive, negative, level, nodes[chosen])
-        found[:2] += _added(positive, negative, level, below, form)
+        found[:3] += _added(positive, negative, level, below, form)
         if discarded[-1]:
-            _, lost = _children(positive, negative, level, nodes[~chosen])
-            pairs, variance = _added(positive, negative, level, lost, halves)
-            found[2] += 2 * pairs
+            _, unseen = _children(positive, negative, level, nodes[~chosen])
+            added = _added(positive, negative, level, unseen, halves)
+            found[3] += 2 * added[0]
             if variant == "half":
-                found[:2] += pairs, variance
+                found[:3] += added
         nodes, counts = children.ravel(), below.reshape(2, -1)
-    return Walk(float(found[0]), float(found[1]), float(found[2]), tuple(recursed), tuple(discarded))
+    pairs, variance, least, lost = found.tolist()
+    return Walk(pairs, variance, least, lost, tuple(recursed), tuple(discarded))
 
 
 def _chosen(positive: NoisyTree, negative: NoisyTree, level: int, counts: Float64, a: float) -> NDArray[np.bool_]:
@@ -110,14 +113,17 @@ def _children(positive: NoisyTree, negative: NoisyTree, level: int, nodes: Int64
     return children, below.reshape(2, len(nodes), branching)
 
 
-def _added(positive: NoisyTree, negative: NoisyTree, level: int, below: Float64, form: Float64) -> tuple[float, float]:
-    """The sum of the bilinear forms of some nodes' children, and the estimate of its variance."""
+def _added(
+    positive: NoisyTree, negative: NoisyTree, level: int, below: Float64, form: Float64
+) -> tuple[float, float, float]:
+    """The sum of the bilinear forms of some nodes' children, the estimate of its variance, and the least of that."""
     x, y = below
     left, right = x @ form, y @ form.T
     v, w = positive.noise[level].of(x), negative.noise[level].of(y)
     pairs = _sum(left * y)
-    variance = _sum(w * left**2) + _sum(v * right**2) - _sum((v @ form**2) * w)
-    return pairs, variance
+    squared = _sum((v @ form**2) * w)
+    variance = _sum(w * left**2) + _sum(v * right**2) - squared
+    return pairs, variance, squared
 
 
 def _sum(values: Any) -> float:
