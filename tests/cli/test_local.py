@@ -106,6 +106,13 @@ def test_describe_tells_what_shuffling_leaves(run):
     assert bound <= kept < bound * 1.001 < 2
 
 
+def test_describe_tells_who_asks_what_one_report_can_do(run):
+    status, out, _ = run("local", "describe", "ecdf", *ASK)
+    assert status == 0
+    reach = Description.from_json(run("local", "describe", "ecdf", *ASK, "--json")[1]).oracle.reach
+    assert f"counts for at most {reach:.3g} people\nin any one count: {100 * reach / N:.2g} % of all participants." in out
+
+
 def test_describe_predicts_errors(run):
     status, out, err = run("local", "describe", "ecdf", *ASK, "--predict")
     assert status == 0, err

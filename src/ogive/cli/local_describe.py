@@ -128,7 +128,7 @@ def _describe(statistic: Statistic[Any], promised: PromiseOptions, output: Outpu
     description = describe_collection(
         statistic, privacy=privacy, participants=promised.participants, title=promised.title
     )
-    parts = [description.words]
+    parts = [description.words, _weight(description)]
     if promised.shuffled is not None:
         parts.append(_shuffled(description, promised.shuffled))
     if promised.predict:
@@ -139,6 +139,18 @@ def _describe(statistic: Statistic[Any], promised: PromiseOptions, output: Outpu
         print(told, file=sys.stderr)
     else:
         print("this was a preview: name a file with -o, which participants need", file=sys.stderr)
+
+
+def _weight(description: Description) -> str:
+    """How much participants who lie can do, for who asks."""
+    reach = description.oracle.reach
+    share = 100 * reach / description.participants
+    return "\n".join(
+        [
+            f"Whoever lies sends what honest people may send too, and counts for at most {reach:.3g} people",
+            f"in any one count: {share:.2g} % of all participants.",
+        ]
+    )
 
 
 def _predicted(statistic: Statistic[Any], privacy: Privacy, participants: int) -> str:

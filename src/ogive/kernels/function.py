@@ -83,6 +83,8 @@ class FunctionKernel:
         values, mirrored = self._one_by_one(left, right), self._one_by_one(right, left)
         low, high = self.bounds
         slack = 1e-9 * (high - low)
+        if np.isnan(values).any():
+            raise ParameterError(f"{self.name} gives values that are not numbers on the domain")
         if not (np.all(values >= low - slack) and np.all(values <= high + slack)):
             raise ParameterError(f"{self.name} leaves its range {low:g} to {high:g} on the domain; state a wider range")
         if np.any(np.abs(values - mirrored) > slack):

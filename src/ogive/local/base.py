@@ -63,6 +63,15 @@ class Oracle(Protocol):
         ...
 
     @property
+    def reach(self) -> float:
+        """As how many people one report counts at most, in any one unbiased count, whoever made it up.
+
+        It is the largest change of a count when a report is replaced by any other that is well-formed; a person's
+        own value, known without noise, would change it by 1. Honest owners send the most extreme report, too.
+        """
+        ...
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the integers that reports add up to."""
         ...

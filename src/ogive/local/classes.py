@@ -65,6 +65,11 @@ class PublicClasses:
         return 1 + self.inner.payload_bytes
 
     @property
+    def reach(self) -> float:
+        """As of the inner reports, in the class that the report names."""
+        return self.inner.reach
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Sums of each class."""
         return (self.classes, *self.inner.shape)

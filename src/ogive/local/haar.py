@@ -126,6 +126,11 @@ class HaarOracle:
         return self.layout.payload_bytes
 
     @property
+    def reach(self) -> float:
+        """People that one report counts for at most, at the least likely level: 1 / (1 - 2 q), over its chance."""
+        return self.scale / min(self.assignment.chances)
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Sums of signs per index, level after level, then reports per level."""
         return (self.layout.length,)

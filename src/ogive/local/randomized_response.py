@@ -77,6 +77,11 @@ class RandomizedResponse:
         return ((self.size - 1).bit_length() + 7) // 8
 
     @property
+    def reach(self) -> float:
+        """People that one report counts for at most: 1 / c, of the symbol that it names."""
+        return float(1 / self.keep)
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Reports of each symbol."""
         return (self.size,)

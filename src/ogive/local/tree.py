@@ -204,6 +204,14 @@ class TreeOracle:
         return self.layout.payload_bytes
 
     @property
+    def reach(self) -> float:
+        """People that one report counts for at most, in every node of its level: 2 / (1 - 2 q), over its chance.
+
+        With even levels this is so where each has as many reports; a level with fewer weighs its reports more.
+        """
+        return 2 * self.scale * (1 if self.levels_of is None else 1 / min(self.levels_of.chances))
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Sums per level, of signs per index or of ones per node, then reports per level."""
         return (self.layout.length,)

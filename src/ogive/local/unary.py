@@ -78,6 +78,11 @@ class UnaryOracle:
         return (self.size + 7) // 8
 
     @property
+    def reach(self) -> float:
+        """People that one report counts for at most, at all symbols at once if its bits are ones: 1 / (1/2 - q)."""
+        return float(1 / (Fraction(1, 2) - self.chance))
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Ones of each bit, then the number of reports."""
         return (self.size + 1,)

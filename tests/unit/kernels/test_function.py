@@ -70,7 +70,7 @@ def test_functions_that_take_arrays_are_called_a_few_times_only():
         (lambda x, y: x - y, (-2, 2), r"f is not symmetric: f\(x, y\) differs from f\(y, x\); symmetrize it"),
         (gap, (0, 1), "f leaves its range 0 to 1 on the domain; state a wider range"),
         (gap, (0.5, 2), "leaves its range 0.5 to 2"),
-        (lambda x, y: math.nan, (0, 1), "leaves its range"),
+        (lambda x, y: math.nan, (0, 1), "f gives values that are not numbers on the domain"),
         (lambda x, y: x.shape[0], (0, 1), "f fails with IndexError on two records of the domain"),
         (lambda x: x, (0, 1), "f fails with TypeError"),
         (lambda x, y: "high", (0, 1), "f fails with ValueError"),

@@ -83,6 +83,46 @@ def test_all_ones_is_an_honest_report_of_unary_oracles(monkeypatch):
     assert not oracle.add(np.zeros(6, np.int64), np.array([0]), np.array([[63]], np.uint8))[0], "a sixth bit"
 
 
+def counts_of(oracle, sums):
+    """All unbiased counts, in people; a person adds 1 or -1 to a coefficient, and two of them differ by 2."""
+    if isinstance(oracle, PublicClasses):
+        return np.concatenate([counts_of(oracle.inner, each) for each in sums])
+    if isinstance(oracle, HaarOracle):
+        return oracle.theta(sums) / 2
+    return np.concatenate(oracle.counts(sums)) if isinstance(oracle, TreeOracle) else oracle.counts(sums)
+
+
+@pytest.mark.parametrize("oracle", [each for each in ORACLES if each.name != "classes"], ids=name)
+def test_no_report_reaches_further_than_is_stated_and_one_does(oracle):
+    """Every accepted payload of a participant in the place of every other."""
+    payloads = every_payload(oracle)
+    farthest = 0.0
+    levels = getattr(oracle, "levels", 1)
+    for number in range(8):
+        # others, so that levels have as many reports each: one at each level but that of the number
+        others = np.zeros(oracle.shape, np.int64)
+        if isinstance(oracle, TreeOracle) and oracle.assignment == "even":
+            block = np.arange(levels) + number // levels * levels
+            others_numbers = block[block != number]
+            symbols = np.zeros(len(others_numbers), np.int64)
+            source = KeyedSource.from_seed(number)
+            reports = oracle.randomize(symbols, others_numbers, source=source)
+            assert oracle.add(others, others_numbers, reports).all()
+        found = []
+        good = oracle.add(np.zeros(oracle.shape, np.int64), np.full(len(payloads), number), payloads)
+        for row in payloads[good]:
+            sums = others.copy()
+            oracle.add(sums, np.array([number]), row[np.newaxis])
+            found.append(counts_of(oracle, sums))
+        farthest = max(farthest, float(np.max(np.ptp(np.array(found), axis=0))))
+    assert farthest == pytest.approx(oracle.reach, rel=1e-6)
+
+
+def test_a_report_about_public_classes_reaches_as_far_in_its_own_class():
+    for inner in (RandomizedResponse(3, 1), UnaryOracle(3, 1), HaarOracle(5, 1)):
+        assert PublicClasses(inner, 2).reach == inner.reach
+
+
 TINY = [
     (RandomizedResponse(3, 1), 3),
     (UnaryOracle(2, 1), 3),
