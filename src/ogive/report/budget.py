@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.report import words
@@ -11,6 +11,8 @@ from ogive.report.chart import draw, key
 from ogive.report.chart_bar import BarChart
 from ogive.report.markup import Html, tag
 from ogive.report.parts import Row, card, figure, say, strong, table
+from ogive.statistics.asked import asked_name, subjects
+from ogive.statistics.ustatistic_text import TITLES
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
@@ -23,7 +25,6 @@ WHAT = {
     "calibration": "calibration",
     "bounds": "bounds",
 }
-_SUBJECTS = ("column", "score", "probability", "label")
 
 
 def budget(account: Account, shown: Collection[str]) -> Html:
@@ -128,17 +129,9 @@ def _history(history: tuple[Entry, ...]) -> Html | None:
 
 
 def _what(entry: Entry) -> str:
-    name = WHAT.get(entry.statistic, entry.statistic)
+    name = WHAT.get(entry.statistic) or TITLES.get(asked_name(entry.question), entry.statistic)
     columns = subjects(entry.question)
     return f"{name} of {' and '.join(columns)}" if columns else name
-
-
-def subjects(question: Mapping[str, Any]) -> list[str]:
-    """Names of the columns that a recorded question is about."""
-    statistic = question.get("statistic")
-    if not isinstance(statistic, Mapping):
-        return []
-    return [value for name in _SUBJECTS if isinstance(value := statistic.get(name), str)]
 
 
 def moment(written: object) -> str:

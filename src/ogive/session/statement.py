@@ -6,10 +6,10 @@ import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ogive.statistics.asked import asked_name, subjects
+
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
-
-_NAMING_COLUMNS = ("column", "score", "probability", "label")
 
 
 def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> str:
@@ -45,10 +45,7 @@ def left(account: Account) -> str:
 
 def subject(question: Mapping[str, Any]) -> str:
     """What a question asks for, in short: the statistic and its columns."""
-    statistic = question.get("statistic")
-    fields = statistic if isinstance(statistic, Mapping) else {}
-    columns = [fields[name] for name in _NAMING_COLUMNS if isinstance(fields.get(name), str)]
-    return " ".join([str(fields.get("name", "release")), *columns])
+    return " ".join([asked_name(question), *subjects(question)])
 
 
 def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:

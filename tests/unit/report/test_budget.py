@@ -9,7 +9,9 @@ import ogive
 from ogive.ledger import Ledger
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.report import render_report
-from ogive.report.budget import size, subjects
+from ogive.report.budget import size
+from ogive.session.statement import subject
+from ogive.statistics.asked import subjects
 from ogive.strategies import design_projection
 
 DATA = {"age": np.arange(4_000) % 90}
@@ -113,6 +115,11 @@ def test_questions_of_any_shape_have_subjects_or_none():
     assert subjects({"statistic": {"column": 7}}) == []
     assert subjects({"statistic": None}) == []
     assert subjects({}) == []
+    pairs = {"columns": [{"column": "s"}, 3], "classes": {"column": "d"}, "kernel": {"measure": "mean", "name": "auc"}}
+    assert subjects({"statistic": pairs}) == ["s", "d"]
+    assert subject({"statistic": {"name": "ustatistic", **pairs}}) == "auc s d"
+    assert subject({"statistic": {"name": "ustatistic", "kernel": {"measure": "gamma"}}}) == "gamma"
+    assert subject({"statistic": {"name": 1, "kernel": {"name": []}}}) == "release"
 
 
 def test_gaussian_releases_are_listed_by_their_mu_and_counted_exactly(ledger):

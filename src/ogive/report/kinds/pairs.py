@@ -59,20 +59,29 @@ def pairs_chapter(found: UstatisticEstimate, truth: UstatisticEstimate | None) -
 
 def _headline(found: UstatisticEstimate) -> str:
     if not found.defined:
-        return f"Noise hides the {_lower(found.title)}: it is not defined."
+        return f"Noise hides {_within(found.title)}: it is not defined."
     if not found.private:
-        return f"The {_lower(found.title)} is {plain_number(found.value)}."
+        return f"{_opening(found.title)} is {plain_number(found.value)}."
     low, high = found.interval()
     sure = words.percent(found.confidence_level)
     return (
-        f"The {_lower(found.title)} is about {plain_number(found.value)}: from {plain_number(low)} to "
+        f"{_opening(found.title)} is about {plain_number(found.value)}: from {plain_number(low)} to "
         f"{plain_number(high)} with {sure} confidence."
     )
 
 
-def _lower(title: str) -> str:
-    """A title within a sentence; names of people and abbreviations keep their capitals."""
-    return title[0].lower() + title[1:] if title.startswith(("Variance", "Collision", "Volume", "Mean")) else title
+def _within(title: str) -> str:
+    """A title within a sentence: with an article, but for what belongs to a person; names keep their capitals."""
+    if title.startswith(("Kendall's", "Goodman")):
+        return title
+    common = title.startswith(("Variance", "Collision", "Volume", "Mean"))
+    return f"the {title[0].lower() + title[1:] if common else title}"
+
+
+def _opening(title: str) -> str:
+    """A title that begins a sentence."""
+    told = _within(title)
+    return told[0].upper() + told[1:]
 
 
 def _error(found: UstatisticEstimate) -> tuple[Html, ...]:

@@ -1,0 +1,28 @@
+"""What a recorded question asks for, read off its plain data for people; the data need not be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_COLUMNS = ("column", "score", "probability", "label")
+
+
+def subjects(question: Mapping[str, Any]) -> list[str]:
+    """Names of the columns that a recorded question is about."""
+    statistic = question.get("statistic")
+    if not isinstance(statistic, Mapping):
+        return []
+    listed = statistic.get("columns")
+    described = [*(listed if isinstance(listed, list) else ()), statistic.get("classes")]
+    within = [each.get("column") for each in described if isinstance(each, Mapping)]
+    return [name for name in (*map(statistic.get, _COLUMNS), *within) if isinstance(name, str)]
+
+
+def asked_name(question: Mapping[str, Any]) -> str:
+    """Name of the statistic that a recorded question asks for; of a statistic of pairs, that of its measure."""
+    statistic = question.get("statistic")
+    fields = statistic if isinstance(statistic, Mapping) else {}
+    measure = fields.get("kernel")
+    names = [measure.get("name"), measure.get("measure")] if isinstance(measure, Mapping) else []
+    return next((name for name in (*names, fields.get("name")) if isinstance(name, str)), "release")
