@@ -140,12 +140,12 @@ class CollisionEntropy:
         if math.isnan(raw):
             return _undefined(1)
         probability = min(max(raw, 1 / columns.size), 1.0)
-        return Value(-math.log(probability), np.array([-1 / probability]), probability != raw)
+        return Value(_entropy(probability), np.array([-1 / probability]), probability != raw)
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Of exact rows, as their pairs say, not clipped; infinite where no two are the same."""
         probability = Equal().exact(rows)
-        return -math.log(probability) if probability > 0 else math.inf
+        return _entropy(probability) if probability > 0 else math.inf
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -265,6 +265,11 @@ def _ratio(above: float, below: float, above_slope: Float64, below_slope: Float6
         return _undefined(len(above_slope))
     value = above / below
     return Value(value, (above_slope - value * below_slope) / below)
+
+
+def _entropy(probability: float) -> float:
+    """Of 1 it is 0, not -0."""
+    return 0.0 - math.log(probability)
 
 
 def _undefined(means: int) -> Value:
