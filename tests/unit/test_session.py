@@ -329,7 +329,7 @@ def test_clear_spends_and_records_nothing(table, tmp_path, ledger):
 
 
 def test_trust_is_a_kind_of_holder_not_one_with_other_data():
-    with pytest.raises(ParameterError, match="trust must be Central or Clear itself"):
+    with pytest.raises(ParameterError, match="trust must be Central, Clear or Local itself"):
         Session(PEOPLE, limit=ONE, trust=ogive.Central(PEOPLE))
 
 

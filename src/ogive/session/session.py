@@ -86,7 +86,8 @@ class Session(Verbs):
         updated: bool = False,
     ) -> None:
         if trust not in ONE_TABLE:
-            names = " or ".join(model.__name__ for model in ONE_TABLE)
+            *others, last = (model.__name__ for model in ONE_TABLE)
+            names = f"{', '.join(others)} or {last}"
             raise ParameterError(f"trust must be {names} itself, to be made of the session's data, got {trust!r}")
         self.name = name_of(data, name, lasting=ledger is not None and trust.private)
         self._asked: Counter[str] = Counter()
