@@ -4,8 +4,11 @@ import errno
 import hashlib
 import io
 import itertools
+import json
 import tracemalloc
+from importlib.resources import files
 
+import jsonschema
 import numpy as np
 import pytest
 from helpers.choices import randomizer
@@ -225,6 +228,25 @@ def test_states_merged_in_any_order_are_the_same_bytes(tmp_path):
         merged.add(found.to_bytes())
     assert len(merged) == 1
     assert Collection.load(merged.pop()).accepted == 30
+
+
+def test_the_header_of_a_state_follows_its_published_schema():
+    schema = json.loads((files("ogive") / "schemas" / "local-partial-1.schema.json").read_text())
+    found = Collection(described(TreeOracle(6, 1)))
+    found.add(reports_of(found.description, 0, 10) + b"cut")
+    found._journal.replace(None, hashlib.sha256(b"file").hexdigest(), 90)
+    data = found.to_bytes()
+    length = int.from_bytes(data[16:24], "little")
+    header = json.loads(data[24 : 24 + length])
+    jsonschema.validate(header, schema)
+    sums = np.frombuffer(data, "<i8", found.sums.size, 24 + length)
+    np.testing.assert_array_equal(sums, found.sums)
+    heard = data[24 + length + 8 * found.sums.size : -32]
+    assert [number for number in range(40) if heard[number // 8] >> number % 8 & 1] == list(range(10))
+    assert hashlib.sha256(data[:-32]).digest() == data[-32:]
+    for change in ({"more": 1}, {"counts": {"accepted": -1}}, {"read": {"x": 1}}):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(header | change, schema)
 
 
 def test_a_state_never_lists_more_files_than_it_can_be_read_with(monkeypatch):
