@@ -6,10 +6,12 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-FLOOR = 4_200
+FLOOR = 9_000
 
 
-def test_the_number_of_tests_does_not_fall():
+def test_the_number_of_tests_does_not_fall(request):
+    if len(request.session.items) >= FLOOR:  # this session has collected them
+        return
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:xdist", str(ROOT / "tests")],
         capture_output=True,

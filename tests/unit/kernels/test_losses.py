@@ -155,6 +155,7 @@ def test_mean_gradients_are_means_over_pairs():
         (lambda: kernels.MetricLoss(((1.0, 2.0), (2.0, 1.0)), 2.0, 1.0), "without negative eigenvalues"),
         (lambda: kernels.MetricLoss(((1.0,),), 1.0, 1.0), "margin must be above 1, got 1.0"),
         (lambda: kernels.ClusteringLoss((), 1.0), "centers must be at least one point"),
+        (lambda: kernels.ClusteringLoss(3, 1.0), "centers must be at least one point"),
         (lambda: kernels.ClusteringLoss(((1.0,), (1.0, 2.0)), 1.0), "all with as many numbers"),
         (lambda: kernels.ClusteringLoss(((1.0,),), math.nan), "largest must be a finite number above 0"),
     ],
