@@ -11,6 +11,7 @@ from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc, Ustatistic
 from ogive.statistics.boxplot_estimate import Boxplots
+from ogive.statistics.recipes_whole import HistogramQueries
 from ogive.trust import Clear, Local, SecAgg
 
 N = 20_000
@@ -42,13 +43,13 @@ CASES = [
 ]
 CURVES = [
     Ecdf("x", (0, 1), bins=64),
+    Ecdf("x", (0, 1), bins=64, method=HistogramQueries(groups=16)),
     Quantiles("x", (0.25, 0.5, 0.75), bounds=(0, 1), bins=64),
     Boxplot("x", (0, 1), bins=64),
     Boxplot("x", (0, 1), bins=64, by="y", groups=(0, 1), public_groups=True),
 ]
 REFUSED = [
     Ecdf("x", (0, 1), bins=64, method="projection"),
-    Ecdf("x", (0, 1), bins=64, method="histogram"),
     Ecdf("x", (0, 1), bins=64, method="adaptive"),
     Ecdf("x", (0, 1), bins=64, method="selected"),
     Quantiles("x", (0.5,), bounds=(0, 1), bins=64, method="bisection"),

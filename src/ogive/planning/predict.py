@@ -45,7 +45,7 @@ from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.recipes import Task
 from ogive.statistics.recipes_reports import Reports, owners_answer
 from ogive.statistics.ustatistic import Ustatistic
-from ogive.strategies import ReportedTree
+from ogive.strategies import ReportedHistogram, ReportedTree
 from ogive.strategies.base import approximates
 from ogive.trust import Central, TrustModel
 from ogive.trust.base import NEEDS_OWNERS
@@ -297,7 +297,7 @@ class Planner:
         last = done.queries[-1]
         if isinstance(way, Quantiles):
             way = way.ecdf()
-        if isinstance(done.estimate, Curve) and isinstance(done.estimate.strategy, ReportedTree):
+        if isinstance(done.estimate, Curve) and isinstance(done.estimate.strategy, ReportedHistogram | ReportedTree):
             strategy = done.estimate.strategy
             errors = strategy_errors(strategy, self.unit.adjacency, self.records, known=True)
             method: Method = Reports.name if as_method(way.method) == "auto" else way.method

@@ -21,6 +21,7 @@ METHODS = {
     "adaptive": "noisy counts at thresholds chosen one after the other, joined by straight lines",
     "selected": "a choice between ways to measure, by noisy scores of how they suit the records",
     "reports": "reports that every record's owner randomized, about blocks of a hierarchy, combined by least squares",
+    "reported_histogram": "reports that every record's owner randomized, about groups of bins; straight lines between",
     "tree": "reports that every record's owner randomized, about blocks of a hierarchy",
     "classes": "reports that every record's owner randomized, beside a group that is public",
     "krr": "reports that every record's owner randomized: the right bin, or any other at random",

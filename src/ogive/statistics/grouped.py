@@ -21,6 +21,7 @@ from ogive.columns import Categories, Domain
 from ogive.errors import BudgetError, OgiveError, ParameterError
 from ogive.local.classes import PublicClasses
 from ogive.local.tree import TreeOracle
+from ogive.local.unary import UnaryOracle
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import (
     Answer,
@@ -111,7 +112,7 @@ def _split(query: Together, answer: Answer, known: bool) -> Iterator[Answer]:
     """Each group's own answer."""
     if isinstance(query, ReportsQuery):
         assert isinstance(query.oracle, PublicClasses)
-        assert isinstance(query.oracle.inner, TreeOracle)
+        assert isinstance(query.oracle.inner, TreeOracle | UnaryOracle)
         inner = query.oracle.inner
         yield from (class_sums(answer, number, inner) for number in range(query.oracle.classes))
         return

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar
 
 from ogive.accounting import loss_per_row, pure_epsilon
@@ -15,6 +16,7 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.local.tree import TreeOracle
+from ogive.local.unary import UnaryOracle
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import Answer, Binning, CurveQuery, Query, ReportsQuery, RowValues
@@ -75,12 +77,9 @@ class Reports:
         Raises:
             ParameterError: there are too few or too many thresholds.
         """
-        privacy = task.terms.privacy
-        pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
-        grant = loss_per_row(pure, task.rows)
-        assert isinstance(grant, PureDP)
+        epsilon = report_epsilon(task)
         return design_reports(
-            task.size, grant.epsilon, branching=self.branching, nodes=self.nodes, split=self.split, seed=self.seed
+            task.size, epsilon, branching=self.branching, nodes=self.nodes, split=self.split, seed=self.seed
         )
 
     def query(self, task: Task) -> ReportsQuery:
@@ -89,11 +88,7 @@ class Reports:
         Raises:
             ParameterError: the terms keep the number of records private, or there are too few of them.
         """
-        if task.terms.adjacency is not Adjacency.REPLACE:
-            raise ParameterError(
-                "whoever gets reports can count them, so the number of records cannot be private; use adjacency REPLACE"
-            )
-        check_missing(task.binning, task.terms.adjacency)
+        check_public_number(task)
         return ReportsQuery(RowValues(Domain((task.binning,))), self.oracle(task))
 
     def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
@@ -121,6 +116,28 @@ class Reports:
         return expected_tree(self.oracle(task), records)
 
 
+def report_epsilon(task: Task) -> Fraction:
+    """What one report of a person may cost."""
+    privacy = task.terms.privacy
+    pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
+    grant = loss_per_row(pure, task.rows)
+    assert isinstance(grant, PureDP)
+    return grant.epsilon
+
+
+def check_public_number(task: Task) -> None:
+    """Refuse terms under which the number of reports would say too much.
+
+    Raises:
+        ParameterError: the terms keep the number of records private, or missing values are dropped.
+    """
+    if task.terms.adjacency is not Adjacency.REPLACE:
+        raise ParameterError(
+            "whoever gets reports can count them, so the number of records cannot be private; use adjacency REPLACE"
+        )
+    check_missing(task.binning, task.terms.adjacency)
+
+
 def reported_curve(oracle: TreeOracle, answer: Answer, task: Task) -> Curve:
     """The curve of some reports; post-processing.
 
@@ -141,7 +158,7 @@ def owners_answer(terms: Terms, binning: Binning = _BINNING) -> bool:
     return terms.refusal(_PROBE) is None and terms.refusal(seen) is not None
 
 
-def class_sums(answer: Answer, number: int, oracle: TreeOracle) -> Answer:
+def class_sums(answer: Answer, number: int, oracle: TreeOracle | UnaryOracle) -> Answer:
     """One class's reports of an answer about public classes, with their number."""
     sums: Int64 = answer.values[number]
     return Answer(sums, (oracle.reports(sums),), answer.noisy, answer.spread)

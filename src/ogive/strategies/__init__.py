@@ -15,6 +15,7 @@ from ogive.strategies.projection import OrthogonalProjection
 from ogive.strategies.projection_design import design_projection
 from ogive.strategies.reported import ReportedTree
 from ogive.strategies.reported_design import design_reports
+from ogive.strategies.reported_histogram import ReportedHistogram
 from ogive.strategies.square_root import SquareRoot, design_square_root
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
 from ogive.strategies.tree import LeastSquaresTree, design_tree
@@ -29,6 +30,7 @@ __all__ = [
     "OrthogonalProjection",
     "PathNoise",
     "Pointwise",
+    "ReportedHistogram",
     "ReportedTree",
     "SquareRoot",
     "Strategy",
@@ -51,6 +53,7 @@ _STRATEGIES: tuple[Any, ...] = (
     OpenedThresholds,
     OrthogonalProjection,
     PathNoise,
+    ReportedHistogram,
     ReportedTree,
     SquareRoot,
     SummedApproximations,

@@ -174,7 +174,7 @@ def test_boxes_of_public_groups_are_the_groups_own_curves_at_one_price():
         for curve, group in zip(found.curves, GROUPS, strict=True):
             assert curve.total == group
     # the control: the box of another group is farther off
-    assert np.ptp([box.median for box in truth.boxes]) > 2.0
+    assert np.ptp([box.median for box in truth.boxes]) > 6.0
 
 
 def test_groups_are_unbiased_and_have_the_error_of_a_collection_of_their_own():
