@@ -37,8 +37,7 @@ METRICS: dict[str, Metric] = {
     "high": Metric("high end", "the same of its high end"),
     "value": Metric(
         "error",
-        "root mean squared difference of the released value and the exact one of the same records, of which "
-        "rounding to bins is a part",
+        "root mean squared difference from the exact value, of the same records and with rounding to bins counted",
     ),
     "auc": Metric("AUC", "root mean squared difference of private and exact AUC, simulated"),
     "difference": Metric(
