@@ -174,6 +174,10 @@ BAD = {
         ("--columns", "rooms", "--bounds", "1", "5", "--trust", "local", "--method", "kernel"),
         "needs somebody who sees records",
     ),
+    "means of a private number": (
+        ("--columns", "rooms", "--bounds", "1", "5", "--method", "kernel", "--adjacency", "add_or_remove"),
+        "use --method cells, or --adjacency replace",
+    ),
     "reports here": (("--columns", "rooms", "--bounds", "1", "5", "--method", "krr"), "use trust local"),
 }
 

@@ -42,6 +42,7 @@ _PHRASES = (
     (rf"(?<!['\w])({_LONG_NAMES})(?!['\w])", lambda found: _option(found[1])),
     (r"\bAccount\.set_limit\b", "ogive ledger limit"),
     (r"adjacency ADD_OR_REMOVE", "--adjacency add_or_remove"),
+    (r"adjacency REPLACE", "--adjacency replace"),
     # not in quotes, where they are what the user wrote
     (r"(?<!['\w])ZeroConcentratedDP(?!['\w])", "--rho"),
     (r"(?<!['\w])ApproxDP(?!['\w])", "--epsilon with --delta"),
