@@ -10,7 +10,7 @@ import scipy.stats
 from ogive.errors import DataError, ParameterError
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
 from ogive.statistics.pairwise import generic, predicted
-from ogive.statistics.pairwise.laws import law_of
+from ogive.statistics.pairwise.laws import LARGEST_PAIRWISE, law_of
 from ogive.statistics.pairwise.variance import conditional, hoeffding
 from tests.helpers.reports import moments, outcomes, responses
 
@@ -284,3 +284,9 @@ def test_a_thousand_symbols_take_less_than_a_second():
         generic.means(oracle, sums, [kernel], [kernel**2])
         times.append(time.process_time() - start)
     assert min(times) < 1
+
+
+def test_the_largest_matrices_are_served_and_no_larger_ones():
+    assert law_of(RandomizedResponse(LARGEST_PAIRWISE, 5)).size == LARGEST_PAIRWISE
+    with pytest.raises(ParameterError, match=f"{LARGEST_PAIRWISE + 1} symbols"):
+        law_of(RandomizedResponse(LARGEST_PAIRWISE + 1, 5))
