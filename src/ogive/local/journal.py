@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any, cast
 
 from ogive.errors import ParameterError
 
@@ -49,7 +49,7 @@ class Journal:
 class Reading:
     """One file being read, whole reports at a time."""
 
-    def __init__(self, path: Path, file: IO[bytes], journal: Journal, known: int) -> None:
+    def __init__(self, path: Path, file: io.BufferedReader[Any], journal: Journal, known: int) -> None:
         self._path = path
         self._file = file
         self._journal = journal
@@ -58,7 +58,7 @@ class Reading:
         self._size = 0
         self.resumed = known > 0
         self.damaged = False
-        while self._size < known and (piece := file.read(min(_PIECE, known - self._size))):
+        while self._size < known and (piece := file.read1(min(_PIECE, known - self._size))):
             self._advance(piece)
         if known:
             self._known = self._hash.hexdigest()
@@ -72,7 +72,8 @@ class Reading:
         pieces: list[bytes] = []
         while size:
             try:
-                piece = self._file.read(min(_PIECE, size))
+                # what was unpacked before damage is given before the damage is told
+                piece = self._file.read1(min(_PIECE, size))
             except (EOFError, gzip.BadGzipFile, zlib.error):  # a compressed file that was cut off or changed
                 self.damaged = True
                 break
@@ -120,7 +121,7 @@ def _known(path: Path, journal: Journal) -> int:
     seen = hashlib.sha256()
     with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile), _open(path) as file:
         for size in sorted(set(journal.read.values())):
-            while position < size and (piece := file.read(min(_PIECE, size - position))):
+            while position < size and (piece := file.read1(min(_PIECE, size - position))):
                 seen.update(piece)
                 position += len(piece)
             if position < size:
@@ -131,11 +132,11 @@ def _known(path: Path, journal: Journal) -> int:
 
 
 @contextlib.contextmanager
-def _open(path: Path) -> Iterator[IO[bytes]]:
+def _open(path: Path) -> Iterator[io.BufferedReader[Any]]:
     with io.BufferedReader(path.open("rb", buffering=0), _PIECE) as file:
         # a report begins with its version, which is not how a compressed file begins
         if path.is_file() and file.peek(2)[:2] == GZIP:
             with gzip.open(file) as unpacked:
-                yield cast(IO[bytes], unpacked)
+                yield cast("io.BufferedReader[Any]", unpacked)
         else:
             yield file

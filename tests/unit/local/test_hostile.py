@@ -299,10 +299,10 @@ def test_long_reports_are_held_a_few_at_a_time(as_file, tmp_path, monkeypatch):
 class Failing(io.BytesIO):
     """A file on a disk that breaks after some bytes."""
 
-    def read(self, size=-1):
+    def read1(self, size=-1):
         if self.tell() >= 100:
             raise OSError(errno.EIO, "Input/output error")
-        return super().read(min(size, 50))
+        return super().read1(min(size, 50))
 
 
 def test_a_disk_that_fails_is_no_malformed_report_and_reading_goes_on_later(tmp_path, monkeypatch):
