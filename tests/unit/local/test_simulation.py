@@ -11,7 +11,7 @@ from ogive.errors import ParameterError
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle, simulate
 from ogive.noise import KeyedSource
 
-RUNS = 2500
+RUNS = 1500
 SMALL = [
     (RandomizedResponse(3, 1), RandomizedResponse(3, "1.5")),
     (UnaryOracle(3, 1), UnaryOracle(3, "1.5")),
