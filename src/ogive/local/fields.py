@@ -28,6 +28,15 @@ def check_whole(value: Any, name: str, low: int, high: int) -> int:
     return value
 
 
+def check_size(value: Any, most: int) -> int:
+    """How many symbols an oracle has, 2 to most.
+
+    Raises:
+        ParameterError: it is something else.
+    """
+    return check_whole(value, "the number of symbols (combinations of bins and categories)", 2, most)
+
+
 def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
     """An epsilon that thresholds over 2^64 can follow.
 

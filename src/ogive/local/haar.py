@@ -19,6 +19,7 @@ from ogive.local.fields import (
     check_choice,
     check_epsilon,
     check_reports,
+    check_size,
     check_sums,
     check_symbols,
     check_whole,
@@ -63,7 +64,7 @@ class HaarOracle:
     name: ClassVar[str] = "haar"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", check_whole(self.size, "size", 2, MAX_TALLY))
+        object.__setattr__(self, "size", check_size(self.size, MAX_TALLY))
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         object.__setattr__(self, "seed", check_whole(self.seed, "seed", 0, MAX_SEED))
         check_choice(self.weights, "weights", WEIGHTS)

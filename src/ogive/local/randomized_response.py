@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ogive.local.base import Int64, UInt8, Words
 from ogive.local.bits import WORD, bernoulli, keep_threshold, uniform
-from ogive.local.fields import check_epsilon, check_reports, check_sums, check_symbols, check_whole, write_bytes
+from ogive.local.fields import check_epsilon, check_reports, check_size, check_sums, check_symbols, write_bytes
 from ogive.privacy import PureDP
 
 MAX_SIZE = 1 << 24
@@ -48,7 +48,7 @@ class RandomizedResponse:
     name: ClassVar[str] = "krr"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", check_whole(self.size, "size", 2, MAX_SIZE))
+        object.__setattr__(self, "size", check_size(self.size, MAX_SIZE))
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
         assert self._threshold < WORD
 

@@ -20,6 +20,7 @@ from ogive.local.fields import (
     check_choice,
     check_epsilon,
     check_reports,
+    check_size,
     check_sums,
     check_symbols,
     check_whole,
@@ -102,7 +103,7 @@ class TreeOracle:
 
     def __post_init__(self) -> None:
         fix = object.__setattr__
-        fix(self, "size", check_whole(self.size, "size", 2, MAX_SIZE))
+        fix(self, "size", check_size(self.size, MAX_SIZE))
         fix(self, "epsilon", check_epsilon(self.epsilon))
         fix(self, "delta", exact(self.delta, "delta"))
         fix(self, "seed", check_whole(self.seed, "seed", 0, MAX_SEED))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ogive.local.base import Int64, UInt8, Words
 from ogive.local.bits import WORD, flip_threshold
-from ogive.local.fields import check_epsilon, check_reports, check_sums, check_symbols, check_whole
+from ogive.local.fields import check_epsilon, check_reports, check_size, check_sums, check_symbols
 from ogive.local.levels import write_unary
 from ogive.privacy import PureDP
 
@@ -44,7 +44,7 @@ class UnaryOracle:
     name: ClassVar[str] = "unary"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "size", check_whole(self.size, "size", 2, MAX_SIZE))
+        object.__setattr__(self, "size", check_size(self.size, MAX_SIZE))
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
 
     @cached_property

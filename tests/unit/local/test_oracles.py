@@ -118,8 +118,11 @@ def test_classes_within_classes_are_refused():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: RandomizedResponse(1, 1), "size must be a whole number from 2"),
-        (lambda: RandomizedResponse(True, 1), "size must be"),
+        (
+            lambda: RandomizedResponse(1, 1),
+            r"number of symbols \(.*\) must be a whole number from 2 to 16777216, got 1",
+        ),
+        (lambda: RandomizedResponse(True, 1), "number of symbols"),
         (lambda: UnaryOracle(4, 0), "epsilon must be at least 1e-9"),
         (lambda: UnaryOracle(4, float("nan")), "epsilon must be finite"),
         (lambda: RandomizedResponse(1 << 24, "1e-9").keep, None),
