@@ -1,6 +1,7 @@
 """A real collection by hand: describe, show, randomize and aggregate, through files, whatever is in them."""
 
 import gzip
+import json
 import re
 import signal
 import subprocess
@@ -157,6 +158,70 @@ def test_describe_refuses_what_cannot_be(run, command, message):
     assert message in err
     assert len(err.splitlines()) == 1
     assert out == ""
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "message"),
+    [
+        ("0", "--epsilon must be above 0, got 0"),
+        ("inf", "--epsilon must be a number, got 'inf'"),
+        ("nan", "--epsilon must be a number, got 'nan'"),
+        ("1e-300", "epsilon must be at least 1e-9, got 1e-300"),
+        ("1e999999999", "--epsilon must be 0 or between 1e-300 and 1e300 in size"),
+    ],
+)
+def test_describe_refuses_an_epsilon_that_cannot_be(run, epsilon, message):
+    status, out, err = run("local", "describe", "ecdf", *ASK[:7], f"--epsilon={epsilon}", *ASK[-2:])
+    assert (status, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda data: data["privacy"].update(epsilon="1/2"), "the oracle costs epsilon = 2, more than the promised"),
+        (
+            lambda data: data["oracle"].update(size=2**40),
+            "the oracle has 1099511627776 symbols, but the columns",
+        ),
+        (lambda data: data["domain"]["columns"][0]["grid"].update(bins=2**63), "bins must be a whole number from 1 to"),
+        (lambda data: data.update(participants=2**40), "participants must be a whole number from 1 to 2^32"),
+        (lambda data: data.update(title="\x1b[2J"), "title must be one line of at most 400 printable characters"),
+        (lambda data: data.update(more=1), "has a field 'more' that this version does not know"),
+        (lambda data: data.pop("rounding"), "lacks the field 'rounding'"),
+    ],
+    ids=["epsilon", "size", "bins", "participants", "title", "unknown", "missing"],
+)
+def test_descriptions_that_were_tampered_with_are_refused_by_every_command(run, files, tmp_path, change, message):
+    data = json.loads((files / "study.json").read_text())
+    change(data)
+    study = tmp_path / "tampered.json"
+    study.write_text(json.dumps(data))
+    for command in (
+        ("show", study),
+        ("randomize", study, files / "0.csv", "-o", tmp_path / "reports"),
+        ("aggregate", study, parts(files)[0], "-o", tmp_path / "estimate.json"),
+    ):
+        status, out, err = run("local", *command)
+        assert (status, out) == (1, "")
+        assert f"{study}: the description" in err
+        assert message in err
+        assert len(err.splitlines()) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["tampered.json"]
+
+
+def test_reports_say_which_description_they_answer(run, files, tmp_path):
+    """One whose epsilon was raised where it can be is another description, and takes no report of the first."""
+    data = json.loads((files / "study.json").read_text())
+    for place in (data["privacy"], data["oracle"]):
+        place["epsilon"] = "100"
+    data["oracle"]["level_epsilon"] = "100"
+    (tmp_path / "raised.json").write_text(json.dumps(data))
+    assert "epsilon = 100: no report is more than" in run("local", "show", tmp_path / "raised.json")[1]
+    status, out, err = run("local", "aggregate", tmp_path / "raised.json", *parts(files))
+    assert (status, out) == (1, "")
+    assert f"0 reports accepted; {N} refused: not to this description" in err
 
 
 def test_randomize_numbers_by_a_column(run, files, tmp_path):
