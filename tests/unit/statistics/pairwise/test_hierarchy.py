@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
 from ogive.errors import ParameterError
-from ogive.statistics.pairwise.auc_bounds import best_a, closed_form_a, mse_bound
-from ogive.statistics.pairwise.hierarchy import auc_of_trees, sizes_of
+from ogive.statistics.pairwise.auc_bounds import all_nodes_variance, best_a, closed_form_a, mse_bound
+from ogive.statistics.pairwise.hierarchy import all_bound, auc_of_trees, sizes_of
 from ogive.statistics.pairwise.hierarchy_trees import ArrayTree, NodeNoise
 from ogive.statistics.pairwise.hierarchy_walk import walk
 
@@ -230,6 +230,26 @@ def test_errors_stay_below_what_is_proved(shape, branching, depth, variant):
     if shape == "apart":
         small = sizes_of(*normal_trees(exact, generator, (widths[0] / math.sqrt(50),) * 2), variant, "half")
         assert errors.mean() > mse_bound(small, best_a(small))
+
+
+@pytest.mark.parametrize("ties", ["half", "strict"])
+@pytest.mark.parametrize(("branching", "depth"), [(2, 3), (3, 2), (5, 1)])
+def test_the_bound_of_looking_into_everything_is_attained_by_classes_in_the_outermost_leaves(branching, depth, ties):
+    up, down = np.full(7, branching**depth - 1), np.zeros(5, dtype=int)
+    trees = [exact_tree(scores, depth, branching, noise) for scores, noise in ((up, 2.0), (down, 3.0))]
+
+    def pairs():
+        return walk(*trees, a=None, variant="half", ties=ties).pairs
+
+    exact, linear = pairs(), 0.0
+    for tree in trees:
+        for level in tree.levels:
+            for node in range(level.size):
+                level[node] += 1
+                linear += tree.noise[0].variance * (pairs() - exact) ** 2
+                level[node] -= 1
+    case = sizes_of(*trees, "half", ties)
+    assert all_bound(case) == pytest.approx(linear / 35**2 + all_nodes_variance(case))
 
 
 def test_auto_prunes_where_looking_into_everything_costs_more_than_it_may_bias():
