@@ -263,6 +263,22 @@ def test_randomize_refuses_what_does_not_fit(run, files, tmp_path, table, option
     assert not (tmp_path / "r").exists()
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--limit-epsilon", "1"), "a report would cost epsilon = 2, and this device allows epsilon = 1"),
+        (("--limit-epsilon", "0"), "--limit-epsilon must be above 0, got 0"),
+        (("--limit-delta", "0.1"), "--limit-delta needs --limit-epsilon beside it"),
+    ],
+)
+def test_randomize_refuses_a_description_that_asks_too_much(run, files, tmp_path, options, message):
+    out = tmp_path / "out.bin"
+    status, shown, said = run("local", "randomize", files / "study.json", files / "0.csv", "-o", out, *options)
+    assert (status != 0, shown, out.exists()) == (True, "", False)
+    assert message in said
+    assert run("local", "randomize", files / "study.json", files / "0.csv", "-o", out, "--limit-epsilon", "2")[0] == 0
+
+
 def test_randomize_does_not_write_over_what_it_reads(run, files):
     for taken in ("study.json", "0.csv"):
         status, _, err = run("local", "randomize", files / "study.json", files / "0.csv", "-o", files / taken)
@@ -477,6 +493,28 @@ def kill(self, path):
 collecting.Collection.save = kill
 main(sys.argv[1:])
 """
+
+
+def test_a_state_that_another_run_wrote_meanwhile_is_left_as_it_is(run, files, tmp_path, monkeypatch):
+    state = tmp_path / "state"
+    add = Collection.add
+
+    def add_while_another_run_adds(self, file, **options):
+        counts = add(self, file, **options)
+        other = Collection(self.description)
+        add(other, files / "1.bin")
+        other.save(state)
+        return counts
+
+    monkeypatch.setattr(Collection, "add", add_while_another_run_adds)
+    command = ("local", "aggregate", files / "study.json", files / "0.bin", "--partial", state, "--count-only")
+    status, _, said = run(*command)
+    assert status == 1
+    assert f"{state}: another run has written this file meanwhile" in said.replace("\n", "")
+    assert Collection.load(state).accepted == N // 3
+    monkeypatch.undo()
+    assert run(*command)[0] == 0
+    assert Collection.load(state).accepted == 2 * (N // 3)
 
 
 def test_a_killed_run_goes_on_where_it_saved(run, files, tmp_path):

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
+from ogive.cli.kept_state import KeptState
 from ogive.cli.local_describe import app as describe
-from ogive.cli.options import TABLE, OutputOptions, Plot, whole
+from ogive.cli.options import TABLE, OutputOptions, Plot, guarantee, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.errors import DataError, OgiveError, ParameterError, PeerError
 
@@ -48,6 +49,8 @@ def randomize(
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
     first: Annotated[int, Parameter(converter=whole)] = 0,
     number_column: str | None = None,
+    limit_epsilon: str | None = None,
+    limit_delta: str | None = None,
 ) -> None:
     """Randomize records where they are: one report for each row, which may then leave.
 
@@ -59,11 +62,13 @@ def randomize(
         output: Where the reports go.
         first: Number of the first row's participant; the others follow in the order of the file.
         number_column: Column with the participants' numbers, instead of --first.
+        limit_epsilon: Refuse a description that asks for more, whoever wrote it.
+        limit_delta: Slack in probability that is allowed beside --limit-epsilon.
     """
     from ogive.local.randomizer import Randomizer
 
     check_outputs(data, output, keep=[study])
-    randomizer = Randomizer(_description(study))
+    randomizer = Randomizer(_description(study), limit=guarantee(limit_epsilon, limit_delta, None, prefix="limit-"))
     with busy(f"reading {data}"):
         rows, numbers = _rows(randomizer.description, data, number_column)
     reports = randomizer.report_rows(rows, first=first, numbers=numbers)
@@ -100,9 +105,10 @@ def aggregate(
     check_outputs(None, output.output, plot, partial, keep=[study, *files])
     if count_only and partial is None:
         raise ParameterError("--count-only needs --partial, the file that keeps what was added up")
+    kept = None if partial is None else KeptState(partial)
     collection = _opened(_description(study), partial)
     with busy("adding reports up") as progress:
-        _add(collection, files, partial, progress)
+        _add(collection, files, kept, progress)
     print(collection.counts, file=sys.stderr)
     if count_only:
         return
@@ -163,7 +169,7 @@ def _opened(description: Description, partial: Path | None) -> Collection:
 
 
 def _add(
-    collection: Collection, files: tuple[Path, ...], partial: Path | None, progress: Callable[[int, int], None]
+    collection: Collection, files: tuple[Path, ...], kept: KeptState | None, progress: Callable[[int, int], None]
 ) -> None:
     """Add all files, and keep what was added every few seconds and at the end."""
     saved = time.monotonic()
@@ -171,8 +177,8 @@ def _add(
     def told(counts: Counts) -> None:
         nonlocal saved
         progress(collection.accepted, collection.description.participants)
-        if partial is not None and time.monotonic() - saved > SAVE_SECONDS:
-            collection.save(partial)
+        if kept is not None and time.monotonic() - saved > SAVE_SECONDS:
+            kept.save(collection)
             saved = time.monotonic()
 
     try:
@@ -182,15 +188,15 @@ def _add(
                 print(f"{file}: nothing new", file=sys.stderr)
     except KeyboardInterrupt as stopped:
         # a report may be half counted at this moment, so what was saved last is all that is kept
-        if partial is not None:
+        if kept is not None:
             stopped.add_note("the same command goes on from where it last saved")
         raise
     except OgiveError:
-        if partial is not None:
-            collection.save(partial)
+        if kept is not None:
+            kept.save(collection)
         raise
-    if partial is not None:
-        collection.save(partial)
+    if kept is not None:
+        kept.save(collection)
 
 
 def _added(collection: Collection, file: Path, told: Callable[[Counts], None]) -> Counts:

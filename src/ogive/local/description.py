@@ -84,7 +84,7 @@ class Description:
         check_rounding(self.rounding, self.domain)
         if not isinstance(self.privacy, PureDP | ApproxDP):
             raise ParameterError("privacy must be PureDP or ApproxDP: it is what a single report is held to")
-        if not _within(self.oracle.loss, self.privacy):
+        if not within(self.oracle.loss, self.privacy):
             raise ParameterError(f"the oracle costs {self.oracle.loss}, more than the promised {self.privacy}")
         if self.statistic is not None:
             _check_plain(self.statistic)
@@ -240,7 +240,7 @@ def _privacy(data: Any) -> PureDP | ApproxDP:
     return found
 
 
-def _within(loss: PureDP | ApproxDP, privacy: PureDP | ApproxDP) -> bool:
+def within(loss: PureDP | ApproxDP, privacy: PureDP | ApproxDP) -> bool:
     """Whether a loss is at most what was promised."""
     slack = 0 if isinstance(loss, PureDP) else loss.delta
     most = 0 if isinstance(privacy, PureDP) else privacy.delta

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import BudgetError, ParameterError
 from ogive.local.base import Int64, UInt8, Words
 from ogive.local.codec import encode
-from ogive.local.description import Description
+from ogive.local.description import Description, within
 from ogive.local.rounding import rounded
 from ogive.local.values import Float64, row_of, rows_of
+from ogive.privacy import ApproxDP, Privacy, PureDP
 
 SECRET_BYTES = 32
 _BLOCK_WORDS = 8
@@ -33,16 +34,25 @@ class Randomizer:
         secret: 32 random bytes that stay on the device, `Randomizer.new_secret()`. The report is then a function of
             the secret, the description, the number and what the record is rounded to.
         source: Random bits; the operating system's unless a test replays some. Not together with a secret.
+        limit: The most that a report may cost, `PureDP` or `ApproxDP`, which the device decides and not who asks.
 
     Raises:
         PeerError: the description is malformed or contradicts itself.
+        BudgetError: a report would cost more than the limit.
         ParameterError: the secret does not have 32 bytes, or a source was given beside it.
 
     Privacy: `description.privacy` for every report, against everybody who sees it, whatever all others do.
     """
 
-    def __init__(self, description: Any, *, secret: bytes | None = None, source: Words | None = None) -> None:
+    def __init__(
+        self, description: Any, *,
+        secret: bytes | None = None, source: Words | None = None, limit: Privacy | None = None,
+    ) -> None:  # fmt: skip
         self.description = Description.of(description)
+        if limit is not None and not isinstance(limit, PureDP | ApproxDP):
+            raise ParameterError("limit must be PureDP or ApproxDP: it is what a single report is held to")
+        if limit is not None and not within(self.description.privacy, limit):
+            raise BudgetError(f"a report would cost {self.description.privacy}, and this device allows {limit}")
         if secret is not None:
             if not isinstance(secret, bytes) or len(secret) != SECRET_BYTES:
                 raise ParameterError(f"secret must be {SECRET_BYTES} random bytes, such as Randomizer.new_secret()")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ogive import DataError, Grid, ParameterError, PeerError, PureDP
+from ogive import ApproxDP, BudgetError, DataError, Grid, ParameterError, PeerError, PureDP, ZeroConcentratedDP
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.local import Description, PublicClasses, RandomizedResponse, Randomizer, TreeOracle, UnaryOracle
 from ogive.local.rounding import rounded
@@ -320,3 +320,16 @@ print(sorted(name for name in tops if "site-packages" in (sys.modules[name].__fi
         found = subprocess.run([sys.executable, "-c", code], input=study.to_json(), capture_output=True, text=True)
         assert found.returncode == 0, found.stderr
         assert found.stdout.strip() == "['numpy', 'ogive']"
+
+
+def test_a_device_decides_how_much_a_report_may_cost():
+    study = described(AGE)
+    for limit in (PureDP(1), ApproxDP(1, "1e-9"), PureDP(2)):
+        assert Randomizer(study, limit=limit).report({"age": 41}, number=1)
+    for limit in (PureDP("0.99"), ApproxDP("0.99", "1e-3")):
+        with pytest.raises(
+            BudgetError, match="would cost epsilon = 1, and this device allows epsilon = 0.99"
+        ):
+            Randomizer(study, limit=limit)
+    with pytest.raises(ParameterError, match="limit must be PureDP or ApproxDP"):
+        Randomizer(study, limit=ZeroConcentratedDP(1))
