@@ -327,9 +327,7 @@ def test_a_device_decides_how_much_a_report_may_cost():
     for limit in (PureDP(1), ApproxDP(1, "1e-9"), PureDP(2)):
         assert Randomizer(study, limit=limit).report({"age": 41}, number=1)
     for limit in (PureDP("0.99"), ApproxDP("0.99", "1e-3")):
-        with pytest.raises(
-            BudgetError, match="would cost epsilon = 1, and this device allows epsilon = 0.99"
-        ):
+        with pytest.raises(BudgetError, match=r"would cost epsilon = 1, and this device allows epsilon = 0\.99"):
             Randomizer(study, limit=limit)
     with pytest.raises(ParameterError, match="limit must be PureDP or ApproxDP"):
         Randomizer(study, limit=ZeroConcentratedDP(1))
