@@ -9,7 +9,7 @@ from ogive.reproduce.ecdf.data_sets import SIMULATED
 from ogive.reproduce.items import FIGURE, Item, Setting
 from ogive.reproduce.summaries import Summary, difference, scaled
 from ogive.reproduce.ustatistics import generic
-from ogive.reproduce.ustatistics.auc_figures import Rows, shown
+from ogive.reproduce.ustatistics.auc_figures import Rows, excess, shown
 from ogive.reproduce.ustatistics.drawing import by_bins
 from ogive.reproduce.ustatistics.generic import CODE, GUESS, NOISE, OURS, PAPER, STATED
 from ogive.reproduce.ustatistics.scores import AUC_ONE, DIGIT, INPUT, PATIENTS, SYNTHETIC, UNIFORM, inputs
@@ -61,11 +61,11 @@ def judge_synthetic(summary: Summary) -> tuple[Check, ...]:
         ),
         _honest(rows),
         Check(
-            "beyond the paper: one bit in the Haar basis errs less than half as much from 2^6 bins on, ithdigit aside",
-            every([
-                below(difference(rows[key][OURS], scaled(rows[key][PAPER], 0.5)), 0.0)
-                for key in rows if key[0] != DIGIT and key[1] >= 6 and key[2] <= 2
-            ]),
+            "beyond the paper: one bit in the Haar basis errs less than half as much, on average from 2^6 bins on and "
+            "but for ithdigit",
+            below(excess(
+                (rows[key][OURS], rows[key][PAPER]) for key in rows if key[0] != DIGIT and key[1] >= 6 and key[2] <= 2
+            ), -0.5),
             shown(rows, OURS, [(AUC_ONE, exponents[-1], epsilons[0]), (UNIFORM, exponents[-1], epsilons[0])]),
             essential=False,
         ),
@@ -97,12 +97,11 @@ def judge_patients(summary: Summary) -> tuple[Check, ...]:
         ),
         _honest(rows),
         Check(
-            f"beyond the paper: one bit in the Haar basis errs less than half as much from 2^6 bins on, to epsilon "
-            f"{middling:g}",
-            every([
-                below(difference(rows[key][OURS], scaled(rows[key][PAPER], 0.5)), 0.0)
-                for key in rows if key[1] >= 6 and key[2] <= middling
-            ]),
+            f"beyond the paper: one bit in the Haar basis errs less than half as much, on average from 2^6 bins on and "
+            f"up to epsilon {middling:g}",
+            below(excess(
+                (rows[key][OURS], rows[key][PAPER]) for key in rows if key[1] >= 6 and key[2] <= middling
+            ), -0.5),
             shown(rows, OURS, [key for key in rows if key[1] >= 6 and key[2] == middling]),
             essential=False,
         ),
@@ -156,5 +155,5 @@ FIGURE_6 = Item(
 FIGURE_7 = Item(
     "ustatistics", FIGURE, 7, "the generic protocol on a model's scores, 693 people in the smaller class",
     partial(_settings, (PATIENTS,)), generic.errors, draw, judge_patients, (*CODE, "reproduce/ecdf/models.py"),
-    inputs=inputs, usual_runs=20,
+    inputs=inputs, usual_runs=100,
 )  # fmt: skip

@@ -94,5 +94,5 @@ def draw(summary: Summary, figure: Figure) -> None:
 
 FIGURE_4 = Item(
     "ustatistics", FIGURE, 4, "Kendall's tau of hotel ratings from randomized reports (the local part)",
-    settings, errors, draw, judge, CODE, inputs=inputs, usual_runs=20,
+    settings, errors, draw, judge, CODE, inputs=inputs, usual_runs=100,
 )  # fmt: skip
