@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
     from ogive.kernels.ranking import RankingLoss
     from ogive.kernels.ranks import Greater, SignProduct
-    from ogive.kernels.surface import exact_vus, vus, vus_gradient, vus_tree
+    from ogive.kernels.surface import exact_vus, vus, vus_extremes, vus_gradient, vus_tree
 
 _HOME = {
     "KERNELS": "naming",
@@ -59,6 +59,7 @@ _HOME = {
     "measure_of": "naming",
     "numerator": "exact",
     "vus": "surface",
+    "vus_extremes": "surface",
     "vus_gradient": "surface",
     "vus_tree": "surface",
 }
@@ -101,6 +102,7 @@ __all__ = [
     "measure_of",
     "numerator",
     "vus",
+    "vus_extremes",
     "vus_gradient",
     "vus_tree",
 ]

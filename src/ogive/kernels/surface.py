@@ -38,7 +38,31 @@ def vus(histograms: ArrayLike) -> float:
         >>> round(vus([[0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0], [0, 0.5, 0, 0.5]]), 6)
         0.520833
     """
-    return float(_forward(_checked(histograms))[-1, -1])
+    shares = _checked(histograms)
+    return float(_forward(shares, _orders(len(shares)))[-1, -1])
+
+
+def vus_extremes(histograms: ArrayLike, wide: NDArray[np.bool_]) -> tuple[float, float]:
+    """Least and largest volume if scores may lie anywhere in some bins.
+
+    Scores of a row of classes that share such a bin are all in order, or none are. In other bins they are equal.
+
+    Args:
+        histograms: As of `vus`.
+        wide: Which bins hold more than one score, shape (k,).
+
+    Raises:
+        ParameterError: as `vus`.
+
+    Example:
+        >>> vus_extremes([[0.5, 0.5], [0.5, 0.5]], np.array([True, True]))
+        (0.25, 0.75)
+    """
+    shares = _checked(histograms)
+    orders = _orders(len(shares))
+    open_rows = wide & (orders < 1)
+    least, largest = (float(_forward(shares, np.where(open_rows, each, orders))[-1, -1]) for each in (0.0, 1.0))
+    return least, largest
 
 
 def vus_gradient(histograms: ArrayLike) -> Float64:
@@ -49,7 +73,8 @@ def vus_gradient(histograms: ArrayLike) -> Float64:
     """
     shares = _checked(histograms)
     classes = len(shares)
-    before, after = _forward(shares), _forward(shares[::-1, ::-1])[::-1, ::-1]
+    orders = _orders(classes)
+    before, after = _forward(shares, orders), _forward(shares[::-1, ::-1], orders)[::-1, ::-1]
     gradient = np.zeros_like(shares)
     for start in range(classes):
         for end in range(start + 1, classes + 1):
@@ -156,8 +181,16 @@ def _checked(histograms: ArrayLike) -> Float64:
     return shares
 
 
-def _forward(shares: Float64) -> Float64:
-    """F[b, m]: chance that scores of the first m classes are in bins below b and in order; shape (k + 1, K + 1)."""
+def _orders(classes: int) -> Float64:
+    """What m classes in a row in one bin weigh, of which one of m! orders is right; shape (K, 1)."""
+    return np.array([[1 / math.factorial(number + 1)] for number in range(classes)])
+
+
+def _forward(shares: Float64, orders: Float64) -> Float64:
+    """F[b, m]: chance that scores of the first m classes are in bins below b and in order; shape (k + 1, K + 1).
+
+    Row m - 1 of `orders` is what m classes in a row in a bin weigh, for each bin or for all.
+    """
     classes, bins = shares.shape
     found = np.zeros((bins + 1, classes + 1))
     found[:, 0] = 1.0
@@ -167,6 +200,6 @@ def _forward(shares: Float64) -> Float64:
         for first in range(last - 1, -1, -1):
             product = product * shares[first]
             # the chance for the first classes was found in an earlier turn, for all bins at once
-            steps += found[:-1, first] * product / math.factorial(last - first)
+            steps += found[:-1, first] * product * orders[last - first - 1]
         found[1:, last] = np.cumsum(steps)
     return found

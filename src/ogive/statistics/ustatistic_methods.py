@@ -5,17 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+from ogive.kernels.in_order import InOrder
 from ogive.statistics.recipes_reports import owners_answer
 from ogive.statistics.ustatistic_curator import Counts, Exact, Kernels, counts, kernels
 from ogive.statistics.ustatistic_hierarchy import Hierarchical, hierarchical
 from ogive.statistics.ustatistic_reports import ORACLES, reports
+from ogive.statistics.ustatistic_surface import surface
 from ogive.statistics.ustatistic_ways import Asked, Way, best
 
 BY_CURATORS: dict[str, Callable[[Asked], Way]] = {Kernels.name: kernels, Counts.name: counts}
 """What makes each way of those who see records, with its best number of bins where that is free."""
 
+
+def of_owners(asked: Asked, name: str) -> Way:
+    """Reports of one oracle, for means over pairs or for a volume under the ROC surface.
+
+    Raises:
+        ParameterError, UnsupportedError: the oracle does not fit what is asked.
+    """
+    ordered = any(isinstance(kernel, InOrder) for kernel in asked.measure.kernels)
+    return surface(asked, name) if ordered else reports(asked, name)
+
+
 BY_OWNERS: dict[str, Callable[[Asked], Way]] = {
-    **{name: partial(reports, name=name) for name in ORACLES},
+    **{name: partial(of_owners, name=name) for name in ORACLES},
     Hierarchical.name: hierarchical,
 }
 """The same of owners, who send reports."""

@@ -30,7 +30,6 @@ from ogive.statistics.ustatistic_ways import (
     Found,
     best,
     candidate_bins,
-    check_pairs,
     check_served,
     farthest,
     sampling_of,
@@ -156,7 +155,6 @@ def reports(asked: Asked, name: str) -> Reports:
     Raises:
         ParameterError, UnsupportedError: the oracle does not fit what is asked.
     """
-    check_pairs(asked, name)
     bins = candidate_bins(asked.columns, most=MOST_SYMBOLS, powers=name == HaarOracle.name)
     return best((partial(_made, asked, name, each) for each in bins), patience=PATIENCE)
 
@@ -165,13 +163,14 @@ def _made(asked: Asked, name: str, bins: int) -> Reports:
     epsilon = report_epsilon(asked.terms.privacy, asked.terms.unit.max_rows_per_person)
     size = asked.domain(bins).size
     check_pairwise(size)
-    inner = _oracle(asked, name, size, epsilon)
+    inner = oracle_of(asked, name, size, epsilon)
     way = Reports(asked, bins, inner if asked.classes is None else PublicClasses(inner, asked.classes.size))
     check_served(asked.terms, way.query)
     return way
 
 
-def _oracle(asked: Asked, name: str, size: int, epsilon: Fraction) -> Oracle:
+def oracle_of(asked: Asked, name: str, size: int, epsilon: Fraction) -> Oracle:
+    """The oracle of so many symbols that a name stands for."""
     if name == RandomizedResponse.name:
         return RandomizedResponse(size, epsilon)
     if name == UnaryOracle.name:

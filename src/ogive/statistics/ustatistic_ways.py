@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.kernels.base import Measure
+from ogive.kernels.in_order import InOrder
 from ogive.queries import Answer, Query, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic_columns import Described, domain_of
@@ -142,15 +143,15 @@ def sampling_of(covariance: Float64 | None) -> Callable[[Float64], float | None]
 
 
 def check_pairs(asked: Asked, name: str) -> None:
-    """Refuse kernels of more than two records for a way that is for pairs.
+    """Refuse kernels of a record of each class for a way that is for pairs.
 
     Raises:
         ParameterError: there is one.
     """
-    if any(kernel.samples > 2 for kernel in asked.measure.kernels):
+    if any(isinstance(kernel, InOrder) for kernel in asked.measure.kernels):
         raise ParameterError(
             f"method {name} is for pairs of records, and {asked.measure.name} looks at one of each class; "
-            "use method='kernel' under trust central"
+            "use method='kernel'"
         )
 
 

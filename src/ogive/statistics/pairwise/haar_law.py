@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.statistics.pairwise.laws import Prepared
+from ogive.statistics.pairwise.laws import Prepared, centered_diagonal
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -93,6 +93,16 @@ class HaarLaw:
         """The form x' Sigma[h] y of each column."""
         found: Float64 = weights.sum() * (self.variances @ (left * right))
         return found - weights @ (_synthesis(left) * _synthesis(right))
+
+    def covariance(self, weights: Float64) -> Float64:
+        """The whole of Sigma[h]: nodes of a level are alike, so a block is built of two of half its size."""
+        found = np.zeros((1, 1))
+        for share in self.shares[::-1]:
+            each = self.scale**2 / share / (2 * len(found)) ** 2
+            apart = np.full_like(found, -each)
+            found = np.block([[found + each, apart], [apart, found + each]])
+        whole: Float64 = weights.sum() * found - centered_diagonal(weights)
+        return whole
 
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
         """tr(A Sigma[inner] A2' Sigma[outer])."""

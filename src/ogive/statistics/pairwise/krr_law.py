@@ -72,6 +72,12 @@ class KrrLaw:
         ) / kept**2
         return found
 
+    def covariance(self, weights: Float64) -> Float64:
+        """The whole of Sigma[h]."""
+        d, u = self._parts(weights)
+        crossed = u * self.other / self.kept**2
+        return np.diag(d) - crossed[:, None] - crossed
+
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
         """tr(A Sigma[inner] A2' Sigma[outer]), as Sigma is diagonal less v u' + u v'."""
         first, second, kept, rare = one.both, other.both, self.kept, self.other

@@ -76,6 +76,10 @@ class ReportLaw(Protocol):
         """The form x' Sigma[h] y of each column, with Sigma[h] the sum of h_a Sigma_a; shape (columns,)."""
         ...
 
+    def covariance(self, weights: Float64) -> Float64:
+        """Sigma[h], the sum of h_a Sigma_a over symbols, shape (k, k)."""
+        ...
+
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
         """tr(A Sigma[inner] A2' Sigma[outer])."""
         ...
@@ -122,3 +126,10 @@ def check_pairwise(size: int) -> None:
             f"a matrix over pairs of {size} symbols is too large; use at most {LARGEST_PAIRWISE} bins in all, "
             "or method='hierarchy' for the area under a curve"
         )
+
+
+def centered_diagonal(values: Float64) -> Float64:
+    """Pi diag(values) Pi, with Pi = I - 11'/k, shape (k, k)."""
+    mean = values / len(values)
+    found: Float64 = np.diag(values) - mean[:, None] - mean + mean.mean()
+    return found

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.statistics.pairwise.laws import Prepared
+from ogive.statistics.pairwise.laws import Prepared, centered_diagonal
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -67,6 +67,10 @@ class UnaryLaw:
         """The form x' Sigma[h] y of each column."""
         found: Float64 = self._variances(weights) @ (left * right)
         return found
+
+    def covariance(self, weights: Float64) -> Float64:
+        """The whole of Sigma[h]."""
+        return centered_diagonal(self._variances(weights))
 
     def trace(self, one: Prepared, other: Prepared, inner: Float64, outer: Float64) -> float:
         """tr(A Sigma[inner] A2' Sigma[outer])."""

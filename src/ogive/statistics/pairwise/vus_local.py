@@ -1,14 +1,13 @@
 """The volume under the ROC surface of several public classes, from randomized reports of the scores.
 
 Every term of the volume takes one bin of each class, and classes are different people, so unbiased histograms of the
-classes give an unbiased volume. Its error is found by running the collection again on imagined people who are like the
-estimated histograms: their reports are made by the oracle itself. Of many people a part is imagined; the variance falls
-as one over their number, and what falls faster is then overstated.
+classes give an unbiased volume, and the covariances of these histograms its exact variance.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,20 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import DataError, ParameterError
-from ogive.kernels.surface import vus
+from ogive.kernels.surface import vus, vus_extremes
 from ogive.local.classes import PublicClasses
-from ogive.local.tree import TreeOracle
-from ogive.noise import KeyedSource
 from ogive.statistics.pairwise.generic import on_simplex
 from ogive.statistics.pairwise.laws import law_of
+from ogive.statistics.pairwise.vus_variance import LARGEST, excess, multinomial
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
-
-MOST_RESAMPLES = 10_000
-# bytes of imagined reports in one resample
-_MOST_BYTES = 1 << 20
-_SEED = 0x767573
 
 
 @dataclass(frozen=True)
@@ -38,14 +31,17 @@ class LocalVus:
 
     Fields:
         value: Unbiased estimate; noise may take it out of [0, 1].
-        variance: Bootstrap estimate of the variance of the randomization, given the records.
-        sampling_variance: Bootstrap estimate of the variance of the records' own volume around the population's.
+        variance: Of the randomization, given the records: the unbiased estimate, or that at the nearest
+            possible histograms where it is larger.
+        sampling_variance: Of the records' own volume around the population's, at the nearest possible histograms.
+        quantization: How far the volume may be from that of the scores before they were rounded to bins, estimated.
         records: Number of reports of each class.
     """
 
     value: float
     variance: float
     sampling_variance: float
+    quantization: float
     records: tuple[int, ...]
 
     @property
@@ -54,73 +50,79 @@ class LocalVus:
         return math.sqrt(self.variance)
 
 
-def volume(oracle: Any, sums: Int64, *, resamples: int = 100) -> LocalVus:
+def volume(oracle: Any, sums: Int64, *, wide: NDArray[np.bool_] | None = None) -> LocalVus:
     """Estimate the volume under the ROC surface of two or more public classes.
 
     Args:
-        oracle: `PublicClasses` over "krr", "unary", "haar" or "tree"; classes in the order that scores should have.
+        oracle: `PublicClasses` over "krr", "unary" or "haar"; classes in the order that scores should have.
         sums: Of reports, of the oracle's shape.
-        resamples: Imagined collections, 2 to 10 000; the error's own relative error is about 1 / sqrt(2 resamples).
+        wide: Which bins hold more than one score, so that two scores in them need not be equal, shape (k,); None if
+            no bin does.
 
     Raises:
-        ParameterError: the oracle is another one, or resamples are out of range.
+        ParameterError: the oracle is another one, or has too many bins.
         DataError: a class has no report.
 
     Privacy: post-processing of randomized reports; classes are public.
 
-    Source: methods file, section 2.
+    Source: methods file, section 2; the variance: docs/proofs/hierarchy.md.
     """
     if not isinstance(oracle, PublicClasses) or oracle.classes < 2:
         raise ParameterError("a volume under the ROC surface needs reports of two or more public classes")
-    if isinstance(resamples, bool) or not isinstance(resamples, int) or not 2 <= resamples <= MOST_RESAMPLES:
-        raise ParameterError(f"resamples must be a whole number from 2 to {MOST_RESAMPLES}, got {resamples!r}")
-    records = [oracle.inner.reports(each) for each in sums]
+    check_surface(oracle.classes, oracle.inner.size)
+    law = law_of(oracle.inner)
+    records = tuple(law.records(each) for each in sums)
     for place, count in enumerate(records):
         if count < 1:
             raise DataError(f"class {place} has no report; each class needs one")
     histograms = np.stack([shares(oracle.inner, each) for each in sums])
-    randomized, sampled = _resampled(oracle, histograms, records, resamples)
-    return LocalVus(vus(histograms), randomized, sampled, tuple(records))
+    plausible = np.stack([on_simplex(each, oracle.inner.size) for each in histograms])
+    value = vus(histograms)
+    unbiased = -excess(histograms, [-each for each in _noise(oracle.inner, histograms, records)])
+    likely = excess(plausible, _noise(oracle.inner, plausible, records))
+    drawn = excess(plausible, [multinomial(each, count) for each, count in zip(plausible, records, strict=True)])
+    least, largest = (value, value) if wide is None else vus_extremes(histograms, wide)
+    moved = max(value - least, largest - value, 0.0)
+    return LocalVus(value, max(unbiased, likely, 0.0), max(drawn, 0.0), moved, records)
+
+
+def predicted(inner: Any, histograms: Float64, records: Sequence[int]) -> float:
+    """Mean over records of the variance of the randomization, if they are drawn from known distributions.
+
+    Args:
+        inner: Oracle of the scores: "krr", "unary" or "haar".
+        histograms: Shares of each class in each bin, shape (K, k).
+        records: Number of each class.
+    """
+    drawn = [multinomial(each, count) for each, count in zip(histograms, records, strict=True)]
+    whole = [one + other for one, other in zip(_noise(inner, histograms, records), drawn, strict=True)]
+    return excess(histograms, whole) - excess(histograms, drawn)
 
 
 def shares(inner: Any, sums: Int64) -> Float64:
-    """Unbiased shares of one class in all symbols, shape (size,); what only fills the domain up has none.
+    """Unbiased shares of one class in all bins, shape (k,), with sum 1; the last takes what fills the domain up."""
+    law = law_of(inner)
+    return np.add.reduceat(law.counts(sums) / law.records(sums), np.arange(inner.size))
+
+
+def check_surface(classes: int, bins: int) -> None:
+    """Refuse surfaces whose variance would take too much memory.
 
     Raises:
-        ParameterError: the leaves of a tree are too many to be counted.
+        ParameterError: classes times bins are more than `LARGEST`.
     """
-    if isinstance(inner, TreeOracle):
-        if inner.tallied < inner.levels:
-            raise ParameterError(f"a tree of {inner.padded} leaves is too large for histograms; use 2^20 at most")
-        return np.asarray(inner.counts(sums)[-1][: inner.size] / inner.reports(sums), dtype=np.float64)
-    law = law_of(inner)
-    return np.asarray(law.counts(sums)[: inner.size] / law.records(sums), dtype=np.float64)
+    if classes * bins > LARGEST:
+        raise ParameterError(
+            f"a volume under the ROC surface of {classes} classes from reports takes at most {LARGEST // classes} "
+            f"bins, got {bins}"
+        )
 
 
-def _resampled(oracle: PublicClasses, histograms: Float64, records: list[int], resamples: int) -> tuple[float, float]:
-    """Variances of the randomization and of the sampling."""
-    generator, source = np.random.default_rng(_SEED), KeyedSource.from_seed(_SEED)
-    size = oracle.inner.size
-    laws = [on_simplex(each, size) for each in histograms]
-    part = min(1.0, _MOST_BYTES / (oracle.payload_bytes * sum(records)))
-    people = [max(_least(oracle.inner), math.ceil(part * count)) for count in records]
-    part = min(1.0, max(fewer / count for fewer, count in zip(people, records, strict=True)))
-    differences, drawn = [], []
-    for _ in range(resamples):
-        exact, noisy = [], []
-        for law, count in zip(laws, people, strict=True):
-            counts = generator.multinomial(count, law)
-            symbols = generator.permutation(np.repeat(np.arange(size, dtype=np.int64), counts))
-            numbers = np.arange(count, dtype=np.int64)
-            sums = np.zeros(oracle.inner.shape, dtype=np.int64)
-            oracle.inner.add(sums, numbers, oracle.inner.randomize(symbols, numbers, source=source))
-            exact.append(counts / count)
-            noisy.append(shares(oracle.inner, sums))
-        drawn.append(vus(np.stack(exact)))
-        differences.append(vus(np.stack(noisy)) - drawn[-1])
-    return part * float(np.mean(np.square(differences))), part * float(np.var(drawn, ddof=1))
-
-
-def _least(inner: Any) -> int:
-    """So many people that every level of a tree is asked."""
-    return 2 * inner.levels if isinstance(inner, TreeOracle) else 1
+def _noise(inner: Any, histograms: Float64, records: Sequence[int]) -> list[Float64]:
+    """Covariance of the estimated shares of each class, linear in its true ones; shape (k, k) each."""
+    law, places = law_of(inner), np.arange(inner.size)
+    found = []
+    for each, count in zip(histograms, records, strict=True):
+        weights = np.pad(each, (0, law.size - len(each)))
+        found.append(np.add.reduceat(np.add.reduceat(law.covariance(weights), places), places, axis=1) / count)
+    return found
