@@ -106,7 +106,7 @@ def ustatistics(*, figure: Numbers = (), table: Numbers = (), options: Reproduce
             protocol). All, and the table, by default. Figures 3 and 7 read diabetic_data.csv, Figure 4
             tripadvisor_ratings.csv.
         table: Numbers of tables: 1 (orders of the error).
-        options: How thoroughly, and where to; 20 runs of Figures 5 and 6 by default, 100 of the others.
+        options: How thoroughly, and where to; 20 runs of Figures 5, 6 and 7 by default, 100 of the others.
     """
     _reproduce("ustatistics", figures=figure, tables=table, options=options)
 
