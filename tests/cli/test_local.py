@@ -246,7 +246,11 @@ def test_randomize_numbers_by_a_column(run, files, tmp_path):
         ("age\n5\n6\n", ("--first", "2999"), "the numbers 0 to 2999, got 2 rows from number 2999 on"),
         ("age\n5\n", ("--first", "-1"), "got 1 rows from number -1 on"),
         ("age,who\n5,1\n6,1\n", ("--number-column", "who"), "two rows have the same number"),
-        ("age,who\n5,1.5\n6,1\n", ("--number-column", "who"), "must hold the participants' numbers, which are whole"),
+        (
+            "age,who\n5,1.5\n6,1\n",
+            ("--number-column", "who"),
+            "must hold the number of a participant in each row, whole and",
+        ),
         ("age,who\n5,3000\n", ("--number-column", "who"), "'who'"),
         ("age\n5\n", ("--number-column", "who"), "has no column 'who'"),
     ],

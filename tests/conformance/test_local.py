@@ -24,6 +24,7 @@ TABLE = {
     "s": np.clip(RNG.normal(0.4 + 0.2 * LABELS, 0.2), 0, 1),
     "a": RNG.integers(1, 5, size=N),
 }
+TABLE["c"] = TABLE["y"] + (TABLE["u"] < 0.3)
 TABLE["b"] = np.clip(TABLE["a"] + RNG.integers(-1, 2, size=N), 1, 5)
 ASKED = [
     Ustatistic("x", "gini", bounds=(0, 1), bins=16),
@@ -33,6 +34,7 @@ ASKED = [
     Ustatistic(("a", "b"), "kendall_b", categories=(1, 2, 3, 4, 5)),
     Ustatistic(("s", "y"), "auc", bounds=(0, 1), bins=16),
     Ustatistic(("s", "y"), "auc", bounds=(0, 1), bins=16, public_labels=False),
+    Ustatistic(("s", "c"), "vus", bounds={"s": (0, 1)}, bins=16, categories={"c": (0, 1, 2)}),
 ]
 METHODS = ("krr", "unary", "haar", "hierarchy")
 CASES = [
@@ -131,7 +133,11 @@ def test_what_needs_somebody_who_sees_records_is_refused_in_one_line_that_says_w
     ) as why:
         released(statistic, PureDP(1))
     assert "\n" not in str(why.value)
-    for works in ("ecdf and quantiles with method='reports'", "boxplot with method='resample'", "ustatistic"):
+    for works in (
+        "ecdf and quantiles with method='reports' or 'histogram'",
+        "boxplot with method='resample'",
+        "ustatistic",
+    ):
         assert works in str(why.value)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from ogive.cli.options import whole
+from ogive.cli.options import Words, whole
 
 if TYPE_CHECKING:
     from ogive.queries import LabelValue
@@ -16,14 +16,31 @@ if TYPE_CHECKING:
 
 @Parameter(name="*", group=Group("Boxes", sort_key=1))
 @dataclass(frozen=True, kw_only=True)
-class BoxOptions:
-    """Which boxes are drawn, and how they are found."""
+class GroupOptions:
+    """Which boxes are drawn."""
 
     by: str | None = None
     """Column that says which group a record belongs to."""
 
-    groups: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = ()
+    groups: Words = ()
     """All values of that column, public; also those that no record has."""
+
+    public_groups: Annotated[bool, Parameter(show_default=False)] = False
+    """Everybody may know each record's group; only the value is hidden, with less noise."""
+
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments for the statistic."""
+        return {
+            "by": self.by,
+            "groups": tuple(map(group_of, self.groups)) if self.groups else None,
+            "public_groups": self.public_groups,
+        }
+
+
+@Parameter(name="*", group=Group("Boxes", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class BoxOptions(GroupOptions):
+    """Which boxes are drawn, and how they are found."""
 
     method: Literal["resample", "five_numbers"] = "resample"
     """resample: box, whiskers and outliers of one private curve. five_numbers: both ends and the three quartiles,
@@ -31,9 +48,6 @@ class BoxOptions:
 
     curve: str = "auto"
     """How resample releases the curve; a method of ogive ecdf."""
-
-    public_groups: bool = False
-    """Everybody may know each record's group; only the value is hidden, with less noise."""
 
     shares: Annotated[tuple[str, str, str, str, str] | None, Parameter(show_default=False)] = None
     """Of the budget of five_numbers, for the lower end, the three quartiles and the upper end; a fifth each by
@@ -48,15 +62,16 @@ class BoxOptions:
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments for the statistic."""
         found: dict[str, Any] = {
-            "by": self.by,
-            "groups": tuple(map(group_of, self.groups)) if self.groups else None,
+            **super().arguments(),
             "method": self.method,
             "curve": self.curve,
-            "public_groups": self.public_groups,
             "beyond": self.beyond,
             "expected_records": self.expected_records,
         }
         return found if self.shares is None else {**found, "shares": self.shares}
+
+
+ONE_BOX = BoxOptions()
 
 
 def group_of(word: str) -> LabelValue:

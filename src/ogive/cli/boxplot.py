@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogive.cli.box_options import BoxOptions
+from ogive.cli.box_options import ONE_BOX, BoxOptions
 from ogive.cli.options import (
     NO_BOOKS,
     NOTHING_GRANTED,
@@ -22,8 +22,6 @@ from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
     from ogive.statistics.boxplot_estimate import Boxplots
-
-ONE_BOX = BoxOptions()
 
 
 def boxplot(

@@ -6,9 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import Group, Parameter
+
+from ogive.cli.options import Words
 
 if TYPE_CHECKING:
     from ogive.queries import LabelValue
@@ -24,11 +26,11 @@ class ClassOptions:
     label: str
     """Name of the column with the class of each record."""
 
-    positive: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = ()
+    positive: Words = ()
     """Value or values of the positive class; 1 by default. A word stands for the text, and for the number or truth
     value that it writes: 1 is also 1.0 and true, true is also 1."""
 
-    negative: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = ()
+    negative: Words = ()
     """Value or values of the negative class; by default the only other value there is."""
 
     def arguments(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from ogive.cli.kept_state import KeptState
 from ogive.cli.local_describe import app as describe
 from ogive.cli.options import TABLE, OutputOptions, Plot, guarantee, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
+from ogive.cli.wording import to_owners
 from ogive.errors import DataError, OgiveError, ParameterError, PeerError
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def randomize(
     /,
     *,
     output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    first: Annotated[int, Parameter(converter=whole)] = 0,
+    first: Annotated[int | None, Parameter(converter=whole)] = None,
     number_column: str | None = None,
     limit_epsilon: str | None = None,
     limit_delta: str | None = None,
@@ -60,18 +61,20 @@ def randomize(
         study: The description, as ogive local describe writes it.
         data: A CSV, TSV (gzipped or not), Parquet or Arrow file; one row per participant.
         output: Where the reports go.
-        first: Number of the first row's participant; the others follow in the order of the file.
+        first: Number of the first row's participant, 0 by default; the others follow in the order of the file.
         number_column: Column with the participants' numbers, instead of --first.
         limit_epsilon: Refuse a description that asks for more, whoever wrote it.
         limit_delta: Slack in probability that is allowed beside --limit-epsilon.
     """
     from ogive.local.randomizer import Randomizer
 
+    if first is not None and number_column is not None:
+        raise ParameterError("give either --first or --number-column, not both")
     check_outputs(data, output, keep=[study])
     randomizer = Randomizer(_description(study), limit=guarantee(limit_epsilon, limit_delta, None, prefix="limit-"))
     with busy(f"reading {data}"):
         rows, numbers = _rows(randomizer.description, data, number_column)
-    reports = randomizer.report_rows(rows, first=first, numbers=numbers)
+    reports = randomizer.report_rows(rows, first=first or 0, numbers=numbers)
     from ogive.files import write_atomically
 
     write_atomically(output, reports)
@@ -141,15 +144,22 @@ def _rows(description: Description, data: Path, number_column: str | None) -> tu
 
     columns = description.domain.columns
     if number_column is not None:
-        numbers = Grid.linear(0, max(description.participants - 1, 1), bins=1)
-        columns = (*columns, Binning(number_column, numbers, outside="refuse"))
+        # whatever is no number of a participant, a missing one too, is clipped to one of the ends, and refused below
+        numbers = Grid.linear(-1, description.participants, bins=1)
+        columns = (*columns, Binning(number_column, numbers, missing="low"))
     asked = RowValues(Domain(columns))
-    rows = asked.values(Records.of(data).aggregate(asked))
+    try:
+        rows = asked.values(Records.of(data).aggregate(asked))
+    except DataError as problem:
+        raise DataError(to_owners(str(problem))) from None
     if number_column is None:
         return rows, None
     found = rows[:, -1]
-    if (found != np.floor(found)).any():
-        raise DataError(f"column {number_column!r} must hold the participants' numbers, which are whole")
+    if ((found != np.floor(found)) | (found < 0) | (found >= description.participants)).any():
+        raise DataError(
+            f"column {number_column!r} must hold the number of a participant in each row, "
+            f"whole and from 0 to {description.participants - 1}"
+        )
     return rows[:, :-1], found.astype(np.int64)
 
 

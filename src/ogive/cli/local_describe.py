@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import math
 import sys
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, Group, Parameter
+from cyclopts import App
 
-from ogive.cli.box_options import BoxOptions
-from ogive.cli.options import TABLE, MeasureOptions, OutputOptions, guarantee, whole
+from ogive.cli.local_options import (
+    ANY_REPORTS,
+    GINI,
+    ONE_BOX,
+    AskedBoxes,
+    AskedColumn,
+    AskedMethod,
+    AskedPairs,
+    PromiseOptions,
+)
+from ogive.cli.options import DECILES, TABLE, OutputOptions, Probabilities, guarantee
 from ogive.cli.output import busy, check_outputs, publish
-from ogive.cli.ustat_options import UstatOptions
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError, RefusalError
 
@@ -22,75 +29,60 @@ if TYPE_CHECKING:
     from ogive.privacy import Privacy
     from ogive.statistics.base import Statistic
 
-app = App(name="describe", help="Write what owners are asked, and say what they are told.")
+app = App(name="describe", help="Write what owners are asked, as a file for all of them, and say what they are told.")
 
-GINI, ONE_BOX = UstatOptions(), BoxOptions()
 _SHOWN = 10**6  # millionths, rounded up
-DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-
-
-@Parameter(name="*", group=Group("What is promised", sort_key=2))
-@dataclass(frozen=True, kw_only=True)
-class PromiseOptions:
-    """Who is asked, and what they are promised."""
-
-    participants: Annotated[int, Parameter(converter=whole)]
-    """How many may report; what is asked is designed for so many answers."""
-
-    epsilon: str
-    """Privacy loss of a report, at most, for whoever sees it."""
-
-    delta: str | None = None
-    """Slack in probability, for methods that need one."""
-
-    title: str = ""
-    """One line that tells participants what this is for."""
-
-    predict: Annotated[bool, Parameter(show_default=False)] = False
-    """Say also what error to expect if all report, by every method that fits; takes some seconds."""
-
-    shuffled: str | None = None
-    """Say also what is known to who sees the reports shuffled, or their sums alone, with this slack in probability."""
 
 
 @app.command
-def ecdf(*, measure: MeasureOptions, promised: PromiseOptions, output: OutputOptions = TABLE) -> None:
+def ecdf(
+    *,
+    smooth: str = "auto",
+    measure: AskedColumn,
+    method: AskedMethod = ANY_REPORTS,
+    promised: PromiseOptions,
+    output: OutputOptions = TABLE,
+) -> None:
     """Ask for a distribution function.
 
     Args:
+        smooth: auto, shrinkage, least_squares, least_absolute or isotonic; for the estimate, not for owners.
         measure: Column, thresholds and missing values.
+        method: What owners report.
         promised: Participants and privacy.
         output: Where the description goes; participants need the file.
     """
     from ogive.statistics import Ecdf
 
-    _describe(Ecdf(measure.column, **measure.arguments()), promised, output)
+    _describe(Ecdf(measure.column, smooth=smooth, **measure.arguments(), **method.arguments()), promised, output)
 
 
 @app.command
 def quantiles(
     *,
-    probabilities: Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)] = DECILES,
-    measure: MeasureOptions,
+    probabilities: Probabilities = DECILES,
+    measure: AskedColumn,
+    method: AskedMethod = ANY_REPORTS,
     promised: PromiseOptions,
     output: OutputOptions = TABLE,
 ) -> None:
     """Ask for quantiles.
 
     Args:
-        probabilities: Which quantiles; the nine deciles by default.
+        probabilities: Which quantiles, each between 0 and 1; the nine deciles by default.
         measure: Column, thresholds and missing values.
+        method: What owners report.
         promised: Participants and privacy.
         output: Where the description goes; participants need the file.
     """
     from ogive.statistics import Quantiles
 
-    _describe(Quantiles(measure.column, probabilities, **measure.arguments()), promised, output)
+    _describe(Quantiles(measure.column, probabilities, **measure.arguments(), **method.arguments()), promised, output)
 
 
 @app.command
 def boxplot(
-    *, boxes: BoxOptions = ONE_BOX, measure: MeasureOptions, promised: PromiseOptions, output: OutputOptions = TABLE
+    *, boxes: AskedBoxes = ONE_BOX, measure: AskedColumn, promised: PromiseOptions, output: OutputOptions = TABLE
 ) -> None:
     """Ask for a boxplot, all records in one or a box for each public group.
 
@@ -106,7 +98,7 @@ def boxplot(
 
 
 @app.command
-def ustat(*, measure: UstatOptions = GINI, promised: PromiseOptions, output: OutputOptions = TABLE) -> None:
+def ustat(*, measure: AskedPairs = GINI, promised: PromiseOptions, output: OutputOptions = TABLE) -> None:
     """Ask for a statistic of pairs: Gini, Kendall's tau, an AUC, collision entropy.
 
     Args:

@@ -56,20 +56,26 @@ class MethodOptions:
         Raises:
             ParameterError: an option is for another method, or out of range.
         """
-        return {"method": self._recipe(), "expected_records": self.expected_records}
-
-    def _recipe(self) -> Method:
         given = {name: getattr(self, name) for name in _OWNERS if getattr(self, name) is not None}
-        for name in given:
-            if self.method != _OWNERS[name]:
-                raise ParameterError(f"--{name} needs --method {_OWNERS[name]} beside it, got {self.method}")
-        if not given:
-            return self.method
-        from ogive.statistics.named import RECIPES
+        return {"method": recipe(self.method, given), "expected_records": self.expected_records}
 
-        kind: Any = type(RECIPES[self.method])
-        recipe: Method = kind(**given)
-        return recipe
+
+def recipe(method: str, given: dict[str, Any]) -> Method:
+    """A method with the options that were given for it; its name where there are none.
+
+    Raises:
+        ParameterError: an option is for another method, or out of range.
+    """
+    for name in given:
+        if method != _OWNERS[name]:
+            raise ParameterError(f"--{name} needs --method {_OWNERS[name]} beside it, got {method}")
+    if not given:
+        return method
+    from ogive.statistics.named import RECIPES
+
+    kind: Any = type(RECIPES[method])
+    found: Method = kind(**given)
+    return found
 
 
 ANY_METHOD = MethodOptions()

@@ -17,6 +17,13 @@ if TYPE_CHECKING:
     from ogive.trust import TrustModel
 
 GRIDS = ("linear", "geometric", "integers")
+DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)]
+"""Some words, one after the other."""
+
+Probabilities = Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)]
+"""Which quantiles."""
 
 
 def whole(_: Any, tokens: Sequence[Token]) -> int:
@@ -41,7 +48,7 @@ class MeasureOptions:
     bins: Annotated[int | None, Parameter(converter=whole)] = None
     """Number of thresholds of a linear or geometric grid; 1024 by default."""
 
-    grid: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = ("linear",)
+    grid: Words = ("linear",)
     """linear (the default), geometric, integers, a file of thresholds, or the thresholds themselves."""
 
     missing: Literal["refuse", "low", "high", "drop"] = "refuse"
@@ -70,7 +77,7 @@ class ScoreOptions:
     bins: Annotated[int | None, Parameter(converter=whole)] = None
     """Number of thresholds of a linear or geometric grid; 1024 by default."""
 
-    grid: Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)] = ("linear",)
+    grid: Words = ("linear",)
     """linear (the default), geometric, integers, a file of thresholds, or the thresholds themselves."""
 
     missing: Literal["refuse", "low", "high"] = "refuse"

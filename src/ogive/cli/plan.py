@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from ogive.cli.box_options import BoxOptions
+from ogive.cli.box_options import ONE_BOX, BoxOptions
 from ogive.cli.method_options import ANY_METHOD, MethodOptions
-from ogive.cli.options import TABLE, OutputOptions, Plot, whole
+from ogive.cli.options import DECILES, TABLE, OutputOptions, Plot, Probabilities, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.plan_options import NOTHING_PLANNED, PlannedClasses, PlannedColumn, PlannedScore, PlanOptions
-from ogive.cli.ustat_options import UstatOptions
+from ogive.cli.ustat_options import GINI, UstatOptions
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
 
@@ -27,8 +27,6 @@ app = App(
 
 MEASURED = Group("What is measured", sort_key=1)
 COLUMN, SCORE, CLASSES = PlannedColumn(), PlannedScore(), PlannedClasses()
-ONE_BOX, GINI = BoxOptions(), UstatOptions()
-DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
 @app.command
@@ -64,7 +62,7 @@ def quantiles(
     data: Path | None = None,
     /,
     *,
-    probabilities: Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)] = DECILES,
+    probabilities: Probabilities = DECILES,
     measure: PlannedColumn = COLUMN,
     method: MethodOptions = ANY_METHOD,
     planned: PlanOptions = NOTHING_PLANNED,

@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.classes import ClassOptions
-from ogive.cli.options import MeasureOptions, ScoreOptions, guarantee, whole
+from ogive.cli.options import MeasureOptions, ScoreOptions, Words, guarantee, whole
 from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency, Privacy
-
-Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)]
 
 
 @Parameter(name="*", group=Group("What is measured", sort_key=1))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from ogive.cli.method_options import ANY_METHOD, MethodOptions
 from ogive.cli.options import (
+    DECILES,
     NO_BOOKS,
     NOTHING_GRANTED,
     TABLE,
@@ -16,6 +15,7 @@ from ogive.cli.options import (
     MeasureOptions,
     OutputOptions,
     PrivacyOptions,
+    Probabilities,
 )
 from ogive.cli.paying import release_and_publish
 
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
     from ogive.grids import Grid
     from ogive.statistics.quantiles import QuantileEstimates
 
-DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-
 
 def quantiles(
     data: Path,
     /,
     *,
-    probabilities: Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)] = DECILES,
+    probabilities: Probabilities = DECILES,
     measure: MeasureOptions,
     method: MethodOptions = ANY_METHOD,
     granted: PrivacyOptions = NOTHING_GRANTED,

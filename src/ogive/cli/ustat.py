@@ -14,9 +14,7 @@ from ogive.cli.options import (
     PrivacyOptions,
 )
 from ogive.cli.paying import release_and_publish
-from ogive.cli.ustat_options import UstatOptions
-
-GINI = UstatOptions()
+from ogive.cli.ustat_options import GINI, UstatOptions
 
 
 def ustat(

@@ -10,15 +10,13 @@ from cyclopts import Group, Parameter
 
 from ogive.cli.box_options import group_of
 from ogive.cli.classes import meanings
-from ogive.cli.options import GRIDS, whole
+from ogive.cli.options import GRIDS, Words, whole
 from ogive.errors import ParameterError
-
-Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)]
 
 
 @Parameter(name="*", group=Group("What is measured", sort_key=1))
 @dataclass(frozen=True, kw_only=True)
-class UstatOptions:
+class PairOptions:
     """Columns, kernel, and what values may be."""
 
     columns: Words = ("value",)
@@ -55,17 +53,11 @@ class UstatOptions:
     outside: Literal["refuse", "clip"] = "refuse"
     """What a number outside the bounds means: an error, or the nearer bound."""
 
-    method: str = "auto"
-    """auto (smallest predicted error), kernel or cells; from local reports krr, unary, haar or hierarchy."""
-
     matrix: Literal["average", "midpoint"] = "average"
     """How a kernel is read off two bins."""
 
     rounding: Literal["simple", "randomized"] = "simple"
     """How values are rounded to bins; randomized with local reports alone."""
-
-    expected_records: Annotated[int | None, Parameter(converter=whole)] = None
-    """A public guess of the number of records, where that number is private."""
 
     def arguments(self) -> dict[str, Any]:
         """All arguments of the statistic.
@@ -90,10 +82,8 @@ class UstatOptions:
             "public_labels": not self.private_labels,
             "missing": self.missing,
             "outside": self.outside,
-            "method": self.method,
             "matrix": self.matrix,
             "rounding": self.rounding,
-            "expected_records": self.expected_records,
             **classes,
         }
 
@@ -116,6 +106,29 @@ class UstatOptions:
         if len(named) < len(self.categories):
             raise ParameterError("--categories must be one list for all columns, or COLUMN=A,B,C for each with some")
         return {word.partition("=")[0]: tuple(map(group_of, word.partition("=")[2].split(","))) for word in named}
+
+
+@Parameter(name="*", group=Group("What is measured", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class UstatOptions(PairOptions):
+    """Columns, kernel, what values may be, and how it is measured."""
+
+    method: str = "auto"
+    """auto (smallest predicted error), kernel or cells; from local reports krr, unary, haar or hierarchy."""
+
+    expected_records: Annotated[int | None, Parameter(converter=whole)] = None
+    """A public guess of the number of records, where that number is private."""
+
+    def arguments(self) -> dict[str, Any]:
+        """All arguments of the statistic.
+
+        Raises:
+            ParameterError: an option is not of the form that its help shows.
+        """
+        return {**super().arguments(), "method": self.method, "expected_records": self.expected_records}
+
+
+GINI = UstatOptions()
 
 
 def _bins(word: str) -> int | str:

@@ -15,11 +15,12 @@ _PHRASES = (
     (r"\bleave out rounding='randomized'", "leave out --rounding randomized"),
     (r"\bwith groups=(?!\S)", "with --groups"),
     (r"\bgroups need by,", "--groups needs --by,"),
+    (r"\bpublic_groups needs by,", "--public-groups needs --by,"),
     (r"limit=PureDP\((\S+)\)", r"--limit-epsilon \1"),
     (r"unit=PrivacyUnit\(Adjacency\.REPLACE\)", "--adjacency replace"),
     (r"privacy=\[?PureDP\(([^\s()]+)\)\]?", r"--epsilon \1"),
     (r"missing='(\w+)', '(\w+)' or '(\w+)'", r"--missing \1, \2 or \3"),
-    (r"missing='(\w+)' or '(\w+)'", r"--missing \1 or \2"),
+    (r"\b(missing|method)='(\w+)' or '(\w+)'", r"--\1 \2 or \3"),
     (r"\bunder ADD_OR_REMOVE, 'drop'", "under --adjacency add_or_remove, drop"),
     (r"\band part='([^\s']+)'", r"--part \1"),
     (r"\band part=('[^']+')", r"--part \1"),
@@ -29,7 +30,11 @@ _PHRASES = (
     (r"\bname='([^\s']+)'", r"--data-set \1"),
     (r"\bname=('[^']+')", r"--data-set \1"),
     (r"^name must be\b", "--data-set must be"),
-    (r"\bcategories=\{'(\w+)': \((\w+), (\w+), (\w+)\)\}", r"--categories \1=\2,\3,\4"),
+    (r"\bcategories=\{'([^\s']+)': \((\w+), (\w+), (\w+)\)\}", r"--categories \1=\2,\3,\4"),
+    (r"\bcategories=\{'([^\s']+)': \('(\w+)', '(\w+)'\)\}", r"--categories \1=\2,\3"),
+    (r"\bcategories=\{('[^']+'): \((\w+), (\w+), (\w+)\)\}", r"--categories \1=\2,\3,\4"),
+    (r"\bcategories=\{('[^']+'): \('(\w+)', '(\w+)'\)\}", r"--categories \1=\2,\3"),
+    (r"\bcolumns=\('(\w+)', '(\w+)'\)", r"--columns \1 \2"),
     (r"\bpublic_groups=True", "--public-groups"),
     (r"\bupdated=True", "--updated"),
     (r"\bdf must be None, 'fitted' or\b", "--degrees-of-freedom must be fitted or"),
@@ -49,12 +54,22 @@ _PHRASES = (
     (r"(?<!['\w])PureDP(?!['\w])", "--epsilon without --delta"),
 )
 
+# advice on what a statistic asks for, which a description fixes
+_ABOUT_THE_STUDY = "(say what|say which|widen the bounds|name all|write them as|check positive)"
+_FIXED = "the description fixes what is accepted, and who wrote it with ogive local describe can"
+
 
 def in_options(message: str) -> str:
     """Replace arguments in a message by the options that stand for them."""
     for phrase, options in _PHRASES:
         message = re.sub(phrase, options, message)
     return message
+
+
+def to_owners(message: str) -> str:
+    """What is said of records that a description does not accept: who asked can change that, their owners cannot."""
+    message = message.removesuffix(", or, under ADD_OR_REMOVE, 'drop'")
+    return re.sub(rf"; (?={_ABOUT_THE_STUDY}\b)", f"; {_FIXED} ", message)
 
 
 def _option(name: str) -> str:

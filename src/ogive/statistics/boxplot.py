@@ -81,6 +81,8 @@ class Boxplot:
             object.__setattr__(self, "groups", _values(self.groups))
         if not isinstance(self.public_groups, bool):
             raise ParameterError(f"public_groups must be True or False, got {self.public_groups!r}")
+        if self.public_groups and self.by is None:
+            raise ParameterError("public_groups needs by, the column that says which group a record belongs to")
         object.__setattr__(self, "shares", _shares(self.shares))
         if isinstance(self.beyond, bool) or not isinstance(self.beyond, int) or not 0 <= self.beyond <= MAX_BEYOND:
             raise ParameterError(f"beyond must be a whole number of records, at least 0, got {self.beyond!r}")
@@ -124,7 +126,6 @@ class Boxplot:
             grid=grid,
             curve=DEFAULT_CURVE if five else self._ecdf().canonical().method,
             expected_records=None if five else self.expected_records,
-            public_groups=self.public_groups and self.by is not None,
             shares=self.shares if five else EQUAL_SHARES,
             beyond=self.beyond if five else 0,
         )

@@ -18,8 +18,8 @@ NEEDS_OWNERS = "these are reports that every record's owner randomizes; use trus
 """Why those who hold records do not answer a query for reports."""
 
 REPORTABLE = (
-    "what owners can report: ecdf and quantiles with method='reports', boxplot with method='resample', "
-    "or ustatistic, whose kernel auc is the area under a ROC curve"
+    "what owners can report: ecdf and quantiles with method='reports' or 'histogram', "
+    "boxplot with method='resample', or ustatistic, whose kernel auc is the area under a ROC curve"
 )
 """What would work where nobody sees records."""
 
