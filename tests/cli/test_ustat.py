@@ -47,13 +47,16 @@ TAU = ("--kernel", "kendall_b", "--columns", "rooms", "clean", "--bounds", "1", 
 AUC = ("--kernel", "auc", "--columns", "score", "sick", "--bounds", "0", "1", "--positive", "yes")
 MOODS = ("--kernel", "collision", "--columns", "mood", "--categories", "low", "fair", "high")
 
+PEOPLE = ("--participants", "300")
+VOLUME = ("--kernel", "vus", "--columns", "score", "mood", "--bounds", "0", "1", "--categories", "mood=low,fair,high")
+
 
 def read(text):
     return ogive.UstatisticEstimate.from_json(text)
 
 
 @pytest.mark.parametrize("trust", ["central", "local", "clear"])
-@pytest.mark.parametrize("asked", [TAU, AUC, MOODS], ids=["kendall", "auc", "collision"])
+@pytest.mark.parametrize("asked", [TAU, AUC, MOODS, VOLUME], ids=["kendall", "auc", "collision", "volume"])
 def test_every_kernel_under_every_trust_is_near_the_truth(run, table, asked, trust):
     status, out, err = run("ustat", table, *asked, "--epsilon", "4", "--trust", trust, "--json")
     assert (status, err) == (0, "")
@@ -64,6 +67,7 @@ def test_every_kernel_under_every_trust_is_near_the_truth(run, table, asked, tru
     truth = {
         "kendall_b": kendalltau(ROOMS, CLEAN).statistic,
         "auc": roc_auc_score(SICK, SCORE),
+        "vus": ogive.kernels.exact_vus(SCORE, np.array([MOODS[-3:].index(mood) for mood in MOOD])),
         "collision": -np.log(sum(k * (k - 1) for k in np.unique(MOOD, return_counts=True)[1]) / (N * (N - 1))),
     }
     assert exact.value == pytest.approx(truth[found.kernel], rel=1e-9)
@@ -129,9 +133,54 @@ def test_a_ledger_pays_once_and_a_report_shows_it(run, table, tmp_path):
     assert "Kendall&#x27;s tau-b of rooms and clean" in (tmp_path / "page.html").read_text()
 
 
+def test_a_volume_is_collected_by_hand(run, table, tmp_path):
+    study, reports, out = (tmp_path / name for name in ("study.json", "reports.bin", "volume.json"))
+    status, _, err = run("local", "describe", "ustat", *VOLUME, "--epsilon", "4", "--participants", N, "-o", study)
+    assert status == 0, err
+    assert "The column 'mood' is public here" in err
+    assert run("local", "randomize", study, table, "-o", reports)[0] == 0
+    status, _, err = run("local", "aggregate", study, reports, "-o", out)
+    assert status == 0, err
+    found = read(out.read_text())
+    exact = read(run("ustat", table, *VOLUME, "--trust", "clear", "--json")[1])
+    assert found.classes == tuple(int((MOOD == mood).sum()) for mood in MOODS[-3:])
+    assert abs(found.value - exact.value) <= 5 * found.randomization_error + found.quantization
+    assert found.randomization_error < 0.1
+
+
+@pytest.mark.parametrize("command", [("plan", "ustat", "--records", "300"), ("local", "describe", "ustat", *PEOPLE)])
+def test_other_commands_say_what_columns_are_missing_in_the_same_words(run, command):
+    for case in ("no columns", "no score", "no class", "classes that nobody listed", "text with bounds"):
+        arguments, message = BAD[case]
+        status, out, err = run(*command, *arguments, *ONE)
+        assert status in (1, 2)
+        assert (out, message in err, err.count("\n")) == ("", True, 1), err
+
+
 BAD = {
     "unknown kernel": (("--kernel", "tau"), "unknown measure 'tau'; there are 'auc'"),
-    "one column": (("--kernel", "kendall", "--columns", "rooms", "--bounds", "1", "5"), "2"),
+    "one column": (
+        ("--kernel", "kendall", "--columns", "rooms", "--bounds", "1", "5"),
+        "kendall needs two columns, whose ranks are compared, for example --columns x y, got 1: 'rooms'",
+    ),
+    "no columns": (
+        ("--kernel", "gamma"),
+        "gamma needs two columns, whose ranks are compared, for example --columns x y",
+    ),
+    "no score": (("--kernel", "auc"), "auc needs two columns, a score and a label, for example --columns score label"),
+    "no class": (("--kernel", "vus"), "vus needs two columns, a score and a class, for example --columns score class"),
+    "classes that nobody listed": (
+        ("--kernel", "vus", "--columns", "score", "mood", "--bounds", "0", "1"),
+        "list the classes of column 'mood' in order, for example --categories mood=0,1,2; they are public",
+    ),
+    "text that is not listed": (
+        ("--kernel", "kendall", "--columns", "rooms", "mood", "--bounds", "1", "5"),
+        "statistics of pairs take text whose values are listed, --categories mood=a,b",
+    ),
+    "text with bounds": (
+        ("--kernel", "collision", "--columns", "mood", "--bounds", "0", "1"),
+        "a bin of column 'mood' holds many; list its values, for example --categories a b, or take a grid of integers",
+    ),
     "no bounds": (
         ("--columns", "rooms"),
         "say which values of column 'rooms' are possible, for example --bounds 0 120",

@@ -57,7 +57,7 @@ def check_points(columns: Domain, name: str) -> None:
         if widths(column).any():
             raise ParameterError(
                 f"{name} asks whether two values are the same, but a bin of column {column.column!r} holds many; "
-                "declare its categories, or take a grid of integers"
+                "list its values, for example categories=('a', 'b'), or take a grid of integers"
             )
 
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ogive.columns import Column, Label
 from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Binning, GroupBinning
+from ogive.queries import Aggregate, Binning, Cells, GroupBinning, RowValues
 from ogive.records.binning import float_values, kind_of, type_words
 from ogive.records.bounding import content_words, kept_rows
 from ogive.records.labelled import columns_of, start_sums
@@ -141,7 +141,10 @@ class Records:
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
         total = start_sums(aggregate, labels)
         plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"
-        for part in self._rows(columns, labels, plural):
+        listable = len(columns) > 1 and isinstance(aggregate, Cells | RowValues)
+        for column in columns:
+            self._check_type(column, plural, listable)
+        for part in self._rows(columns, labels):
             total.add(part)
         return total.sums
 
@@ -149,10 +152,8 @@ class Records:
         """Count the records in each bin: `aggregate` of a binning, shape (bins,)."""
         return self.aggregate(binning)
 
-    def _rows(self, columns: tuple[Column, ...], labels: Mapping[str, LabelCodes], plural: str) -> Iterator[Columns]:
+    def _rows(self, columns: tuple[Column, ...], labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
         """The rows that count, some at a time: numbers of the grid, NaN where missing, and codes of labels."""
-        for column in columns:
-            self._check_type(column, plural)
         wanted = dict.fromkeys(column.column for column in columns)
         identifiers = set() if self.person is None else {self.person}
         if self.person in wanted:  # numbers to be measured are read as floats, which may take two persons for one
@@ -185,10 +186,10 @@ class Records:
                 some = slice(start, start + BATCH_ROWS)
                 yield tuple(values[some][keep[some]] for values in whole)
 
-    def _check_type(self, column: Column, plural: str) -> None:
+    def _check_type(self, column: Column, plural: str, listable: bool) -> None:
         """Refuse a column that is not there or does not hold what is declared of it."""
         if isinstance(column, Binning):
-            self._check_values(column)
+            self._check_values(column, listable)
             return
         self._check_column(column.column)
         if isinstance(column, Label):
@@ -200,14 +201,18 @@ class Records:
         if column not in self.columns:
             raise DataError(self._no_such_column(column))
 
-    def _check_values(self, binning: Binning) -> None:
-        """Refuse a column that does not hold what the grid's bounds are."""
+    def _check_values(self, binning: Binning, listable: bool) -> None:
+        """Refuse a column that does not hold what the grid's bounds are; say that text may be listed where it may."""
         column, unit = binning.column, binning.grid.unit
         self._check_column(column)
         kind = kind_of(self._source.type(column))
         holds = type_words(self._source.type(column))
         if kind is None:
             hint = f"; {self._source.numbers_hint}" if holds == "text" else ""
+            if holds == "text" and listable:
+                hint += (
+                    f"; statistics of pairs take text whose values are listed, categories={{{column!r}: ('a', 'b')}}"
+                )
             raise DataError(f"column {column!r} holds {holds}, but numbers or dates are needed{hint}")
         if kind != unit and (kind, unit) != ("date", "datetime"):
             wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]

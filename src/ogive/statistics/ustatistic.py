@@ -20,11 +20,19 @@ from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
 from ogive.statistics.named import check_expected
-from ogive.statistics.ustatistic_columns import AUTO, Described, described_columns, described_label, domain_of
+from ogive.statistics.ustatistic_columns import (
+    AUTO,
+    Described,
+    check_number,
+    classes_of,
+    described_columns,
+    described_label,
+    domain_of,
+)
 from ogive.statistics.ustatistic_estimate import KernelMean, UstatisticEstimate
 from ogive.statistics.ustatistic_limits import limits
 from ogive.statistics.ustatistic_methods import METHODS, chosen
-from ogive.statistics.ustatistic_ways import Asked, Found, Way
+from ogive.statistics.ustatistic_ways import Asked, Found, Way, of_classes
 
 _LABELED = ("auc", "auc_private")
 
@@ -118,8 +126,11 @@ class Ustatistic:
             raise ParameterError(
                 "a function needs the range of its values; give kernel=ogive.kernels.measure_of(f, range=(0, 1))"
             )
-        private = isinstance(self.kernel, str) and self.kernel == "auc" and not self.public_labels
-        return measure_of("auc_private" if private else self.kernel)
+        if isinstance(self.kernel, str) and self.kernel == "auc" and not self.public_labels:
+            return measure_of("auc_private")
+        if isinstance(self.kernel, str) and self.kernel == "vus":
+            return measure_of("vus", classes=classes_of(_listed(self.columns), self.categories))
+        return measure_of(self.kernel)
 
     @cached_property
     def _described(self) -> tuple[tuple[Described, ...], Label | Categories | None]:
@@ -131,11 +142,9 @@ class Ustatistic:
             raise ParameterError(f"each column must be named once, but {twice!r} is named twice")
         samples = max(kernel.samples for kernel in self.measure.kernels)
         labeled = samples > 1 or self.measure.name in _LABELED
-        if labeled and len(given) < 2:
-            what = "score and label" if samples < 3 else "score and class"
-            raise ParameterError(f"{self.measure.name} needs two columns, {what}, got {len(given)}")
+        check_number(self.measure, names)
         last = given[-1]
-        if labeled and isinstance(last, str) and samples < 3:
+        if labeled and isinstance(last, str) and not of_classes(self.measure):
             last = described_label(last, self.positive, self.negative)
         written = [each for each in given[: len(given) - labeled] if isinstance(each, str)]
         if labeled and isinstance(last, str):
@@ -161,8 +170,8 @@ class Ustatistic:
         classes = whole[-1].column
         if not isinstance(classes, Label | Categories) or classes.size != samples:
             raise ParameterError(
-                f"{self.measure.name} needs a column of {samples} classes last; give them in order, for example "
-                "categories={'class': (0, 1, 2)}"
+                f"{self.measure.name} needs a column of {samples} classes last; list those of {names[-1]!r} in order, "
+                f"for example categories={{{names[-1]!r}: (0, 1, 2)}}"
             )
         return whole[:-1], classes
 

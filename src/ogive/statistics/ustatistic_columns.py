@@ -15,9 +15,22 @@ import numpy as np
 from ogive.columns import Binning, Categories, Column, Domain, Label, LabelValue
 from ogive.errors import ParameterError
 from ogive.grids import Grid
+from ogive.kernels.base import Measure
 from ogive.statistics.ecdf import make_grid
 
 AUTO = "auto"
+_RANKED = "whose ranks are compared", "('x', 'y')"
+_SCORED = "a score and a label", "('score', 'label')"
+_TWO_COLUMNS = {
+    "kendall": _RANKED,
+    "kendall_b": _RANKED,
+    "gamma": _RANKED,
+    "auc": _SCORED,
+    "auc_private": _SCORED,
+    "vus": ("a score and a class", "('score', 'class')"),
+}
+# ordered classes where their number does not matter yet
+_FEWEST = 3
 _ONE_BIN = 1
 
 
@@ -146,6 +159,40 @@ def _of_list(given: Any, name: str) -> tuple[LabelValue, ...] | None:
     if isinstance(found, str) or not isinstance(found, tuple | list | np.ndarray | range):
         raise ParameterError(f"categories must be a list of values, or one for each column by name, got {found!r}")
     return tuple(each.item() if isinstance(each, np.generic) else each for each in found)
+
+
+def check_number(measure: Measure, names: Sequence[str]) -> None:
+    """Refuse fewer or more columns than a measure that is known by name looks at, before any is described.
+
+    Raises:
+        ParameterError: the number is another.
+    """
+    wanted = _TWO_COLUMNS.get(measure.name)
+    if wanted is not None and len(names) != 2:
+        what, example = wanted
+        listed = ", ".join(map(repr, names))
+        raise ParameterError(
+            f"{measure.name} needs two columns, {what}, for example columns={example}, got {len(names)}: {listed}"
+        )
+
+
+def classes_of(given: Sequence[Any], categories: Any) -> int:
+    """How many ordered classes the last column has.
+
+    Raises:
+        ParameterError: they are not listed.
+    """
+    last = given[-1]
+    if isinstance(last, str):
+        listed = _of_list(categories, last)
+        if listed is None and len(given) == 2:
+            raise ParameterError(
+                f"list the classes of column {last!r} in order, for example categories={{{last!r}: (0, 1, 2)}}; "
+                "they are public"
+            )
+        return _FEWEST if listed is None else len(listed)
+    column = last.column if isinstance(last, Described) else last
+    return column.size if isinstance(column, Label | Categories) else _FEWEST
 
 
 def described_label(name: str, positive: Any, negative: Any) -> Label:

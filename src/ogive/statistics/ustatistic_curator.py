@@ -27,6 +27,7 @@ from ogive.statistics.ustatistic_ways import (
     check_served,
     check_simple,
     farthest,
+    of_classes,
     sampling_of,
 )
 
@@ -129,9 +130,10 @@ def kernels(asked: Asked) -> Kernels:
     check_simple(asked, Kernels.name)
     rows, terms = asked.rows(_ANY_BINS), asked.terms
     if terms.adjacency is Adjacency.ADD_OR_REMOVE:
+        other = "" if of_classes(asked.measure) else "method='cells', or "
         raise ParameterError(
             "what one record can change in a mean over pairs depends on the number of records, which is private here; "
-            "use method='cells', or adjacency REPLACE"
+            f"use {other}adjacency REPLACE"
         )
     query = design_kernels(rows, asked.measure, terms.privacy, records=terms.records)
     check_served(terms, query)

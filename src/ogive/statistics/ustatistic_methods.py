@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from ogive.kernels.in_order import InOrder
 from ogive.statistics.recipes_reports import owners_answer
 from ogive.statistics.ustatistic_curator import Counts, Exact, Kernels, counts, kernels
 from ogive.statistics.ustatistic_hierarchy import Hierarchical, hierarchical
 from ogive.statistics.ustatistic_reports import ORACLES, reports
 from ogive.statistics.ustatistic_surface import surface
-from ogive.statistics.ustatistic_ways import Asked, Way, best
+from ogive.statistics.ustatistic_ways import Asked, Way, best, of_classes
 
 BY_CURATORS: dict[str, Callable[[Asked], Way]] = {Kernels.name: kernels, Counts.name: counts}
 """What makes each way of those who see records, with its best number of bins where that is free."""
@@ -23,8 +22,7 @@ def of_owners(asked: Asked, name: str) -> Way:
     Raises:
         ParameterError, UnsupportedError: the oracle does not fit what is asked.
     """
-    ordered = any(isinstance(kernel, InOrder) for kernel in asked.measure.kernels)
-    return surface(asked, name) if ordered else reports(asked, name)
+    return surface(asked, name) if of_classes(asked.measure) else reports(asked, name)
 
 
 BY_OWNERS: dict[str, Callable[[Asked], Way]] = {

@@ -142,13 +142,18 @@ def sampling_of(covariance: Float64 | None) -> Callable[[Float64], float | None]
     return sampling
 
 
+def of_classes(measure: Measure) -> bool:
+    """Whether a measure looks at a record of each of several ordered classes, not at pairs."""
+    return any(isinstance(kernel, InOrder) for kernel in measure.kernels)
+
+
 def check_pairs(asked: Asked, name: str) -> None:
     """Refuse kernels of a record of each class for a way that is for pairs.
 
     Raises:
         ParameterError: there is one.
     """
-    if any(isinstance(kernel, InOrder) for kernel in asked.measure.kernels):
+    if of_classes(asked.measure):
         raise ParameterError(
             f"method {name} is for pairs of records, and {asked.measure.name} looks at one of each class; "
             "use method='kernel'"

@@ -268,9 +268,29 @@ def test_columns_may_be_given_as_domains_and_kernels_as_objects_or_functions():
 
 REFUSALS = {
     "unknown kernel": (lambda: Ustatistic("x", "ginni", bounds=(0, 1)), r"unknown measure 'ginni'; there are 'auc', "),
-    "too few columns": (lambda: Ustatistic("x", "kendall", bounds=(0, 1)), "2"),
+    "too few columns": (lambda: Ustatistic("x", "kendall", bounds=(0, 1)), "two columns"),
     "too many columns": (lambda: Ustatistic(("x", "a"), "gini", bounds=(0, 1)), "1"),
-    "no label": (lambda: Ustatistic("score", "auc", bounds=(0, 1)), "auc needs two columns, score and label, got 1"),
+    "no label": (
+        lambda: Ustatistic("score", "auc", bounds=(0, 1)),
+        r"auc needs two columns, a score and a label, for example columns=\('score', 'label'\), got 1: 'score'",
+    ),
+    "one to be ranked": (
+        lambda: Ustatistic("x", "kendall"),
+        r"kendall needs two columns, whose ranks are compared, for example columns=\('x', 'y'\), got 1: 'x'",
+    ),
+    "no class": (lambda: Ustatistic("score", "vus"), "vus needs two columns, a score and a class, .*got 1: 'score'"),
+    "classes that nobody listed": (
+        lambda: Ustatistic(("score", "stage"), "vus", bounds=(0, 1)),
+        r"list the classes of column 'stage' in order, for example categories=\{'stage': \(0, 1, 2\)\}",
+    ),
+    "classes for another kernel": (
+        lambda: Ustatistic(("s", "t"), measure_of("vus", classes=4), bounds={"s": (0, 1)}, categories={"t": (0, 1, 2)}),
+        "vus needs a column of 4 classes last; list those of 't' in order",
+    ),
+    "one class": (
+        lambda: Ustatistic(("s", "t"), "vus", bounds={"s": (0, 1)}, categories={"t": (0,)}),
+        "classes must be a whole number from 2 to 10, got 1",
+    ),
     "no bounds": (lambda: Ustatistic("x"), "say which values of column 'x' are possible"),
     "collision of numbers": (lambda: Ustatistic("x", "collision", bounds=(0, 1), bins=8), "categories"),
     "one column twice": (lambda: Ustatistic(("x", "x"), "kendall", bounds=(0, 1)), "'x' is named twice"),
