@@ -68,6 +68,18 @@ def test_a_histogram_of_reports_is_collected_by_files_alone(run, tmp_path):
     assert abs(curve(60) - np.mean(ages <= 60)) < 0.08
 
 
+def test_quantiles_have_no_picture_and_that_is_said_before_anything_is_read(run, tmp_path):
+    study = tmp_path / "study.json"
+    assert run("local", "describe", "quantiles", *MEASURE, *ASK, "-o", study)[0] == 0
+    files = (tmp_path / "none", "--partial", tmp_path / "state", "-o", tmp_path / "found.json")
+    status, out, err = run("local", "aggregate", study, *files, "--plot", tmp_path / "found.png")
+    assert (status, out) == (2, "")
+    assert err == (
+        "ogive: error: quantiles have no picture; leave out --plot, or describe ecdf, whose curve is drawn\n"
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["study.json"]
+
+
 @pytest.mark.parametrize("smooth", ["shrinkage", "least_squares", "least_absolute", "isotonic"])
 def test_a_curve_is_smoothed_as_who_asked_wanted(run, smooth):
     found = described(run, "ecdf", *MEASURE, "--smooth", smooth)

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
 SAVE_SECONDS = 10.0
 """How often a partial state is saved while files are read."""
 
-app = App(name="local", help="Collect randomized reports from their owners, by files; nobody sees a record.")
+app = App(
+    name="local", help="Collect randomized reports from their owners, by files: describe, show, randomize, aggregate."
+)
 app.command(describe)
 
 
@@ -99,17 +101,20 @@ def aggregate(
         files: Files of reports (gzipped or not) and partial states, in any order.
         partial: Keep the state in this file: a run that was stopped goes on from there, files that it has are not
             read again, and others can merge it.
-        count_only: Stop before the estimate.
+        count_only: Stop before the estimate; needs --partial, which keeps what was added up.
         output: Where the estimate goes.
-        plot: A picture of the estimate.
+        plot: A picture of the estimate; of anything but quantiles.
     """
     if plot is not None:
         check_picture(plot)
     check_outputs(None, output.output, plot, partial, keep=[study, *files])
     if count_only and partial is None:
         raise ParameterError("--count-only needs --partial, the file that keeps what was added up")
+    description = _description(study)
+    if plot is not None and (description.statistic or {}).get("name") == "quantiles":
+        raise ParameterError("quantiles have no picture; leave out --plot, or describe ecdf, whose curve is drawn")
     kept = None if partial is None else KeptState(partial)
-    collection = _opened(_description(study), partial)
+    collection = _opened(description, partial)
     with busy("adding reports up") as progress:
         _add(collection, files, kept, progress)
     print(collection.counts, file=sys.stderr)
