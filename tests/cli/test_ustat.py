@@ -143,7 +143,7 @@ def test_a_volume_is_collected_by_hand(run, table, tmp_path):
     assert status == 0, err
     found = read(out.read_text())
     exact = read(run("ustat", table, *VOLUME, "--trust", "clear", "--json")[1])
-    assert found.classes == tuple(int((MOOD == mood).sum()) for mood in MOODS[-3:])
+    assert found.classes == tuple(int((mood == MOOD).sum()) for mood in MOODS[-3:])
     assert abs(found.value - exact.value) <= 5 * found.randomization_error + found.quantization
     assert found.randomization_error < 0.1
 

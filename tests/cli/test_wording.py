@@ -78,6 +78,8 @@ def written(message):
     [
         ("never keeps; grant PureDP instead", "grant --epsilon without --delta instead"),
         ("for example categories={'class': (0, 1, 2)}", "for example --categories class=0,1,2"),
+        ("for example categories={'the word': ('a', 'b')}", "for example --categories 'the word'=a,b"),
+        ("for example columns=('score', 'label'), got 1", "for example --columns score label, got 1"),
         ("say public_groups=True, or use", "say --public-groups, or use"),
         ("df must be None, 'fitted' or a whole number", "--degrees-of-freedom must be fitted or a whole number"),
         ("max_rows_per_person needs person, the column", "--max-rows-per-person needs --person, the column"),

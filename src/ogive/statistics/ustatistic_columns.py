@@ -19,15 +19,15 @@ from ogive.kernels.base import Measure
 from ogive.statistics.ecdf import make_grid
 
 AUTO = "auto"
-_RANKED = "whose ranks are compared", "('x', 'y')"
-_SCORED = "a score and a label", "('score', 'label')"
+_RANKED = "whose ranks are compared", "x", "y"
+_SCORED = "a score and a label", "score", "label"
 _TWO_COLUMNS = {
     "kendall": _RANKED,
     "kendall_b": _RANKED,
     "gamma": _RANKED,
     "auc": _SCORED,
     "auc_private": _SCORED,
-    "vus": ("a score and a class", "('score', 'class')"),
+    "vus": ("a score and a class", "score", "class"),
 }
 # ordered classes where their number does not matter yet
 _FEWEST = 3
@@ -169,10 +169,11 @@ def check_number(measure: Measure, names: Sequence[str]) -> None:
     """
     wanted = _TWO_COLUMNS.get(measure.name)
     if wanted is not None and len(names) != 2:
-        what, example = wanted
+        what, one, other = wanted
         listed = ", ".join(map(repr, names))
         raise ParameterError(
-            f"{measure.name} needs two columns, {what}, for example columns={example}, got {len(names)}: {listed}"
+            f"{measure.name} needs two columns, {what}, for example columns=('{one}', '{other}'), "
+            f"got {len(names)}: {listed}"
         )
 
 
