@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+from cyclopts import CycloptsError
 
 import ogive
 from ogive import cli
@@ -69,7 +70,7 @@ def test_every_public_name_is_mentioned():
     assert not missing
 
 
-def test_commands_in_the_manual_are_commands():
+def test_commands_in_the_manual_are_commands_with_all_their_options():
     lines = [
         line.removeprefix("$ ").split("#")[0]
         for page in PAGES
@@ -77,9 +78,24 @@ def test_commands_in_the_manual_are_commands():
         for line in code.splitlines()
         if line.startswith("$ ogive")
     ]
-    assert len(lines) >= 4
-    known = set(cli.COMMANDS)
-    assert {shlex.split(line)[1] for line in lines} <= known
+    assert len(lines) >= 80
+    for line in lines:
+        parsed(line)
+    for wrong in (
+        "ogive ecdff DATA",
+        "ogive local describe ecdf --column x --epsilon 1 --participants 9 --degree 3",
+        "ogive quantiles DATA --column x --plot x.png",
+    ):
+        with pytest.raises(CycloptsError, match="ecdff|Unknown option"):
+            parsed(wrong)
+
+
+def parsed(line):
+    """Read a command and all its options without running it."""
+    words = shlex.split(line)[1:]
+    if ">" in words:
+        words = words[: words.index(">")]
+    cli.build().parse_args(words, exit_on_error=False, print_error=False)
 
 
 def test_files_named_in_the_readme_exist():
