@@ -64,6 +64,11 @@ def scaled(cell: Cell, factor: float) -> Cell:
     return Cell(factor * cell.mean, abs(factor) * cell.error, factor * cell.median, cell.runs)
 
 
+def excess(pairs: Iterable[tuple[Cell, Cell]]) -> Cell:
+    """By what part of the second the first is larger, averaged over pairs of quantities."""
+    return average(tuple(scaled(difference(first, second), 1 / second.mean) for first, second in pairs))
+
+
 @dataclass(frozen=True)
 class Row:
     """All quantities at one setting."""

@@ -159,7 +159,7 @@ POWERS = {"budget, basic": 3.0, "budget, advanced": 1.9, "budget, exact": 2.0, "
 def order(setting, *, powers=POWERS, people=-1.0, advanced=3.0, exact=1.0, bound=10.0):
     levels, epsilon = setting["levels"] / 8, setting["epsilon"] / 0.5
     level = {"budget, advanced": advanced, "budget, exact": exact}.get(setting["split"], 1.0)
-    error = level * levels ** powers[setting["split"]] * (setting["people"] / 1e5) ** people * epsilon**-2
+    error = level * levels ** powers[setting["split"]] * (setting["people"] / 1e7) ** people * epsilon**-2
     return {orders.ERROR: 1e-3 * error, orders.BOUND: 1e-3 * bound * error}
 
 

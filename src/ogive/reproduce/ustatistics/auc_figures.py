@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.reproduce.ecdf.data_sets import SIMULATED
 from ogive.reproduce.items import FIGURE, Item, Setting
-from ogive.reproduce.summaries import Cell, Summary, average, difference, scaled
+from ogive.reproduce.summaries import Cell, Summary, excess
 from ogive.reproduce.ustatistics import auc
 from ogive.reproduce.ustatistics.auc import BOUND, CODE, HAAR, OURS, PAPER, TIES
 from ogive.reproduce.ustatistics.drawing import by_bins
@@ -135,11 +135,6 @@ def judge_synthetic(summary: Summary) -> tuple[Check, ...]:
         ),
         *_better(rows),
     )  # fmt: skip
-
-
-def excess(pairs: Iterable[tuple[Cell, Cell]]) -> Cell:
-    """By what part of the second the first is larger, averaged over pairs of quantities."""
-    return average(tuple(scaled(difference(first, second), 1 / second.mean) for first, second in pairs))
 
 
 def shown(rows: Rows, quantity: str, keys: Iterable[Key]) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ogive.reproduce.ecdf.data_sets import SIMULATED
 from ogive.reproduce.items import FIGURE, Item, Setting
-from ogive.reproduce.summaries import Summary, difference, scaled
+from ogive.reproduce.summaries import Summary, difference, excess, scaled
 from ogive.reproduce.ustatistics import generic
-from ogive.reproduce.ustatistics.auc_figures import Rows, excess, shown
+from ogive.reproduce.ustatistics.auc_figures import Rows, shown
 from ogive.reproduce.ustatistics.drawing import by_bins
 from ogive.reproduce.ustatistics.generic import CODE, GUESS, NOISE, OURS, PAPER, STATED
 from ogive.reproduce.ustatistics.scores import AUC_ONE, DIGIT, INPUT, PATIENTS, SYNTHETIC, UNIFORM, inputs

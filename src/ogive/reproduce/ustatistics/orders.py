@@ -26,8 +26,10 @@ ERROR, BOUND = "squared error", "bound"
 
 DELTA = "1e-6"
 
-BASE = {"levels": 8, "people": 100_000, "epsilon": 0.5}
-SCANS = {"levels": (4, 16), "people": (25_000, 400_000), "epsilon": (0.25, 1.0)}
+BASE = {"levels": 8, "people": 10_000_000, "epsilon": 0.5}
+"""So many people that every way to split is where orders say something: noise below what it is in."""
+
+SCANS = {"levels": (4, 16), "people": (2_500_000, 40_000_000), "epsilon": (0.25, 1.0)}
 
 CODE = (
     "local/*.py", "accounting/randomized_responses.py", "statistics/pairwise/hierarchy*.py",
