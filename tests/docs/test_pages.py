@@ -86,7 +86,7 @@ def test_commands_in_the_manual_are_commands_with_all_their_options():
         "ogive local describe ecdf --column x --epsilon 1 --participants 9 --degree 3",
         "ogive quantiles DATA --column x --plot x.png",
     ):
-        with pytest.raises(CycloptsError, match="ecdff|Unknown option"):
+        with pytest.raises(CycloptsError, match=r"ecdff|Unknown option"):
             parsed(wrong)
 
 

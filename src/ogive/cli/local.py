@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,7 +18,7 @@ from ogive.cli.wording import to_owners
 from ogive.errors import DataError, OgiveError, ParameterError, PeerError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ogive.local.base import Int64
     from ogive.local.collection import Collection, Counts
@@ -132,8 +133,15 @@ def aggregate(
 def _description(path: Path) -> Description:
     from ogive.local.description import Description
 
-    try:
+    with _named(path):
         return Description.from_json(path)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Say in which file somebody else's data were no good."""
+    try:
+        yield
     except PeerError as problem:
         raise PeerError(f"{path}: {problem}") from None
 
@@ -174,10 +182,8 @@ def _opened(description: Description, partial: Path | None) -> Collection:
 
     if partial is None or not partial.exists():
         return Collection(description)
-    try:
+    with _named(partial):
         collection = Collection.load(partial)
-    except PeerError as problem:
-        raise PeerError(f"{partial}: {problem}") from None
     if collection.description.digest != description.digest:
         raise PeerError(f"{partial}: this partial state is of another description; name another file")
     return collection
@@ -198,7 +204,8 @@ def _add(
 
     try:
         for file in files:
-            counts = _added(collection, file, told)
+            with _named(file):
+                counts = collection.add(file, progress=told)
             if not counts.accepted and not counts.refused:
                 print(f"{file}: nothing new", file=sys.stderr)
     except KeyboardInterrupt as stopped:
@@ -212,10 +219,3 @@ def _add(
         raise
     if kept is not None:
         kept.save(collection)
-
-
-def _added(collection: Collection, file: Path, told: Callable[[Counts], None]) -> Counts:
-    try:
-        return collection.add(file, progress=told)
-    except PeerError as problem:
-        raise PeerError(f"{file}: {problem}") from None
