@@ -79,14 +79,24 @@ def spread_of(kernel: Celled, columns: Domain) -> Float64:
 
 def signs(column: Column) -> Float64:
     """Sign of i - j, shape (size, size): the mean of sign(x - y) over two cells."""
-    places = np.arange(column.size)
-    return np.asarray(np.sign(places[:, None] - places), dtype=np.float64)
+    size = column.size
+    # every row is the one below, moved by a place
+    differences = np.sign(np.arange(1 - size, size, dtype=np.float64))
+    return np.array(np.lib.stride_tricks.sliding_window_view(differences, size)[:, ::-1])
+
+
+def around(matrix: Float64, reach: Float64) -> tuple[Float64, Float64]:
+    """A matrix less and more so much on the diagonal."""
+    least, most = matrix, matrix.copy()
+    diagonal = np.diag_indices_from(matrix)
+    least[diagonal] -= reach
+    most[diagonal] += reach
+    return least, most
 
 
 def sign_extremes(column: Column) -> tuple[Float64, Float64]:
     """Least and largest sign(x - y) over two cells; only values of one wide cell are free."""
-    free = np.diag((widths(column) > 0).astype(np.float64))
-    return signs(column) - free, signs(column) + free
+    return around(signs(column), np.where(widths(column) > 0, 1.0, 0.0))
 
 
 def apart(column: Column) -> Float64:

@@ -17,7 +17,7 @@ from ogive.errors import ParameterError
 from ogive.kernels.cells import check_count, widths
 from ogive.kernels.counting import count_greater, count_pairs
 from ogive.kernels.exact import BITS, COUNTS, HALVES, SIGNS, Scale, check_records, split_classes
-from ogive.kernels.matrices import combined, matrix_of, sign_extremes, signs, spread_of
+from ogive.kernels.matrices import around, combined, matrix_of, sign_extremes, signs, spread_of
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -136,9 +136,7 @@ class Greater:
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """0 and 1 within a wide cell, else equal."""
         (column,) = columns.columns
-        free = np.diag(np.where(widths(column) > 0, 0.5, 0.0))
-        means = self.cell_means(columns)
-        return means - free, means + free
+        return around(self.cell_means(columns), np.where(widths(column) > 0, 0.5, 0.0))
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A, rows of the positive class; see `Kernel.matrix`."""

@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.statistics.pairwise.laws import Prepared, centered_diagonal
+from ogive.statistics.pairwise.laws import Prepared, centered_diagonal, is_symmetric
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -85,8 +85,8 @@ class HaarLaw:
     def prepare(self, matrix: Float64) -> Prepared:
         """Coordinates are nodes; column p of L is H_p / |H_p|^2."""
         left = _analysis(matrix)
-        right = left if np.array_equal(matrix, matrix.T) else _analysis(matrix.T)
-        both = np.ascontiguousarray(_analysis(np.ascontiguousarray(left.T)).T)
+        right = left if is_symmetric(matrix) else _analysis(matrix.T)
+        both = _analysis(left.T).T
         return Prepared(matrix, left, right, both, tuple(_correlations(both, level) for level in range(self.depth)))
 
     def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:
@@ -166,8 +166,9 @@ def _walsh_hadamard(values: Int64) -> Int64:
 
 
 def _analysis(values: Float64) -> Float64:
-    """H_p'x / |H_p|^2 of each node and column, shape (k - 1, columns)."""
-    found = np.empty((len(values) - 1, values.shape[1]))
+    """H_p'x / |H_p|^2 of each node and column, shape (k - 1, columns), in the order of memory that x has."""
+    order: Literal["C", "F"] = "F" if values.flags.f_contiguous else "C"
+    found = np.empty((len(values) - 1, values.shape[1]), order=order)
     sums, block = values, 2
     while len(sums) > 1:
         half = len(sums) // 2

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.statistics.pairwise.laws import Prepared
+from ogive.statistics.pairwise.laws import Prepared, is_symmetric
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -55,7 +55,7 @@ class KrrLaw:
 
     def prepare(self, matrix: Float64) -> Prepared:
         """Coordinates are the symbols themselves."""
-        right = matrix if np.array_equal(matrix, matrix.T) else matrix.T
+        right = matrix if is_symmetric(matrix) else matrix.T
         return Prepared(matrix, matrix, right, matrix)
 
     def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:

@@ -128,6 +128,11 @@ def check_pairwise(size: int) -> None:
         )
 
 
+def is_symmetric(matrix: Float64) -> bool:
+    """Whether a square matrix is its transpose; one row and one column tell most that are not."""
+    return np.array_equal(matrix[0], matrix[:, 0]) and np.array_equal(matrix, matrix.T)
+
+
 def centered_diagonal(values: Float64) -> Float64:
     """Pi diag(values) Pi, with Pi = I - 11'/k, shape (k, k)."""
     mean = values / len(values)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.statistics.pairwise.laws import Prepared, centered_diagonal
+from ogive.statistics.pairwise.laws import Prepared, centered_diagonal, is_symmetric
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -60,7 +60,7 @@ class UnaryLaw:
         """Coordinates are bits; L is Pi."""
         left = matrix - matrix.mean(axis=0)
         both = left - left.mean(axis=1)[:, None]
-        right = left if np.array_equal(matrix, matrix.T) else matrix.T - matrix.mean(axis=1)
+        right = left if is_symmetric(matrix) else matrix.T - matrix.mean(axis=1)
         return Prepared(matrix, left, right, both)
 
     def form(self, weights: Float64, left: Float64, right: Float64) -> Float64:
