@@ -173,6 +173,10 @@ BAD = {
         ("--kernel", "vus", "--columns", "score", "mood", "--bounds", "0", "1"),
         "list the classes of column 'mood' in order, for example --categories mood=0,1,2; they are public",
     ),
+    "classes that are hidden": (
+        ("--private-labels", *VOLUME),
+        "vus takes classes that are public, so leave out --private-labels",
+    ),
     "text that is not listed": (
         ("--kernel", "kendall", "--columns", "rooms", "mood", "--bounds", "1", "5"),
         "statistics of pairs take text whose values are listed, --categories mood=a,b",

@@ -36,6 +36,7 @@ _PHRASES = (
     (r"\bcategories=\{('[^']+'): \('(\w+)', '(\w+)'\)\}", r"--categories \1=\2,\3"),
     (r"\bcolumns=\('(\w+)', '(\w+)'\)", r"--columns \1 \2"),
     (r"\bpublic_groups=True", "--public-groups"),
+    (r"\bpublic_labels=False", "--private-labels"),
     (r"\bupdated=True", "--updated"),
     (r"\bdf must be None, 'fitted' or\b", "--degrees-of-freedom must be fitted or"),
     (r"\bneeds person,", "needs --person,"),

@@ -167,6 +167,11 @@ class Ustatistic:
         whole = tuple(described[each] if isinstance(each, str) else _as_described(each) for each in (*given[:-1], last))
         if samples < 2:
             return whole, None
+        if not self.public_labels:
+            raise ParameterError(
+                f"{self.measure.name} takes classes that are public, so leave out public_labels=False; "
+                "kernel 'auc', asked for by name, can hide two of them"
+            )
         classes = whole[-1].column
         if not isinstance(classes, Label | Categories) or classes.size != samples:
             raise ParameterError(

@@ -287,6 +287,14 @@ REFUSALS = {
         lambda: Ustatistic(("s", "t"), measure_of("vus", classes=4), bounds={"s": (0, 1)}, categories={"t": (0, 1, 2)}),
         "vus needs a column of 4 classes last; list those of 't' in order",
     ),
+    "classes that are hidden": (
+        lambda: Ustatistic(("s", "t"), "vus", bounds={"s": (0, 1)}, categories={"t": (0, 1, 2)}, public_labels=False),
+        "vus takes classes that are public, so leave out public_labels=False",
+    ),
+    "labels that are hidden by a kernel for public ones": (
+        lambda: Ustatistic(("s", "t"), measure_of("auc"), bounds=(0, 1), public_labels=False),
+        "auc takes classes that are public, so leave out public_labels=False",
+    ),
     "one class": (
         lambda: Ustatistic(("s", "t"), "vus", bounds={"s": (0, 1)}, categories={"t": (0,)}),
         "classes must be a whole number from 2 to 10, got 1",
