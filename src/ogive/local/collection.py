@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import secrets
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from ogive.local.accepting import FOREIGN, KEPT, OUT_OF_RANGE, REPEATED, claim, 
 from ogive.local.base import Int64, UInt8
 from ogive.local.codec import HEADER_BYTES, read_numbers
 from ogive.local.description import Description
-from ogive.local.journal import Journal, opened
+from ogive.local.journal import KEY_BYTES, Journal, opened
 from ogive.local.states import State, is_state, read_file, read_state, write_state
 
 CHUNK = 1 << 20
@@ -154,18 +155,31 @@ class Collection:
         self._journal.merge(other._journal)
         return other.counts
 
-    def save(self, path: str | Path) -> None:
-        """Write the partial state, whole or not at all.
+    @staticmethod
+    def new_key() -> bytes:
+        """32 random bytes, with which a state recognizes the files that it has; never handed on with it."""
+        return secrets.token_bytes(KEY_BYTES)
+
+    def save(self, path: str | Path, *, key: bytes | None = None) -> None:
+        """Write the partial state, whole or not at all; see `to_bytes`.
 
         Raises:
-            ParameterError: the file cannot be written.
+            ParameterError: the file cannot be written, or the key is none.
         """
-        write_atomically(Path(path), self.to_bytes())
+        write_atomically(Path(path), self.to_bytes(key=key))
 
-    def to_bytes(self) -> bytes:
-        """The partial state, to be merged elsewhere or read again."""
-        counts = astuple(self.counts)
-        return write_state(State(self.description, counts, self._journal, self._sums, self._heard))
+    def to_bytes(self, *, key: bytes | None = None) -> bytes:
+        """The partial state, to be merged elsewhere or read again.
+
+        Args:
+            key: To recognize the files that were read when `load` is given the same key. To all others what the state
+                holds of them is random but for how many they are and how long. Without one it holds nothing of them.
+
+        Raises:
+            ParameterError: the key is none.
+        """
+        journal = self._journal.sealed(key)
+        return write_state(State(self.description, astuple(self.counts), journal, self._sums, self._heard))
 
     def digest(self) -> bytes:
         """SHA-256 of the description, of the sums and of who was heard."""
@@ -175,17 +189,22 @@ class Collection:
         return found.digest()
 
     @staticmethod
-    def load(source: str | Path | bytes) -> Collection:
+    def load(source: str | Path | bytes, *, key: bytes | None = None) -> Collection:
         """Read a partial state from a file, or from its bytes.
+
+        Args:
+            source: Of the state.
+            key: That it was saved with. Without it no file is recognized, and the reports of one that is added again
+                count as duplicates.
 
         Raises:
             PeerError: it is damaged, or contradicts itself.
-            ParameterError: the file cannot be read.
+            ParameterError: the file cannot be read, or the key is none.
         """
         state = read_state(source)
         found = Collection(state.description)
         found.counts = Counts(*state.counts)
-        found._heard, found._sums, found._journal = state.heard, state.sums, state.journal
+        found._heard, found._sums, found._journal = state.heard, state.sums, Journal(state.journal, key)
         if int(count_bits(found._heard)) != found.accepted:
             raise PeerError("the partial state contradicts itself: it heard other participants than it counts")
         if not found.description.oracle.possible(found._sums, found.accepted):
@@ -241,7 +260,7 @@ class Collection:
     def _add_state(self, path: Path, progress: Progress | None) -> Counts:
         data = read_file(path)
         digest = hashlib.sha256(data).hexdigest()
-        if self._journal.read.get(digest) == len(data):
+        if self._journal.size(digest) == len(data):
             return Counts()
         found = self.merge(Collection.load(data))
         self._journal.replace(None, digest, len(data))

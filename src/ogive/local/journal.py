@@ -2,6 +2,9 @@
 
 An aggregator that was stopped reads the same files again. Its journal holds the length and the SHA-256 of what was
 added up of each, so that it goes on where it was and does not take what it counted itself for duplicates.
+
+A file may hold one short report, and whoever sees its SHA-256 finds the report by trying them all. So a journal leaves
+memory only as HMAC-SHA256 of these digests, under a key that stays with the aggregator.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import hashlib
+import hmac
 import io
 import zlib
 from collections.abc import Iterator
@@ -19,31 +23,104 @@ from typing import Any, cast
 from ogive.errors import ParameterError
 
 MAX_FILES = 100_000
+KEY_BYTES = 32
 GZIP = b"\x1f\x8b"
 _PIECE = 1 << 20
 
 
-@dataclass
+@dataclass(frozen=True)
+class Sealed:
+    """What a partial state tells of a journal: nothing to who lacks the key, but for how many files and how long.
+
+    Fields:
+        key: What the key is recognized by, in hexadecimal digits; empty where no file is listed.
+        read: Bytes that were read of each file, by the HMAC-SHA256 of their SHA-256, in hexadecimal digits.
+    """
+
+    key: str = ""
+    read: dict[str, int] = field(default_factory=dict)
+
+
 class Journal:
     """What was read.
 
-    Fields:
-        read: Bytes that were read of each file, by the SHA-256 of these bytes in hexadecimal digits.
+    Args:
+        sealed: What a partial state tells.
+        key: The key that it was sealed with; with another one, or none, it tells nothing.
+
+    Raises:
+        ParameterError: the key is none.
     """
 
-    read: dict[str, int] = field(default_factory=dict)
+    def __init__(self, sealed: Sealed | None = None, key: bytes | None = None) -> None:
+        check_key(key)
+        known = sealed is not None and key is not None and sealed.key == _name(key)
+        self._read: dict[str, int] = {}
+        self._key = key if known else None
+        self._sealed = dict(sealed.read) if sealed is not None and known else {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Digests stay in the process that read the files: a copy recognizes none."""
+        return Journal, ()
+
+    @property
+    def sizes(self) -> list[int]:
+        """How far files were read, ascending."""
+        return sorted({*self._read.values(), *self._sealed.values()})
+
+    def size(self, digest: str) -> int | None:
+        """Bytes of this SHA-256 that were read, or None."""
+        if digest in self._read or self._key is None:
+            return self._read.get(digest)
+        return self._sealed.get(_seal(self._key, digest))
+
+    def sealed(self, key: bytes | None) -> Sealed:
+        """What a partial state may tell: nothing without a key, and under another one what this process read.
+
+        Raises:
+            ParameterError: the key is none.
+        """
+        check_key(key)
+        if key is None:
+            return Sealed()
+        listed = {_seal(key, digest): size for digest, size in self._read.items()}
+        if key == self._key:
+            listed |= self._sealed
+        return Sealed(_name(key), dict(sorted(listed.items())[:MAX_FILES])) if listed else Sealed()
 
     def merge(self, other: Journal) -> None:
-        """Add what another journal holds; beyond `MAX_FILES`, files that are read again count as duplicates."""
-        both = self.read | other.read
-        self.read = dict(sorted(both.items())[:MAX_FILES])
+        """Add what another journal holds and this one can use; beyond `MAX_FILES`, files count as duplicates."""
+        if other._key is not None and self._key in (None, other._key):
+            self._key, self._sealed = other._key, self._sealed | other._sealed
+        self._read = dict(sorted((self._read | other._read).items())[:MAX_FILES])
 
     def replace(self, old: str | None, digest: str, size: int) -> None:
         """Go on from what was read of a file to more of it."""
         if old is not None:
-            self.read.pop(old, None)
-        if len(self.read) < MAX_FILES:
-            self.read[digest] = size
+            self._read.pop(old, None)
+            if self._key is not None:
+                self._sealed.pop(_seal(self._key, old), None)
+        if len(self._read) + len(self._sealed) < MAX_FILES:
+            self._read[digest] = size
+
+
+def check_key(key: Any) -> None:
+    """Refuse what is neither a key nor None.
+
+    Raises:
+        ParameterError: it is not `KEY_BYTES` bytes.
+    """
+    if key is not None and not (isinstance(key, bytes) and len(key) == KEY_BYTES):
+        raise ParameterError(f"the key of a partial state must be {KEY_BYTES} bytes, as Collection.new_key() makes it")
+
+
+def _seal(key: bytes, digest: str) -> str:
+    return hmac.new(key, b"ogive file " + bytes.fromhex(digest), hashlib.sha256).hexdigest()
+
+
+def _name(key: bytes) -> str:
+    """What tells keys apart and nothing else of them."""
+    return hmac.new(key, b"ogive key", hashlib.sha256).hexdigest()
 
 
 class Reading:
@@ -120,13 +197,13 @@ def _known(path: Path, journal: Journal) -> int:
     found = position = 0
     seen = hashlib.sha256()
     with contextlib.suppress(EOFError, zlib.error, gzip.BadGzipFile), _open(path) as file:
-        for size in sorted(set(journal.read.values())):
+        for size in journal.sizes:
             while position < size and (piece := file.read1(min(_PIECE, size - position))):
                 seen.update(piece)
                 position += len(piece)
             if position < size:
                 break
-            if journal.read.get(seen.hexdigest()) == size:
+            if journal.size(seen.hexdigest()) == size:
                 found = size
     return found
 

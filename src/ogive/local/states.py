@@ -2,7 +2,7 @@
 
     magic          16 bytes, with the version
     header length  8 bytes, little-endian
-    header         JSON: the description, what was counted, and which files were read
+    header         JSON: the description, what was counted, and which files were read, for who has the key
     sums           64-bit integers, little-endian, of the oracle's shape
     heard          one bit for each participant
     SHA-256        32 bytes, of all before
@@ -25,9 +25,10 @@ import numpy as np
 from ogive.errors import ParameterError, PeerError
 from ogive.local.base import Int64, UInt8
 from ogive.local.description import Description
-from ogive.local.journal import MAX_FILES, Journal
+from ogive.local.journal import MAX_FILES, Sealed
 
-MAGIC = b"ogive partial 1\n"
+FRONT = b"ogive partial "
+MAGIC = FRONT + b"2\n"
 _LENGTH_BYTES, _DIGEST_BYTES = 8, 32
 _HEX = re.compile(r"[0-9a-f]{64}")
 _LARGEST = 1 << 62
@@ -42,14 +43,14 @@ class State:
     Fields:
         description: What was asked.
         counts: Reports that were accepted, duplicate, malformed and foreign.
-        journal: Which files were read.
+        journal: Which files were read, for who has the key.
         sums: Of the oracle's shape.
         heard: Bitmap of participants.
     """
 
     description: Description
     counts: tuple[int, ...]
-    journal: Journal
+    journal: Sealed
     sums: Int64
     heard: UInt8
 
@@ -60,6 +61,7 @@ def write_state(state: State) -> bytes:
         {
             "description": state.description.to_dict(),
             "counts": dict(zip(_NAMES, state.counts, strict=True)),
+            "key": state.journal.key,
             "read": dict(sorted(state.journal.read.items())),  # in whatever order it came: equal states, equal bytes
         }
     ).encode()
@@ -84,7 +86,7 @@ def is_state(path: Path) -> bool:
         if not path.is_file():
             return False
         with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
+            return file.read(len(FRONT)) == FRONT
     except OSError as problem:
         raise ParameterError(f"cannot read {path}: {problem.strerror}") from None
 
@@ -115,7 +117,7 @@ def read_state(source: str | Path | bytes) -> State:
     if description.participants % 8 and heard[-1] >> (description.participants % 8):
         raise PeerError("the partial state contradicts itself: it heard more participants than there are")
     counts = tuple(header["counts"][name] for name in _NAMES)
-    return State(description, counts, Journal(dict(header["read"])), sums, heard)
+    return State(description, counts, Sealed(header["key"], header["read"]), sums, heard)
 
 
 def read_file(path: Path) -> bytes:
@@ -141,14 +143,17 @@ def _header(text: bytes) -> dict[str, Any]:
         header = json.loads(text)
     except (ValueError, RecursionError):
         raise PeerError("the partial state has no readable header") from None
-    if not isinstance(header, dict) or set(header) != {"description", "counts", "read"}:
-        raise PeerError("the header of the partial state must have description, counts and read")
+    if not isinstance(header, dict) or set(header) != {"description", "counts", "key", "read"}:
+        raise PeerError("the header of the partial state must have description, counts, key and read")
     counts, read = header["counts"], header["read"]
     if not isinstance(counts, dict) or set(counts) != set(_NAMES) or not all(map(_is_count, counts.values())):
         raise PeerError(f"the counts of the partial state must be whole numbers {', '.join(_NAMES)}")
     files = isinstance(read, dict) and len(read) <= MAX_FILES
     if not files or not all(_HEX.fullmatch(digest) and _is_count(size) for digest, size in read.items()):
         raise PeerError("the partial state must list the files that were read by digest and size")
+    key = header["key"]
+    if not isinstance(key, str) or not (_HEX.fullmatch(key) if read else key == ""):
+        raise PeerError("the partial state must name the key of the files that it lists, and of none if there are none")
     return header
 
 
