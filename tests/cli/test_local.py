@@ -283,6 +283,25 @@ def test_randomize_refuses_a_description_that_asks_too_much(run, files, tmp_path
     assert run("local", "randomize", files / "study.json", files / "0.csv", "-o", out, "--limit-epsilon", "2")[0] == 0
 
 
+def test_randomize_sends_no_column_as_it_is_unless_the_device_says_so(run, tmp_path):
+    study, table, out = tmp_path / "study.json", tmp_path / "t.csv", tmp_path / "out.bin"
+    asked = ("--kernel", "auc", "--columns", "s", "l", "--bounds", "0", "1", "--bins", "8", "--epsilon", "1")
+    assert run("local", "describe", "ustat", *asked, "--participants", "99", "-o", study)[0] == 0
+    table.write_text("s,l\n0.5,1\n")
+    command = ("local", "randomize", study, table, "-o", out)
+    for options, allowed in (
+        (("--limit-epsilon", "1"), "no column"),
+        (("--limit-epsilon", "1", "--public-columns", "s"), "'s'"),
+        (("--public-columns", "s"), "'s'"),
+    ):
+        status, shown, said = run(*command, *options)
+        assert (status, shown, out.exists()) == (1, "", False)
+        assert f"carry the column 'l' as it is, unprotected, and this device allows that of {allowed}" in said
+        assert len(said.splitlines()) == 1
+    assert run(*command, "--limit-epsilon", "1", "--public-columns", "s", "l")[0] == 0
+    assert out.read_bytes()[9] == 1
+
+
 def test_randomize_does_not_write_over_what_it_reads(run, files):
     for taken in ("study.json", "0.csv"):
         status, _, err = run("local", "randomize", files / "study.json", files / "0.csv", "-o", files / taken)

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 
 from ogive.cli.kept_state import KeptState
 from ogive.cli.local_describe import app as describe
-from ogive.cli.options import TABLE, OutputOptions, Plot, guarantee, whole
+from ogive.cli.options import TABLE, OutputOptions, Plot, Words, guarantee, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import to_owners
 from ogive.errors import DataError, OgiveError, ParameterError, PeerError
@@ -55,6 +55,7 @@ def randomize(
     number_column: str | None = None,
     limit_epsilon: str | None = None,
     limit_delta: str | None = None,
+    public_columns: Words | None = None,
 ) -> None:
     """Randomize records where they are: one report for each row, which may then leave.
 
@@ -68,13 +69,16 @@ def randomize(
         number_column: Column with the participants' numbers, instead of --first.
         limit_epsilon: Refuse a description that asks for more, whoever wrote it.
         limit_delta: Slack in probability that is allowed beside --limit-epsilon.
+        public_columns: Columns that may be sent as they are; with --limit-epsilon and without this option there are
+            none.
     """
     from ogive.local.randomizer import Randomizer
 
     if first is not None and number_column is not None:
         raise ParameterError("give either --first or --number-column, not both")
     check_outputs(data, output, keep=[study])
-    randomizer = Randomizer(_description(study), limit=guarantee(limit_epsilon, limit_delta, None, prefix="limit-"))
+    limit = guarantee(limit_epsilon, limit_delta, None, prefix="limit-")
+    randomizer = Randomizer(_description(study), limit=limit, public=public_columns)
     with busy(f"reading {data}"):
         rows, numbers = _rows(randomizer.description, data, number_column)
     reports = randomizer.report_rows(rows, first=first or 0, numbers=numbers)

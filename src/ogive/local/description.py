@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 from ogive.columns import Binning, Domain
 from ogive.errors import OgiveError, ParameterError, PeerError
 from ogive.local.base import Oracle
+from ogive.local.classes import PublicClasses
 from ogive.local.codec import HEADER_BYTES, MAX_PARTICIPANTS, TAG_BYTES
 from ogive.local.oracles import oracle_from_dict
 from ogive.local.rounding import check_rounding
@@ -54,7 +55,8 @@ class Description:
 
     Raises:
         ParameterError: a field is out of range, or they do not fit each other: the oracle has another number of
-            symbols than the domain, or costs more than was promised.
+            symbols than the domain, would send something else than the last column as it is, or costs more than was
+            promised.
     """
 
     schema: ClassVar[str] = SCHEMA
@@ -95,11 +97,24 @@ class Description:
             raise ParameterError(
                 f"the oracle has {self.oracle.size} symbols, but the columns have {self.domain.size} combinations"
             )
+        *others, last = self.domain.columns
+        if isinstance(self.oracle, PublicClasses) and (
+            not others or isinstance(last, Binning) or last.size != self.oracle.classes
+        ):
+            raise ParameterError(
+                f"the oracle sends {self.oracle.classes} classes as they are, so the last of several columns must be "
+                "a label or categories, as many as there are classes"
+            )
         for column in self.domain.columns:
             if isinstance(column, Binning) and column.missing == "drop":
                 raise ParameterError(
                     "missing='drop' does not fit reports, which everybody can count; use missing='low' or 'high'"
                 )
+
+    @property
+    def public_columns(self) -> tuple[str, ...]:
+        """Names of the columns that a report carries as they are, which nothing protects."""
+        return (self.domain.columns[-1].column,) if isinstance(self.oracle, PublicClasses) else ()
 
     @property
     def report_bytes(self) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import os
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -35,24 +36,26 @@ class Randomizer:
             the secret, the description, the number and what the record is rounded to.
         source: Random bits; the operating system's unless a test replays some. Not together with a secret.
         limit: The most that a report may cost, `PureDP` or `ApproxDP`, which the device decides and not who asks.
+        public: Columns that a report may carry as they are. None leaves that to the description where there is no
+            limit, and allows none where there is one.
 
     Raises:
         PeerError: the description is malformed or contradicts itself.
-        BudgetError: a report would cost more than the limit.
+        BudgetError: a report would cost more than the limit, or carry a column that is not named in `public`.
         ParameterError: the secret does not have 32 bytes, or a source was given beside it.
 
-    Privacy: `description.privacy` for every report, against everybody who sees it, whatever all others do.
+    Privacy: `description.privacy` for every report, against everybody who sees it, whatever all others do; nothing for
+        `description.public_columns`.
     """
 
     def __init__(
         self, description: Any, *,
-        secret: bytes | None = None, source: Words | None = None, limit: Privacy | None = None,
+        secret: bytes | None = None, source: Words | None = None,
+        limit: Privacy | None = None, public: Iterable[str] | None = None,
     ) -> None:  # fmt: skip
         self.description = Description.of(description)
-        if limit is not None and not isinstance(limit, PureDP | ApproxDP):
-            raise ParameterError("limit must be PureDP or ApproxDP: it is what a single report is held to")
-        if limit is not None and not within(self.description.privacy, limit):
-            raise BudgetError(f"a report would cost {self.description.privacy}, and this device allows {limit}")
+        if limit is not None or public is not None:
+            _check_allowed(self.description, limit, public)
         if secret is not None:
             if not isinstance(secret, bytes) or len(secret) != SECRET_BYTES:
                 raise ParameterError(f"secret must be {SECRET_BYTES} random bytes, such as Randomizer.new_secret()")
@@ -162,6 +165,24 @@ class _HashStream:
         self._counter += blocks
         text = b"".join(hmac.digest(self._key, place.to_bytes(8, "little"), hashlib.sha256) for place in places)
         return np.frombuffer(text, "<u4")[:count]
+
+
+def _check_allowed(description: Description, limit: Privacy | None, public: Iterable[str] | None) -> None:
+    """Refuse a description that asks for more than a device allows."""
+    if limit is not None and not isinstance(limit, PureDP | ApproxDP):
+        raise ParameterError("limit must be PureDP or ApproxDP: it is what a single report is held to")
+    if limit is not None and not within(description.privacy, limit):
+        raise BudgetError(f"a report would cost {description.privacy}, and this device allows {limit}")
+    allowed = [] if public is None or isinstance(public, str) else list(public)
+    if isinstance(public, str) or not all(isinstance(name, str) for name in allowed):
+        raise ParameterError(f"public must be a list of columns, for example ['label'], got {str(public)[:40]!r}")
+    for name in description.public_columns:
+        if name not in allowed:
+            named = ", ".join(map(repr, allowed)) or "no column"
+            raise BudgetError(
+                f"a report would carry the column {name!r} as it is, unprotected, and this device allows "
+                f"that of {named}"
+            )
 
 
 def _fresh() -> Words:

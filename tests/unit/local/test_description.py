@@ -101,6 +101,34 @@ def test_every_field_decides_the_tag(changes):
     assert other.digest.startswith(other.tag)
 
 
+@pytest.mark.parametrize(
+    ("domain", "oracle"),
+    [
+        # the class would be the bin modulo 8, in clear
+        (INCOME, PublicClasses(RandomizedResponse(2, 1), 8)),
+        (SCORED, PublicClasses(RandomizedResponse(2, 1), 8)),
+        (SCORED, PublicClasses(RandomizedResponse(4, 1), 4)),
+        (JOBS, PublicClasses(RandomizedResponse(5, 1), 4)),
+        (JOBS, PublicClasses(RandomizedResponse(4, 1), 5)),
+        (Domain((Categories("job", tuple("abcdefgh")),)), PublicClasses(RandomizedResponse(2, 1), 4)),
+        (Domain((*INCOME.columns, Categories("job", tuple("abc")))), PublicClasses(RandomizedResponse(2, 1), 24)),
+        (Domain((SCORED.columns[1], SCORED.columns[0])), PublicClasses(RandomizedResponse(8, 1), 2)),
+    ],
+)
+def test_what_is_sent_as_it_is_is_a_whole_column_of_classes_and_nothing_of_another(domain, oracle):
+    assert oracle.size == domain.size
+    with pytest.raises(ParameterError, match=f"the oracle sends {oracle.classes} classes as they are, so the last of"):
+        described(domain=domain, oracle=oracle)
+    honest = ALL["classes"].to_dict()
+    with pytest.raises(PeerError, match="the description cannot be used: the oracle sends"):
+        Description.from_dict(honest | {"domain": domain.to_dict(), "oracle": oracle.to_dict()})
+
+
+def test_public_columns_are_named():
+    assert ALL["classes"].public_columns == ("sick",)
+    assert {name for name, study in ALL.items() if study.public_columns} == {"classes"}
+
+
 def test_ids_are_random():
     made = {
         Description(domain=INCOME, oracle=HaarOracle(16, 1), privacy=PureDP(1), participants=9).id for _ in range(9)

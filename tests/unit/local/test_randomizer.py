@@ -331,3 +331,23 @@ def test_a_device_decides_how_much_a_report_may_cost():
             Randomizer(study, limit=limit)
     with pytest.raises(ParameterError, match="limit must be PureDP or ApproxDP"):
         Randomizer(study, limit=ZeroConcentratedDP(1))
+
+
+def test_a_device_decides_which_columns_may_be_public():
+    study = described(AGE, SICK, oracle=PublicClasses(TreeOracle(4, 1), 2))
+    record = {"age": 3, "sick": "yes"}
+    for allowed in ({}, {"public": ["sick"]}, {"public": ("age", "sick"), "limit": PureDP(1)}):
+        assert Randomizer(study, **allowed).report(record, number=1)[9] == 1
+    for refused, named in (
+        ({"limit": PureDP(5)}, "no column"),
+        ({"public": ()}, "no column"),
+        ({"limit": PureDP(1), "public": ["age"]}, "'age'"),
+    ):
+        with pytest.raises(BudgetError, match=f"carry the column 'sick' as it is, unprotected, .* that of {named}$"):
+            Randomizer(study, **refused)
+    with pytest.raises(BudgetError, match="would cost epsilon = 1"):
+        Randomizer(study, limit=PureDP("1/2"), public=["sick"])
+    for public in ("sick", [1]):
+        with pytest.raises(ParameterError, match="public must be a list of columns"):
+            Randomizer(study, public=public)
+    assert Randomizer(described(AGE), limit=PureDP(1), public=["sick"]).report(3, number=1)
