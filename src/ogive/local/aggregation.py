@@ -182,3 +182,16 @@ def count_levels(first: int, count: int, bounds: Int64, key: Any, even: bool) ->
     for number in range(first, first + count):
         found[level_of(number, bounds, key, even)] += 1
     return found
+
+
+@njit(cache=True, nogil=True)
+def count_heard_levels(heard: UInt8, bounds: Int64, key: Any, even: bool) -> Any:
+    """How many participants of a bitmap are asked each level."""
+    found = np.zeros(bounds.size - 1, dtype=np.int64)
+    for place in range(heard.size):
+        byte = heard[place]
+        if byte:
+            for bit in range(8):
+                if byte >> bit & 1:
+                    found[level_of(8 * place + bit, bounds, key, even)] += 1
+    return found

@@ -17,8 +17,9 @@ from ogive.local.accepting import FOREIGN, KEPT, OUT_OF_RANGE, REPEATED, claim, 
 from ogive.local.base import Int64, UInt8
 from ogive.local.codec import HEADER_BYTES, read_numbers
 from ogive.local.description import Description
+from ogive.local.groups import answers_fit
 from ogive.local.journal import KEY_BYTES, Journal, opened
-from ogive.local.states import State, is_state, read_file, read_state, write_state
+from ogive.local.states import LARGEST_COUNT, State, is_state, read_file, read_state, write_state
 
 CHUNK = 1 << 20
 """Reports that are held in memory at a time, at most."""
@@ -50,10 +51,11 @@ class Counts:
         return self.duplicate + self.malformed + self.foreign
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(*(mine + theirs for mine, theirs in zip(astuple(self), astuple(other), strict=True)))
+        both = zip(astuple(self), astuple(other), strict=True)
+        return Counts(*(min(mine + theirs, LARGEST_COUNT) for mine, theirs in both))
 
     def __str__(self) -> str:
-        words = [f"{self.accepted} reports accepted"]
+        words = [f"{self.accepted} report{'' if self.accepted == 1 else 's'} accepted"]
         for count, what in (
             (self.duplicate, "of participants who had reported already"),
             (self.malformed, "malformed"),
@@ -137,7 +139,8 @@ class Collection:
             What the other one counted.
 
         Raises:
-            PeerError: it is of another description, or both heard the same participants; nothing is added then.
+            PeerError: it is of another description, both heard the same participants, or it counts more refused
+                reports than anybody can send; nothing is added then.
         """
         if other.description.digest != self.description.digest:
             raise PeerError(
@@ -148,6 +151,11 @@ class Collection:
             raise PeerError(
                 f"{shared} participants are in both partial states, but every report may be counted once; "
                 "add the reports themselves, of which the first of each participant counts"
+            )
+        if max(astuple(self.counts + other.counts)) == LARGEST_COUNT:
+            refused = self.counts.refused + other.counts.refused
+            raise PeerError(
+                f"with the partial state {refused} reports were refused, which is more than anybody can send"
             )
         self._heard |= other._heard
         self._sums += other._sums
@@ -209,6 +217,11 @@ class Collection:
             raise PeerError("the partial state contradicts itself: it heard other participants than it counts")
         if not found.description.oracle.possible(found._sums, found.accepted):
             raise PeerError("the partial state contradicts itself: its sums are of other reports than it counts")
+        if not answers_fit(found.description.oracle, found._sums, found._heard):
+            raise PeerError(
+                "the partial state contradicts itself: its reports answer other questions than the participants that "
+                "it heard are asked"
+            )
         return found
 
     def _add_several(self, source: Iterable[Any], progress: Progress | None) -> Counts:

@@ -31,7 +31,8 @@ FRONT = b"ogive partial "
 MAGIC = FRONT + b"2\n"
 _LENGTH_BYTES, _DIGEST_BYTES = 8, 32
 _HEX = re.compile(r"[0-9a-f]{64}")
-_LARGEST = 1 << 62
+LARGEST_COUNT = (1 << 62) - 1
+"""Where counting ends, so that every count that is written can be read."""
 MAX_BYTES = 1 << 31
 _NAMES = ("accepted", "duplicate", "malformed", "foreign")
 
@@ -158,4 +159,4 @@ def _header(text: bytes) -> dict[str, Any]:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _LARGEST
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT

@@ -201,7 +201,7 @@ def test_of_several_reports_of_one_number_the_first_counts():
     found = Collection(study)
     found.add(first + second)
     assert found.sums.tolist() == [0, 0, 1, 0, 0, 0]
-    assert str(found.counts) == "1 reports accepted; 1 refused: of participants who had reported already"
+    assert str(found.counts) == "1 report accepted; 1 refused: of participants who had reported already"
 
 
 def test_refusals_are_told_by_kind():

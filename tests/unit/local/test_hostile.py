@@ -1,5 +1,6 @@
 """What hostile participants and hostile aggregators can do: no more than honest ones, over every byte there is."""
 
+import dataclasses
 import errno
 import hashlib
 import io
@@ -14,7 +15,7 @@ import pytest
 from helpers.choices import randomizer
 
 from ogive import Grid, ParameterError, PeerError, PureDP
-from ogive.columns import Binning, Domain
+from ogive.columns import Binning, Categories, Domain
 from ogive.local import (
     Collection,
     Description,
@@ -84,6 +85,12 @@ def test_all_ones_is_an_honest_report_of_unary_oracles(monkeypatch):
     chances = {law(symbol, 0)[bytes([31])] for symbol in range(5)}
     assert chances == {oracle.chance**4 / 2}
     assert not oracle.add(np.zeros(6, np.int64), np.array([0]), np.array([[63]], np.uint8))[0], "a sixth bit"
+
+
+def answers(oracle):
+    """Who is asked which level; None where everybody is asked the same."""
+    inner = getattr(oracle, "inner", oracle)
+    return inner.assignment if inner.name == "haar" else getattr(inner, "levels_of", None)
 
 
 def counts_of(oracle, sums):
@@ -160,6 +167,9 @@ def test_possible_sums_are_those_of_some_reports_and_no_others(oracle, most):
 
 def described(oracle, participants=40):
     domain = Domain((Binning("x", Grid.linear(0, oracle.size, bins=oracle.size)),))
+    if isinstance(oracle, PublicClasses):
+        bins = Binning("x", Grid.linear(0, oracle.inner.size, bins=oracle.inner.size))
+        domain = Domain((bins, Categories("class", tuple(range(oracle.classes)))))
     return Description(domain=domain, oracle=oracle, privacy=PureDP(1), participants=participants, id="2" * 32)
 
 
@@ -198,6 +208,59 @@ def test_states_with_sums_that_no_reports_have_are_refused(oracle, change):
     assert resigned(data, lambda sums: None) == data
     with pytest.raises(PeerError, match="its sums are of other reports than it counts"):
         Collection.load(resigned(data, change))
+
+
+LEVELLED = [oracle for oracle in ORACLES if answers(oracle) is not None]
+
+
+@pytest.mark.parametrize("oracle", LEVELLED, ids=name)
+def test_a_state_cannot_choose_what_its_participants_were_asked(oracle):
+    """A state with each single honest report at another level: its sums are possible, its numbers say otherwise."""
+    study = described(oracle)
+    assignment = answers(oracle)
+    numbers = np.array([0, 3, 7, 8, 21, 38, 39])
+    rng = np.random.default_rng(3)
+    table = {column.column: rng.integers(0, column.size, len(numbers)) for column in study.domain.columns}
+    reports = Randomizer(study, source=KeyedSource(bytes(32))).reports(table, numbers=numbers)
+    for place, number in enumerate(numbers.tolist()):
+        honest = Collection(study)
+        honest.add(reports)
+        assert Collection.load(honest.to_bytes()).accepted == len(numbers)
+        others = np.arange(40)[assignment.of(np.arange(40)) != assignment.of(numbers)[place]]
+        one = reports[place * study.report_bytes :][: study.report_bytes]
+        moved = one[:5] + int(others[0]).to_bytes(4, "little") + bytes([0] * oracle.payload_bytes)
+        for report, sign in ((one, -1), (moved, 1)):
+            part = Collection(study)
+            part.add(report)
+            assert part.accepted == 1
+            honest._sums += sign * part._sums
+        assert oracle.possible(honest._sums, len(numbers)), number
+        with pytest.raises(PeerError, match="its reports answer other questions than the participants that it heard"):
+            Collection.load(honest.to_bytes())
+
+
+def test_there_are_oracles_of_every_kind_with_levels():
+    assert {name(oracle).split("-")[0] for oracle in LEVELLED} == {"haar", "tree", "classes"}
+
+
+@pytest.mark.parametrize("kind", ["duplicate", "malformed", "foreign"])
+def test_counts_end_before_a_state_that_cannot_be_read_is_written(kind):
+    study = described(RandomizedResponse(6, 1))
+    forged = Collection(study)
+    forged.add(reports_of(study, 0, 3))
+    forged.counts = dataclasses.replace(forged.counts, **{kind: states.LARGEST_COUNT})
+    forged = Collection.load(forged.to_bytes())
+    found = Collection(study)
+    found.add(reports_of(study, 20, 5) + b"cut")
+    before = found.to_bytes()
+    for one, other in ((found, forged), (forged, found)):
+        with pytest.raises(PeerError, match="reports were refused, which is more than anybody can send"):
+            one.merge(other)
+    assert found.to_bytes() == before
+    again = reports_of(study, 0, 3)
+    forged.add(again + b"cut")
+    forged.add(b"\0" * study.report_bytes)
+    assert getattr(Collection.load(forged.to_bytes()).counts, kind) == states.LARGEST_COUNT
 
 
 def test_sums_that_overflow_to_the_right_total_are_refused():
