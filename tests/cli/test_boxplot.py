@@ -78,6 +78,9 @@ def test_a_ledger_pays_once_and_a_report_shows_the_boxes(run, table, tmp_path):
         ((*ONE, "--method", "smith"), "method"),
         ((*ONE, "--method", "five_numbers", "--shares", "1", "0", "0", "0", "0"), "shares must be five numbers"),
         ((*ONE, "--beyond", "1.5"), "must be a whole number"),
+        ((*ONE, "--beyond", "3"), "--beyond is of --method five_numbers"),
+        ((*ONE, "--shares", *["0.2"] * 5), "--shares is of --method five_numbers"),
+        ((*ONE, "--method", "five_numbers", "--curve", "tree_ls"), "--curve is of --method resample"),
         ((*COLORS,), "say how much privacy"),
     ],
 )
@@ -103,6 +106,10 @@ def test_a_plan_compares_ways_to_draw_the_boxes_and_reads_no_records(run):
     status, out, _ = run("plan", "boxplot", *asked, "--method", "five_numbers")
     assert status == 0
     assert "Laplace and one-sided on" in out
+    # five numbers are one of the ways that are compared, whichever is taken
+    status, out, err = run("plan", "boxplot", *asked, "--beyond", "30", "--curve", "tree_ls")
+    assert (status, err) == (0, "")
+    assert "five_numbers" in out
 
 
 def test_draws_violins_where_asked(run, table, tmp_path):

@@ -229,6 +229,16 @@ def test_show_reads_like_a_bank_statement(folder, run):
     assert (entry["statistic"], entry["state"], "estimate" in entry) == ("ecdf", "released", False)
 
 
+def test_show_tells_reports_of_owners_from_what_a_curator_released(folder, run):
+    asked = ("--column", "age", "--bounds", "0", "120", "--bins", "16", "--epsilon", "0.5", *BOOKS)
+    for trust in ("central", "local"):
+        status, _, err = run("ecdf", "people.csv", *asked, "--trust", trust)
+        assert status == 0, err
+    _, curator, owners, *_ = run("ledger", "show", "budget.db")[1].splitlines()
+    assert curator.endswith("epsilon = 0.5")
+    assert owners.endswith("epsilon = 0.5  trust local")
+
+
 def test_limit_changes_what_may_be_spent(folder, run):
     assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS)[0] == 0
     limit = ("ledger", "limit", "budget.db", "--data-set", "people")

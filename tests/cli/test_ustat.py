@@ -2,6 +2,7 @@
 
 import json
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 
 import ogive
 from ogive.cli import main
+from ogive.kernels.naming import MEASURES
 
 RNG = np.random.default_rng(6)
 N = 3_000
@@ -245,6 +247,19 @@ def test_bad_use_gives_one_clear_line_in_options(run, table, case):
     assert err.count("\n") == 1
     assert message in err
     assert not speaks_python(err)
+
+
+def test_help_and_the_page_name_every_kernel_that_has_a_name(run):
+    page = (Path(__file__).parents[2] / "docs" / "command_line.md").read_text()
+    [row] = [line for line in page.splitlines() if line.startswith("| `--kernel")]
+    told = {
+        "ustat": run("ustat", "--help")[1],
+        "plan": run("plan", "ustat", "--help")[1],
+        "local": run("local", "describe", "ustat", "--help")[1],
+        "page": row,
+    }
+    for place, text in told.items():
+        assert set(MEASURES) <= set(re.findall(r"\w+", text)), place
 
 
 @pytest.mark.parametrize("command", ["roc", "calibration", "bounds"])

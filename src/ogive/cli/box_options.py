@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.options import Words, whole
+from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
     from ogive.queries import LabelValue
@@ -58,6 +59,22 @@ class BoxOptions(GroupOptions):
 
     expected_records: Annotated[int | None, Parameter(converter=whole)] = None
     """A public guess of the number of all records, where that number is private."""
+
+    def check(self) -> None:
+        """Refuse options of the way that is not taken; in a plan, which compares both ways, each has its own.
+
+        Raises:
+            ParameterError: there is one.
+        """
+        five = self.method == "five_numbers"
+        for option, given, of_five in (
+            ("--shares", self.shares is not None, True),
+            ("--beyond", self.beyond != 0, True),
+            ("--curve", self.curve != "auto", False),
+        ):
+            if given and of_five is not five:
+                owner = "five_numbers" if of_five else "resample"
+                raise ParameterError(f"{option} is of --method {owner}; leave it out, or take that method")
 
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments for the statistic."""

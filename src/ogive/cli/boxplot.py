@@ -54,6 +54,7 @@ def boxplot(
         raise ParameterError("--violins says how --plot draws, so name a picture, for example --plot boxes.png")
     if violins and boxes.method == "five_numbers":
         raise ParameterError("--violins needs a whole curve, which --method resample releases")
+    boxes.check()
     statistic = Boxplot(measure.column, **boxes.arguments(), **measure.arguments())
     release_and_publish(
         statistic,

@@ -24,7 +24,7 @@ class PairOptions:
 
     kernel: str = "gini"
     """gini, gini_coefficient, variance, collision (entropy), collision_probability, kendall (tau-a), kendall_b,
-    gamma, auc or vus."""
+    gamma, auc, auc_private (as auc with --private-labels) or vus."""
 
     bounds: Words = ()
     """Smallest and largest possible value, public: two numbers or dates for all columns, or two for each."""

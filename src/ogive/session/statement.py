@@ -11,6 +11,8 @@ from ogive.statistics.asked import asked_name, subjects
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
 
+_USUAL_TRUST = "central"  # which a statement leaves out
+
 
 def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> str:
     """The account like a bank statement: its unit, a line for each spend, the limit and what is left.
@@ -49,7 +51,10 @@ def subject(question: Mapping[str, Any]) -> str:
 
 
 def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:
-    notes = [] if entry.part is None else [f"part {entry.part}"]
+    trust = entry.question.get("trust", _USUAL_TRUST)
+    notes = [] if trust == _USUAL_TRUST else [f"trust {trust}"]
+    if entry.part is not None:
+        notes.append(f"part {entry.part}")
     if entry.state == "reserved":
         notes.append("not finished: ask again, which costs no more")
     elif asked > 1:
