@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 
 from ogive.statistics.recipes_reports import owners_answer
@@ -10,7 +11,7 @@ from ogive.statistics.ustatistic_curator import Counts, Exact, Kernels, counts, 
 from ogive.statistics.ustatistic_hierarchy import Hierarchical, hierarchical
 from ogive.statistics.ustatistic_reports import ORACLES, reports
 from ogive.statistics.ustatistic_surface import surface
-from ogive.statistics.ustatistic_ways import Asked, Way, best, of_classes
+from ogive.statistics.ustatistic_ways import DOES_NOT_FIT, Asked, Way, best, of_classes
 
 BY_CURATORS: dict[str, Callable[[Asked], Way]] = {Kernels.name: kernels, Counts.name: counts}
 """What makes each way of those who see records, with its best number of bins where that is free."""
@@ -37,6 +38,9 @@ METHODS = {**BY_CURATORS, **BY_OWNERS}
 def chosen(asked: Asked, method: str) -> Way:
     """The named way, or the one with the smallest predicted error of those that fit; the exact one without privacy.
 
+    Of a curator's ways those that round values compete only where none fits that does not: how far rounding moves the
+    value depends on the records, so an interval that is right for all of them is wide.
+
     Raises:
         ParameterError, UnsupportedError, ScaleError: it does not fit, or none does.
     """
@@ -44,5 +48,9 @@ def chosen(asked: Asked, method: str) -> Way:
         return Exact(asked)
     if method != "auto":
         return METHODS[method](asked)
-    ways = BY_OWNERS if owners_answer(asked.terms) else BY_CURATORS
-    return best(partial(make, asked) for make in ways.values())
+    if owners_answer(asked.terms):
+        return best(partial(make, asked) for make in BY_OWNERS.values())
+    if not asked.exactly_binned:
+        with suppress(*DOES_NOT_FIT):
+            return kernels(asked)
+    return best(partial(make, asked) for make in BY_CURATORS.values())

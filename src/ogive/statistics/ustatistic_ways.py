@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.kernels.base import Measure
+from ogive.kernels.cells import widths
 from ogive.kernels.in_order import InOrder
 from ogive.queries import Answer, Query, RowValues
 from ogive.statistics.base import Terms
@@ -24,6 +25,8 @@ Float64 = NDArray[np.float64]
 
 USUAL_RECORDS = 10_000
 """Records that methods and bins are chosen for where their number is private and nobody guessed it."""
+
+_ANY_BINS = 2
 
 DOES_NOT_FIT = (ParameterError, UnsupportedError, ScaleError, BudgetError)
 
@@ -60,6 +63,11 @@ class Asked:
     def free(self) -> int:
         """How many columns leave their bins to the method."""
         return sum(each.free for each in self.columns)
+
+    @property
+    def exactly_binned(self) -> bool:
+        """Whether every bin holds one value, as of categories and whole numbers, so that bins round nothing."""
+        return not any(widths(column).any() for column in self.domain(_ANY_BINS).columns)
 
     def domain(self, bins: int) -> Domain:
         """The domain that kernels look at, with so many bins of the free columns."""
