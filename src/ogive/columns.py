@@ -23,6 +23,7 @@ Float64 = NDArray[np.float64]
 
 MISSING_POLICIES = ("refuse", "low", "high", "drop")
 OUTSIDE_POLICIES = ("clip", "refuse")
+FRACTION_POLICIES = ("up", "refuse")
 MAX_GROUPS = 1000
 MAX_SYMBOLS = 1 << 24
 
@@ -51,18 +52,25 @@ class Binning:
             bound), or "drop" (not counted; only where the number of records is private).
         outside: What a value outside the grid's bounds means: "clip" (counted at the nearer bound) or
             "refuse" (an error).
+        fractions: What a value between two whole numbers means on a grid of integers: "up" (counted at the next
+            whole number, as a distribution function counts it) or "refuse" (an error: it has no place there).
     """
 
     column: str
     grid: Grid
     missing: str = "refuse"
     outside: str = "clip"
+    fractions: str = "up"
 
     def __post_init__(self) -> None:
         if self.missing not in MISSING_POLICIES:
             raise ParameterError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {self.missing!r}")
         if self.outside not in OUTSIDE_POLICIES:
             raise ParameterError(f"outside must be one of {', '.join(OUTSIDE_POLICIES)}, got {self.outside!r}")
+        if self.fractions not in FRACTION_POLICIES:
+            raise ParameterError(f"fractions must be one of {', '.join(FRACTION_POLICIES)}, got {self.fractions!r}")
+        if self.fractions == "refuse" and self.grid.kind != "integers":
+            raise ParameterError("only a grid of integers can refuse fractions; leave out fractions='refuse'")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -75,7 +83,8 @@ class Binning:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"column": self.column, "grid": self.grid.to_dict(), "missing": self.missing, "outside": self.outside}
+        data = {"column": self.column, "grid": self.grid.to_dict(), "missing": self.missing, "outside": self.outside}
+        return data if self.fractions == "up" else {**data, "fractions": self.fractions}
 
     @property
     def size(self) -> int:
@@ -85,6 +94,10 @@ class Binning:
     def symbols(self, values: Float64) -> Int64:
         """0-based bin of each number of the grid, which is not NaN; values outside are clipped."""
         return self.grid.bin_of(values)
+
+    def holds_fractions(self, values: Float64) -> bool:
+        """Whether some of these numbers, which may be NaN or infinite, are fractions that the column refuses."""
+        return self.fractions == "refuse" and bool((np.floor(values) < values).any())
 
     def cells(self) -> tuple[Float64, Float64]:
         """Smallest and largest number in each bin, each of shape (bins,); the same for whole numbers."""
@@ -101,7 +114,8 @@ class Binning:
             ParameterError: a field is missing or out of range.
         """
         grid = Grid.from_dict(data.get("grid") or {})
-        return Binning(_text(data, "column"), grid, _text(data, "missing"), _text(data, "outside"))
+        fractions = _text(data, "fractions") if "fractions" in data else "up"
+        return Binning(_text(data, "column"), grid, _text(data, "missing"), _text(data, "outside"), fractions)
 
 
 @dataclass(frozen=True)

@@ -30,6 +30,7 @@ _PHRASES = (
     (r"\bname='([^\s']+)'", r"--data-set \1"),
     (r"\bname=('[^']+')", r"--data-set \1"),
     (r"^name must be\b", "--data-set must be"),
+    (r"^name at least one column$", "name at least one column with --columns"),
     (r"\bcategories=\{'?([^\s':]+)'?: \((\w+), (\w+), (\w+)\)\}", r"--categories \1=\2,\3,\4"),
     (r"\bcategories=\{'?([^\s':]+)'?: \('(\w+)', '(\w+)'\)\}", r"--categories \1=\2,\3"),
     (r"\bcategories=\{('[^']+'): \((\w+), (\w+), (\w+)\)\}", r"--categories \1=\2,\3,\4"),
@@ -56,7 +57,7 @@ _PHRASES = (
 )
 
 # advice on what a statistic asks for, which a description fixes
-_ABOUT_THE_STUDY = "(say what|say which|widen the bounds|name all|write them as|check positive)"
+_ABOUT_THE_STUDY = "(say what|say which|widen the bounds|name all|write them as|check positive|use grid)"
 _FIXED = "the description fixes what is accepted, and who wrote it with ogive local describe can"
 
 
@@ -69,7 +70,6 @@ def in_options(message: str) -> str:
 
 def to_owners(message: str) -> str:
     """What is said of records that a description does not accept: who asked can change that, their owners cannot."""
-    message = message.removesuffix(", or, under ADD_OR_REMOVE, 'drop'")
     return re.sub(rf"; (?={_ABOUT_THE_STUDY}\b)", f"; {_FIXED} ", message)
 
 

@@ -85,6 +85,8 @@ def numbers_of(column: Column, values: Any) -> Float64:
         if numbers.min() < low or numbers.max() > high:
             bounds = f"{column.grid.label(low)} to {column.grid.label(high)}"
             raise DataError(f"column {column.column!r} has a value outside {bounds}, which this column refuses")
+    if column.holds_fractions(numbers):
+        raise DataError(f"column {column.column!r} has a value that is not whole; only whole numbers are asked")
     return np.clip(numbers, column.grid.low, column.grid.high) + 0.0  # one number for both zeros
 
 

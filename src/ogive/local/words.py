@@ -7,48 +7,102 @@ categories, is shown in quotes and without characters that a terminal would obey
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from ogive.columns import Binning, Categories, Column, Label
+from ogive.local.classes import PublicClasses
 from ogive.privacy import ApproxDP, number_text
 
 if TYPE_CHECKING:
     from ogive.local.description import Description
 
 _SHOWN = 12
+_LARGEST_SHOWN = 20.0
+_AS_GOOD_AS_SURE = 0.99
 
 
 def told(description: Description) -> str:
     """What a participant should read before answering, some lines of text."""
-    oracle = description.oracle
-    columns = [f"  - {_asked(column, description.rounding)}" for column in description.domain.columns]
-    odds = math.exp(min(float(description.privacy.epsilon), 700.0))
+    columns = description.domain.columns
     lines = [
-        f"Collection {_quoted(description.title) if description.title else description.id}",
+        f"Collection {_quoted(description.title)}, {description.id}"
+        if description.title
+        else f"Collection {description.id}",
         f"{description.participants} participants are asked for:",
-        *columns,
+        *(f"  - {_asked(column, description.rounding)}" for column in columns),
+        *_purpose(description.statistic),
         "",
         "What is sent",
-        f"  One report of {description.report_bytes} bytes: which collection it is for, your number, and random bytes",
-        f"  that depend a little on your answer (method {oracle.name}, {oracle.size} possible answers). Your answer",
-        "  itself never leaves your device.",
+        *_sent(description),
         "",
         "What it reveals",
-        f"  {description.privacy}: no report is more than {odds:.3g} times as likely for your answer as for any other.",
-        f"  Who thought two answers equally likely is sure of one to at most {100 * odds / (1 + odds):.3g} % after it.",
-    ]
-    if isinstance(description.privacy, ApproxDP):
-        lines.append(f"  This may fail with a probability of {number_text(description.privacy.delta)}.")
-    if oracle.name == "classes":
-        name = description.domain.columns[-1].column
-        lines.append(f"  The column {_quoted(name)} is public here: it is sent as it is, and is not protected at all.")
-    lines += [
+        *_revealed(description),
         "",
         "What is not protected",
         "  That you take part, your number, and where and when you send from. Answer once: a second report costs as",
         "  much as the first.",
     ]
+    if any(map(_refuses, columns)):
+        lines += [
+            "  Where a value is not accepted nothing is sent, and who collects the reports can see that yours did not",
+            "  come.",
+        ]
     return "\n".join(lines)
+
+
+def _purpose(statistic: Mapping[str, Any] | None) -> list[str]:
+    if statistic is None:
+        return ["Who asks does not say what for."]
+    names = _names(statistic)
+    said = f"for {', '.join(map(_quoted, names))}" if names else "for something that has no name"
+    return [f"Who asks says that it is {said}; nothing keeps reports from being used otherwise."]
+
+
+def _names(statistic: Mapping[str, Any]) -> list[object]:
+    """What a statistic is called, from the outside in."""
+    found = [statistic["name"]] if "name" in statistic else []
+    kernel = statistic.get("kernel")
+    return [*found, *(_names(kernel) if isinstance(kernel, dict) else [kernel] if isinstance(kernel, str) else [])]
+
+
+def _sent(description: Description) -> list[str]:
+    oracle = description.oracle
+    inner = oracle.inner if isinstance(oracle, PublicClasses) else oracle
+    first = f"  One report of {description.report_bytes} bytes: which collection it is for, your number,"
+    if public := description.public_columns:
+        first += f" {_quoted(public[0])} as it is,"
+        drawn = "  and bytes that are drawn at random, some more often for your other answers than for others"
+    else:
+        drawn = "  and bytes that are drawn at random, some more often for your answer than for others"
+    return [first, drawn, f"  (method {inner.name}, {inner.size} possible answers)."]
+
+
+def _revealed(description: Description) -> list[str]:
+    privacy, public = description.privacy, description.public_columns
+    epsilon = float(privacy.epsilon)
+    often = f"{math.exp(epsilon):.3g}" if epsilon <= _LARGEST_SHOWN else f"e^{number_text(privacy.epsilon)}"
+    rest = "your other answers" if public else "your answer"
+    lines = [f"  {privacy}: no report is more than {often} times as likely for {rest} as for any other."]
+    sure = 1 / (1 + math.exp(-epsilon))
+    if sure < _AS_GOOD_AS_SURE:
+        lines.append(f"  Who thought two answers equally likely is sure of one to at most {100 * sure:.3g} % after it.")
+    else:
+        lines.append(
+            "  That is next to no protection: who sees the report may be as good as sure of what you answered."
+        )
+    if isinstance(privacy, ApproxDP):
+        lines.append(f"  This may fail with a probability of {number_text(privacy.delta)}.")
+    lines += [
+        f"  The column {_quoted(name)} is public here: it is sent as it is, and is not protected at all."
+        for name in public
+    ]
+    return lines
+
+
+def _refuses(column: Column) -> bool:
+    """Whether there are values that a device does not take."""
+    return not isinstance(column, Binning) or "refuse" in (column.outside, column.missing, column.fractions)
 
 
 def _asked(column: Column, rounding: str) -> str:
@@ -57,10 +111,11 @@ def _asked(column: Column, rounding: str) -> str:
         grid = column.grid
         outside = {"clip": "counted at the nearer bound", "refuse": "not accepted"}[column.outside]
         missing = {"refuse": "not accepted", "low": "counted at the lower bound", "high": "counted at the upper bound"}
+        whole = ", a fraction is not accepted" if column.fractions == "refuse" and grid.unit == "number" else ""
         step = "rounded at random" if rounding == "randomized" else f"in {grid.bins} bins"
         return (
             f"{name}, from {grid.label(grid.low)} to {grid.label(grid.high)}, {step}; "
-            f"values outside are {outside}, a missing one is {missing[column.missing]}"
+            f"values outside are {outside}, a missing one is {missing[column.missing]}{whole}"
         )
     if isinstance(column, Label):
         return f"{name}, whether it is {_listed(column.positive)} or not"

@@ -37,6 +37,23 @@ def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
         raise DataError(f"column {binning.column!r} has values outside {low} to {high}; {advice or 'widen the bounds'}")
 
 
+def refuse_fractions(values: Float64, binning: Binning) -> None:
+    """Refuse numbers that are not whole where a grid of integers holds nothing else.
+
+    Args:
+        values: Numbers of the grid, NaN where missing.
+        binning: The grid and the policy.
+
+    Raises:
+        DataError: there is one.
+    """
+    if binning.holds_fractions(values):
+        raise DataError(
+            f"column {binning.column!r} has values that are not whole, which a grid of integers does not hold; "
+            "use grid='linear'"
+        )
+
+
 def missing_message(binning: Binning, choices: str) -> str:
     """What is said of missing values that a policy refuses."""
     return f"column {binning.column!r} has missing values; say what they mean with missing={choices}"

@@ -16,7 +16,7 @@ from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.errors import DataError
 from ogive.queries import Cells, RowValues
 from ogive.records.labels import Classes, Columns, LabelCodes, Places
-from ogive.records.policies import missing_message, refuse_outside
+from ogive.records.policies import missing_message, refuse_fractions, refuse_outside
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -91,11 +91,12 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
 def _bounded(values: Float64, binning: Binning) -> Float64:
     """Numbers within the bounds; NaN only where a missing value is to be dropped."""
     refuse_outside(values, binning, "widen the bounds, or count them at the nearer bound with outside='clip'")
+    refuse_fractions(values, binning)
     found: Float64 = np.clip(values, binning.grid.low, binning.grid.high) + 0.0  # one number for both zeros
     missing = np.isnan(found)
     if missing.any():
         if binning.missing == "refuse":
-            raise DataError(missing_message(binning, "'low' or 'high', or, under ADD_OR_REMOVE, 'drop'"))
+            raise DataError(missing_message(binning, "'low' or 'high'"))
         if binning.missing != "drop":
             found[missing] = binning.grid.low if binning.missing == "low" else binning.grid.high
     return found

@@ -39,12 +39,18 @@ class Described:
     """One column: its domain for any number of bins, or one whose bins are fixed.
 
     Fields:
-        column: As it is with two bins, where the number is free.
+        column: As it is with two bins, where the number is free. On a grid of integers it refuses fractions: each
+            bin stands for a single number, as kernels take it.
         free: Whether the number of bins is left to the method.
     """
 
     column: Column
     free: bool = False
+
+    def __post_init__(self) -> None:
+        column = self.column
+        if isinstance(column, Binning) and column.grid.kind == "integers" and column.fractions != "refuse":
+            object.__setattr__(self, "column", dataclasses.replace(column, fractions="refuse"))
 
     def with_bins(self, bins: int) -> Column:
         """The column with so many bins, where their number is free."""
@@ -162,19 +168,20 @@ def _of_list(given: Any, name: str) -> tuple[LabelValue, ...] | None:
 
 
 def check_number(measure: Measure, names: Sequence[str]) -> None:
-    """Refuse fewer or more columns than a measure that is known by name looks at, before any is described.
+    """Refuse no columns, and fewer or more than a measure that is known by name looks at, before any is described.
 
     Raises:
-        ParameterError: the number is another.
+        ParameterError: there is none, or the number is another.
     """
     wanted = _TWO_COLUMNS.get(measure.name)
     if wanted is not None and len(names) != 2:
         what, one, other = wanted
-        listed = ", ".join(map(repr, names))
+        listed = f"{len(names)}: {', '.join(map(repr, names))}" if names else "none"
         raise ParameterError(
-            f"{measure.name} needs two columns, {what}, for example columns=('{one}', '{other}'), "
-            f"got {len(names)}: {listed}"
+            f"{measure.name} needs two columns, {what}, for example columns=('{one}', '{other}'), got {listed}"
         )
+    if not names:
+        raise ParameterError("name at least one column")
 
 
 def classes_of(given: Sequence[Any], categories: Any) -> int:
@@ -183,6 +190,8 @@ def classes_of(given: Sequence[Any], categories: Any) -> int:
     Raises:
         ParameterError: they are not listed.
     """
+    if not given:
+        return _FEWEST
     last = given[-1]
     if isinstance(last, str):
         listed = _of_list(categories, last)

@@ -266,3 +266,35 @@ def test_rows_that_were_given_as_like_are_repeated():
     assert sorted(found[:20]) == sorted(exact * 2)
     assert all(row in exact for row in found[20:])
     assert shape.sums(Cells(DOMAIN)).tolist() == slow_cells(found)
+
+
+WHOLE = Binning("stars", Grid.integers(1, 5), fractions="refuse")
+
+
+@pytest.mark.parametrize("aggregate", [Cells, RowValues])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_column_of_whole_numbers_refuses_others_without_quoting_them(kind, aggregate, tmp_path):
+    table = a_table(300)
+    whole = aggregate(Domain((WHOLE,)))
+    kept = Records.of(KINDS[kind](table, tmp_path)).aggregate(whole)
+    assert kept.tolist() == Records.of(table).aggregate(aggregate(Domain((STARS,)))).tolist()
+    table["stars"] = table["stars"].astype(float)
+    table["stars"][299] = 2.424242
+    with pytest.raises(DataError) as caught:
+        Records.of(KINDS[kind](table, tmp_path)).aggregate(whole)
+    assert str(caught.value) == (
+        "column 'stars' has values that are not whole, which a grid of integers does not hold; use grid='linear'"
+    )
+    Records.of(table).aggregate(aggregate(Domain((STARS,))))  # the control: elsewhere a fraction is counted
+
+
+def test_infinite_and_missing_values_are_no_fractions():
+    column = Binning("stars", WHOLE.grid, missing="low", fractions="refuse")
+    rows = RowValues(Domain((column,)))
+    found = rows.values(Records.of({"stars": [math.inf, -math.inf, math.nan, 3.0]}).aggregate(rows))
+    assert found.ravel().tolist() == [5, 1, 1, 3]
+
+
+def test_missing_values_of_rows_are_not_said_to_be_droppable():
+    with pytest.raises(DataError, match=r"say what they mean with missing='low' or 'high'$"):
+        Records.of({"stars": [1.0, math.nan]}).aggregate(Cells(Domain((STARS,))))
