@@ -140,6 +140,11 @@ NO_HEADER = {
     "mixed": "N424242,refused\nbob,8\neve,none of your business\n",
     "one_row_of_two": "N424242,HIV\n,\n",
     "twice": "N424242,N424242,2020-01-05\nbob,bob,2021-03-04\n",
+    "letter": "N424242,y\nbob,n\n",
+    "letter_late": "N424242,y\nbob,1\neve,t\n",
+    "letter_alone": "y\n7\n",
+    "letter_of_text": "y,N424242\n7,bob\n",
+    "letter_blank": "N424242,y\n8,\n",
 }
 
 
@@ -161,8 +166,10 @@ def test_a_first_line_that_may_be_a_record_is_not_shown(tmp_path, case, column):
         'job,age\nx,33\n"' + "y" * (1 << 20) + '",4\n',
         "job;when\nx;2024-01-01\ny;\n",
         "job,age\nx,\ny,7\n",
+        "job,age,y\nx,7,yes\nz,8,no\n",
+        "job,y,t,age\nx,0,1.5,2\nz,1,,3\n",
     ],
-    ids=["number", "unnamed_index", "long_field", "date", "missing_first"],
+    ids=["number", "unnamed_index", "long_field", "date", "missing_first", "letter_of_words", "letters_of_numbers"],
 )
 def test_names_above_values_are_shown(tmp_path, content):
     path = tmp_path / "t.csv"

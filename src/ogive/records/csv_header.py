@@ -2,8 +2,9 @@
 
 Messages list the names of columns. A file without a header has a record in their place, which must not
 be shown. The names are shown only where nothing in the first line looks like a value, and the rows below
-show that it is no row: some column holds nothing but values below a name that is none. What this cannot
-tell from a header is a record with a remark of its own where all others have values.
+show that it is no row: some column holds nothing but values below a name that is none. A single letter that may
+be short for a truth value, as y, is a name where no letter stands below it. What this cannot tell from a header is a
+record with a remark of its own where all others have values.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ _VALUE = re.compile(
     r"[\s$€£(]*[-+.,]?\d|(true|false|yes|no|y|n|t|f|nan|[-+]?inf|infinity|null|none|na|n/a|missing|unknown|[-.?])\s*$",
     re.I,
 )
+_LETTER = re.compile(r"\s*[a-z]\s*$", re.I)
 # what no column's name holds, but bytes of something else that happen to be UTF-8
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
@@ -102,7 +104,8 @@ def _are_names(names: Sequence[str], rows: Sequence[Sequence[str]]) -> bool:
     proven = False
     for position, name in enumerate(names):
         cells = {row[position].strip() for row in rows if len(row) > position} - {""}
-        if _VALUE.match(name) or name.strip() in cells:
+        letter = bool(_LETTER.match(name)) and bool(cells) and not any(map(_LETTER.match, cells))
+        if (_VALUE.match(name) and not letter) or name.strip() in cells:
             return False
-        proven |= bool(name.strip() and cells) and all(map(_VALUE.match, cells))
+        proven |= bool(name.strip() and cells) and not _VALUE.match(name) and all(map(_VALUE.match, cells))
     return proven
