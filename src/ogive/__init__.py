@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from ogive.statistics.pairwise.bounds_generic import optimal_bins
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
     from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
+    from ogive.statistics.recipes_hierarchy import HierarchyAuc
     from ogive.statistics.recipes_reports import Reports
     from ogive.statistics.recipes_selected import PrivateSelection
     from ogive.statistics.recipes_whole import HistogramQueries, Projection
@@ -89,6 +90,7 @@ _HOME = {
     "Distances": "statistics.distances",
     "Ecdf": "statistics.ecdf",
     "Grid": "grids",
+    "HierarchyAuc": "statistics.recipes_hierarchy",
     "HistogramQueries": "statistics.recipes_whole",
     "HosmerLemeshow": "statistics.calibration",
     "Ledger": "ledger",
@@ -166,6 +168,7 @@ __all__ = [
     "Distances",
     "Ecdf",
     "Grid",
+    "HierarchyAuc",
     "HistogramQueries",
     "HosmerLemeshow",
     "Ledger",

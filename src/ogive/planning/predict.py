@@ -245,7 +245,8 @@ class Planner:
             if self.given:
                 errors = self._simulate(way.settled(terms), terms, self.runs or DEFAULT_RUNS)
             self.paired = not self.given
-            return PlanRow(name, privacy, price, words, errors, (query,) == self._taken(privacy))
+            taken = (query,) == self._taken(privacy)
+            return PlanRow(name, privacy, price, words, errors, taken and self._asked_for(way))
         done = rehearse(_measured(way), terms, self.shape.sums, run=0)
         errors = self.errors(way, terms, done)
         noise = _noise(done, errors, self.records, known=self.unit.adjacency is Adjacency.REPLACE)
@@ -263,6 +264,11 @@ class Planner:
             except (ParameterError, UnsupportedError, BudgetError):
                 self.taken[privacy] = ()
         return self.taken[privacy]
+
+    def _asked_for(self, way: Ustatistic) -> bool:
+        """Whether it is read as was asked; two methods with options may have one query."""
+        assert isinstance(self.statistic, Ustatistic)
+        return isinstance(self.statistic.method, str) or way.method == self.statistic.method
 
     def errors(self, way: Statistic[Any], terms: Terms, done: Rehearsal) -> dict[str, float]:
         """All errors that can be predicted, by name: those that hold for all data, then simulated ones."""

@@ -17,6 +17,7 @@ from ogive.statistics.boxplot import DEFAULT_CURVE, EQUAL_SHARES
 from ogive.statistics.calibration import DEFAULT_GROUPS
 from ogive.statistics.ecdf import DEFAULT_BINS
 from ogive.statistics.quantiles import DECILES
+from ogive.statistics.recipes_hierarchy import HierarchyAuc
 
 if TYPE_CHECKING:
     from ogive.statistics.bounds_estimate import BoundsEstimate
@@ -272,7 +273,7 @@ class Verbs(ABC):
         positive: Any = 1,
         negative: Any = None,
         public_labels: bool = True,
-        method: str = "auto",
+        method: str | HierarchyAuc = "auto",
         matrix: str = "average",
         rounding: str = "simple",
         missing: str = "refuse",

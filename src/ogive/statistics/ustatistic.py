@@ -20,6 +20,7 @@ from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
 from ogive.statistics.named import check_expected
+from ogive.statistics.recipes_hierarchy import HierarchyAuc
 from ogive.statistics.ustatistic_columns import (
     AUTO,
     Described,
@@ -59,7 +60,8 @@ class Ustatistic:
         negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else the one other.
         public_labels: Whether everybody may know each record's class; only the score is then hidden.
         method: "auto" (smallest predicted error), "kernel" (noise on the exact mean), "cells" (noise on counts per
-            combination of bins), or from local reports "krr", "unary", "haar", "hierarchy" (AUC with public labels).
+            combination of bins), or from local reports "krr", "unary", "haar", "hierarchy" (AUC with public labels),
+            the last also with options, as `HierarchyAuc(branching=4)`.
         matrix: How a kernel is read off two bins: its "average" over both, or the "midpoint" of its extremes.
         rounding: "simple", or "randomized" to one of the two nodes around a value (local reports alone). With matrix
             "average" a Gini is then corrected for two values of one cell, which is right for values that are spread
@@ -90,7 +92,7 @@ class Ustatistic:
     positive: Any = 1
     negative: Any = None
     public_labels: bool = True
-    method: str = "auto"
+    method: str | HierarchyAuc = "auto"
     matrix: str = "average"
     rounding: str = "simple"
     missing: str = "refuse"
@@ -100,8 +102,12 @@ class Ustatistic:
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
+        if isinstance(self.method, HierarchyAuc):
+            # one spelling of one question
+            object.__setattr__(self, "method", HierarchyAuc.name if self.method == HierarchyAuc() else self.method)
+        elif self.method not in ("auto", *METHODS):
+            raise ParameterError(f"method must be one of auto, {', '.join(METHODS)}, got {self.method!r}")
         for name, allowed in (
-            ("method", ("auto", *METHODS)),
             ("matrix", MATRICES[:2]),
             ("rounding", ROUNDINGS),
             ("missing", ("refuse", "low", "high")),
@@ -202,6 +208,7 @@ class Ustatistic:
             "kernel": self.measure.to_dict(),
             **({"functions": digests} if digests else {}),
             **{name: getattr(self, name) for name in _WRITTEN},
+            "method": self.method if isinstance(self.method, str) else self.method.to_dict(),
         }
 
     @staticmethod
@@ -218,11 +225,15 @@ class Ustatistic:
             raise ParameterError("the columns of a described ustatistic must be a list")
         classes = [] if data["classes"] is None else [data["classes"]]
         columns = tuple(Described.from_dict(each) for each in (*listed, *classes))
-        return Ustatistic(columns, measure_from_dict(data["kernel"]), **{name: data[name] for name in _WRITTEN})
+        written = {name: data[name] for name in _WRITTEN}
+        if isinstance(written["method"], dict):
+            written["method"] = HierarchyAuc.from_dict(written["method"])
+        return Ustatistic(columns, measure_from_dict(data["kernel"]), **written)
 
     def alternatives(self) -> dict[str, Ustatistic]:
-        """One for each method."""
-        return {name: dataclasses.replace(self, method=name) for name in METHODS}
+        """One for each method, and one for a method with options."""
+        named = {name: dataclasses.replace(self, method=name) for name in METHODS}
+        return named if isinstance(self.method, str) else {**named, f"{self.method.name} by hand": self}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, UstatisticEstimate]:
         """Ask once, in the way with the smallest predicted error that the trust model can serve.
@@ -252,7 +263,8 @@ class Ustatistic:
         way, classes = self.way(terms), self._described[1]
         columns = way.domain.columns if way.rounded else tuple(self._described[0])
         labels = () if classes is None else (classes,)
-        settled: dict[str, Any] = {"columns": (*columns, *labels), "kernel": self.measure, "method": way.name}
+        method = way.name if isinstance(self.method, str) else self.method
+        settled: dict[str, Any] = {"columns": (*columns, *labels), "kernel": self.measure, "method": method}
         return dataclasses.replace(self, **_SPELLED_OUT, **settled)
 
     def _estimate(self, way: Way, found: Found) -> UstatisticEstimate:
@@ -304,8 +316,6 @@ def _listed(columns: Any) -> tuple[Any, ...]:
     if isinstance(columns, Domain):
         return columns.columns
     given = tuple(columns) if isinstance(columns, tuple | list) else (columns,)
-    if not given:
-        raise ParameterError("name at least one column")
     for each in given:
         if not isinstance(each, str | Binning | Categories | Label | Described):
             raise ParameterError(f"columns must be names of columns, got {each!r}")

@@ -14,17 +14,18 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels import Greater
 from ogive.kernels.cells import widths
-from ogive.local import PublicClasses, TreeOracle
+from ogive.local import PublicClasses
 from ogive.queries import Answer, ReportsQuery
 from ogive.statistics.pairwise import auc_bounds, hierarchy
+from ogive.statistics.pairwise.hierarchy_reports import expected_noise
+from ogive.statistics.recipes_hierarchy import HierarchyAuc
 from ogive.statistics.ustatistic_reference import Judged, judged
-from ogive.statistics.ustatistic_reports import report_epsilon
 from ogive.statistics.ustatistic_ways import Asked, Found, best, check_served
 
 Float64 = NDArray[np.float64]
 
 DEFAULT_BINS = 1 << 10
-BRANCHINGS = (2, 4)
+DEFAULTS = HierarchyAuc()
 _ANY_BINS = 2
 _SURE = 2.0
 _CLEAR = 0.05
@@ -38,6 +39,7 @@ class Hierarchical:
         asked: The statistic and the terms.
         bins: Number of leaves, or of bins that were padded to them.
         oracle: Classes beside a tree oracle.
+        recipe: How two trees are read.
     """
 
     name: ClassVar[str] = "hierarchy"
@@ -46,6 +48,7 @@ class Hierarchical:
     asked: Asked
     bins: int
     oracle: PublicClasses
+    recipe: HierarchyAuc
 
     @cached_property
     def domain(self) -> Domain:
@@ -66,16 +69,17 @@ class Hierarchical:
     def predicted(self) -> float:
         """Mean over the reference shapes of the noise that is linear in the counts, and the most of the rest."""
         half = max(1, self.asked.records // 2)
-        tree = self.tree
-        each = half * tree.levels * tree.scale**2 if tree.split == "users" else half * tree.scale**2
-        sizes = auc_bounds.Sizes(half, half, each, each, tree.levels, tree.branching, "half", self._ties)
-        threshold = hierarchy.threshold_of(sizes, "auto")
-        rest = min(auc_bounds.all_nodes_variance(sizes), auc_bounds.lost_bound(sizes, threshold))
+        sizes = self.recipe.sizes(self.tree, half, half, self._ties)
+        threshold = self.recipe.threshold(sizes)
+        rest = auc_bounds.all_nodes_variance(sizes) if threshold is None else auc_bounds.lost_bound(sizes, threshold)
         shapes = judged(self.asked.measure, self.asked.domain(_ANY_BINS), 2)
-        return float(np.mean([self._linear(shape) * each / half for shape in shapes])) / half + rest
+        return float(np.mean([self._linear(shape, half) for shape in shapes])) + rest
 
-    def _linear(self, shape: Judged) -> float:
-        """Sum over nodes of squared shares of what a child's count is multiplied with, of both classes."""
+    def _linear(self, shape: Judged, records: int) -> float:
+        """Variance that is linear in the noise, of so many records of each class.
+
+        It is the sum over nodes of squared shares of what a child's count is multiplied with, times its variance.
+        """
         tree = self.tree
         symbols = self.domain.symbols(shape.rows)
         shares = []
@@ -83,13 +87,14 @@ class Hierarchical:
             counts = np.bincount(symbols[shape.classes == place], minlength=tree.padded).astype(np.float64)
             shares.append(counts / counts.sum())
         total = 0.0
-        for level in range(tree.levels):
+        for level, noise in enumerate(expected_noise(tree, records)):
             size = tree.branching ** (tree.levels - level - 1)
             positive, negative = (each.reshape(-1, tree.branching, size).sum(axis=2) for each in shares)
             above = positive[:, ::-1].cumsum(axis=1)[:, ::-1] - positive
             below = negative.cumsum(axis=1) - negative
-            total += float((above**2).sum() + (below**2).sum())
-        return total
+            for times, held in ((above, negative * records), (below, positive * records)):
+                total += float((times**2 * (noise.variance + (noise.slope + noise.curve * held) * held)).sum())
+        return total / records**2
 
     @cached_property
     def _points(self) -> bool:
@@ -104,7 +109,10 @@ class Hierarchical:
 
     def found(self, answer: Answer) -> Found:
         """The AUC, its noise, and how far discarded nodes and rounding may have moved it."""
-        found = hierarchy.auc(self.oracle, answer.values, ties=self._ties)
+        recipe = self.recipe
+        found = hierarchy.auc(
+            self.oracle, answer.values, a=recipe.a, prune=recipe.prune, variant=recipe.variant, ties=self._ties
+        )
         sizes = found.sizes
         moved = found.bias_estimate + (0.0 if self._points else self._one_leaf(answer) / 2)
 
@@ -136,8 +144,8 @@ class Hierarchical:
         return share
 
 
-def hierarchical(asked: Asked) -> Hierarchical:
-    """The tree with the best number of children; 1024 leaves where their number is free.
+def hierarchical(asked: Asked, recipe: HierarchyAuc = DEFAULTS) -> Hierarchical:
+    """The tree with the best number of children of those allowed; 1024 leaves where their number is free.
 
     Raises:
         ParameterError, UnsupportedError: this is no AUC with public labels, or reports cannot be asked for.
@@ -145,14 +153,17 @@ def hierarchical(asked: Asked) -> Hierarchical:
     kernels = asked.measure.kernels
     if asked.classes is None or len(kernels) != 1 or not isinstance(kernels[0], Greater) or asked.classes.size != 2:
         raise ParameterError("method hierarchy is for an AUC with public labels; use method krr, unary or haar")
-    return best(partial(_made, asked, branching) for branching in BRANCHINGS)
+    return best(partial(_made, asked, recipe, branching) for branching in recipe.branchings)
 
 
-def _made(asked: Asked, branching: int) -> Hierarchical:
-    epsilon = report_epsilon(asked.terms.privacy, asked.terms.unit.max_rows_per_person)
+def _made(asked: Asked, recipe: HierarchyAuc, branching: int) -> Hierarchical:
     assert asked.classes is not None
     bins = DEFAULT_BINS if asked.free else 1
-    tree = TreeOracle(asked.domain(bins).size, epsilon, branching=branching)
-    way = Hierarchical(asked, bins, PublicClasses(tree, asked.classes.size))
+    tree = recipe.oracle(asked.domain(bins).size, asked.terms.privacy, branching=branching)
+    if tree.tallied < tree.levels:
+        raise ParameterError(
+            f"reports about {tree.size} bins cannot be added up in memory; take at most {branching**tree.tallied}"
+        )
+    way = Hierarchical(asked, bins, PublicClasses(tree, asked.classes.size), recipe)
     check_served(asked.terms, way.query)
     return way

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
+from ogive.statistics.recipes_hierarchy import HierarchyAuc
 from ogive.statistics.recipes_reports import owners_answer
 from ogive.statistics.ustatistic_curator import Counts, Exact, Kernels, counts, kernels
 from ogive.statistics.ustatistic_hierarchy import Hierarchical, hierarchical
@@ -35,7 +36,7 @@ BY_OWNERS: dict[str, Callable[[Asked], Way]] = {
 METHODS = {**BY_CURATORS, **BY_OWNERS}
 
 
-def chosen(asked: Asked, method: str) -> Way:
+def chosen(asked: Asked, method: str | HierarchyAuc) -> Way:
     """The named way, or the one with the smallest predicted error of those that fit; the exact one without privacy.
 
     Of a curator's ways those that round values compete only where none fits that does not: how far rounding moves the
@@ -46,6 +47,8 @@ def chosen(asked: Asked, method: str) -> Way:
     """
     if not asked.terms.private:
         return Exact(asked)
+    if isinstance(method, HierarchyAuc):
+        return hierarchical(asked, method)
     if method != "auto":
         return METHODS[method](asked)
     if owners_answer(asked.terms):

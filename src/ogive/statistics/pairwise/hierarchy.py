@@ -34,6 +34,7 @@ from ogive.statistics.pairwise.hierarchy_walk import MOST_NODES, walk
 Int64 = NDArray[np.int64]
 
 AGAINST = ("sample", "population")
+FORMULAS = ("auto", "paper")
 _LARGEST_A = 1e6
 
 
@@ -224,6 +225,28 @@ def sizes_of(positive: NoisyTree, negative: NoisyTree, variant: str = "half", ti
     return Sizes(positive.records, negative.records, v, w, len(positive.noise), positive.branching, variant, ties)
 
 
+def check_a(a: Any) -> None:
+    """Refuse what asks for no threshold.
+
+    Raises:
+        ParameterError: it is not "auto", "paper" or a number above 1.
+    """
+    if isinstance(a, str) and a in FORMULAS:
+        return
+    if isinstance(a, bool) or not isinstance(a, int | float) or not 1 < a <= _LARGEST_A:
+        raise ParameterError(f"a must be 'auto', 'paper' or a number above 1 and at most {_LARGEST_A:g}, got {a!r}")
+
+
+def check_prune(prune: Any) -> None:
+    """Refuse what does not say whether nodes are discarded.
+
+    Raises:
+        ParameterError: it is neither "auto" nor a truth value.
+    """
+    if not isinstance(prune, bool) and prune != "auto":
+        raise ParameterError(f"prune must be 'auto', True or False, got {prune!r}")
+
+
 def threshold_of(sizes: Sizes, a: str | float) -> float:
     """The threshold that `a` asks for.
 
@@ -236,8 +259,7 @@ def threshold_of(sizes: Sizes, a: str | float) -> float:
         # v = c n levels of each class; where they differ in more than size, the larger c
         c = max(sizes.positive_variance / sizes.positives, sizes.negative_variance / sizes.negatives) / sizes.levels
         return closed_form_a(sizes.positives, sizes.negatives, c, sizes.levels, variant=sizes.variant)
-    if isinstance(a, bool) or not isinstance(a, int | float) or not 1 < a <= _LARGEST_A:
-        raise ParameterError(f"a must be 'auto', 'paper' or a number above 1 and at most {_LARGEST_A:g}, got {a!r}")
+    check_a(a)
     return float(a)
 
 
@@ -252,8 +274,7 @@ def prunes(sizes: Sizes, a: float, prune: str | bool) -> bool:
         raise ParameterError(
             f"{sizes.levels} levels have more than {MOST_NODES} nodes to look into; prune, or use fewer levels"
         )
+    check_prune(prune)
     if isinstance(prune, bool):
         return prune
-    if prune != "auto":
-        raise ParameterError(f"prune must be 'auto', True or False, got {prune!r}")
     return large or all_nodes_variance(sizes) >= lost_bound(sizes, a)

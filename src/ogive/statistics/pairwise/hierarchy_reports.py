@@ -170,16 +170,28 @@ def _factors(inner: TreeOracle, sums: Int64) -> list[float]:
 def node_noise(inner: TreeOracle, sums: Int64) -> tuple[NodeNoise, ...]:
     """How noisy every level's counts of one class are, given its records; the choice of levels is counted.
 
-    With c = 1 / (1 - 2 flip) and f the factor of a level, n reports whose levels are hashed one by one give a node of h
-    records the variance n f c^2 - h (Hadamard) or n f (c^2 - 1) + (2 f - 1) h (unary); where levels are dealt out in
-    equal parts, (f - 1) h (h - 1) / (n - 1) less. With the budget split, f = 1.
-
     Raises:
         DataError: a level has no report.
     """
-    records, square = inner.reports(sums), inner.scale**2
+    return _noise(inner, inner.reports(sums), _factors(inner, sums))
+
+
+def expected_noise(inner: TreeOracle, records: int) -> tuple[NodeNoise, ...]:
+    """The same for so many records of the class, before any report is seen: as many on each level as are expected."""
+    shares = None if inner.levels_of is None else inner.levels_of.chances
+    return _noise(inner, records, [1.0] * inner.levels if shares is None else [1 / share for share in shares])
+
+
+def _noise(inner: TreeOracle, records: int, factors: list[float]) -> tuple[NodeNoise, ...]:
+    """Of every level.
+
+    With c = 1 / (1 - 2 flip) and f the factor of a level, n reports whose levels are hashed one by one give a node of h
+    records the variance n f c^2 - h (Hadamard) or n f (c^2 - 1) + (2 f - 1) h (unary); where levels are dealt out in
+    equal parts, (f - 1) h (h - 1) / (n - 1) less. With the budget split, f = 1.
+    """
+    square = inner.scale**2
     found = []
-    for factor, unary in zip(_factors(inner, sums), inner.layout.unary, strict=True):
+    for factor, unary in zip(factors, inner.layout.unary, strict=True):
         variance = records * factor * (square - 1 if unary else square)
         slope, bound = (2 * factor - 1, variance + (2 * factor - 1) * records) if unary else (-1.0, variance)
         dealt = inner.assignment == "even" and inner.levels_of is not None and factor < records / 2
