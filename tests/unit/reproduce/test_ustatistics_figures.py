@@ -12,12 +12,13 @@ from helpers.data import shared_data
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
-from ogive.errors import DataError
+from ogive.errors import DataError, ParameterError
 from ogive.reproduce import ustatistics
 from ogive.reproduce.items import Plan
 from ogive.reproduce.outputs import write_item
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.ustatistics import auc, generic, kendall, ratings, scores
+from ogive.reproduce.ustatistics.tables import of_patients, of_ratings
 from ogive.reproduce.verdicts import Outcome
 
 ITEMS = {item.name: item for item in ustatistics.ITEMS}
@@ -132,6 +133,35 @@ def test_ratings_are_counted_by_level(tmp_path):
     assert counts.sum() == 4
     assert (counts[0, 5], counts[5, 5], counts[1, 0]) == (1, 2, 1)
     assert ratings.inputs((path,)) == ratings.inputs((tmp_path,)) != ratings.inputs(())
+
+
+def test_files_are_known_by_their_columns(tmp_path):
+    patients, hotels, other = tmp_path / "a.csv", tmp_path / "b.csv", tmp_path / "c.csv"
+    patients.write_text("patient_nbr,readmitted\n1,NO\n")
+    hotels.write_text("rooms,cleanliness\n5,5\n")
+    other.write_text("x\n1\n")
+    places = (patients, hotels, tmp_path)
+    assert (of_patients(places), of_ratings(places)) == ((patients, tmp_path), (hotels, tmp_path))
+    for inputs in (scores.inputs, ratings.inputs):
+        with pytest.raises(
+            ParameterError, match=r"c\.csv is none of the paper.s tables; patients are known by"
+        ):
+            inputs((other,))
+
+
+@pytest.mark.parametrize("name", ["figure-3", "figure-4", "figure-7"])
+def test_a_stand_in_is_said_over_the_picture(name):
+    from matplotlib.figure import Figure
+
+    item = ITEMS[name]
+    kind = ratings.INPUT if name == "figure-4" else scores.INPUT
+    setting = dict(item.settings(True)[0])
+    numbers = item.measure(setting, 1 << 66, ())
+    for data, said in (("simulated", True), ("0123", False)):
+        figure = Figure()
+        item.draw(Summary.of([({**setting, kind: data}, numbers)]), figure)
+        words = " ".join(text.get_text() for axes in figure.axes for text in axes.texts)
+        assert ("SIMULATED" in words) is said
 
 
 @pytest.mark.parametrize(

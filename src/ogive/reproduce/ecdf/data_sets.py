@@ -129,7 +129,7 @@ def known_table(path: Path) -> DataSet:
     Raises:
         ParameterError: none, or the file cannot be read.
     """
-    _, header = _first_line(path)
+    _, header = first_line(path)
     for data_set in DATA_SETS.values():
         if data_set.target in header:
             return data_set
@@ -137,7 +137,7 @@ def known_table(path: Path) -> DataSet:
     raise ParameterError(f"{path} is none of the paper's tables; each is known by its target column: {targets}")
 
 
-def _first_line(path: Path) -> tuple[str, list[str]]:
+def first_line(path: Path) -> tuple[str, list[str]]:
     """The separator and the names of the columns."""
     try:
         opener = gzip.open if path.suffix == ".gz" else open
@@ -160,7 +160,7 @@ def read_table(data_set: DataSet, path: Path) -> tuple[pa.Table, Bool]:
     from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
-    delimiter, _ = _first_line(path)
+    delimiter, _ = first_line(path)
     try:
         table = arrow_csv.read_csv(
             path,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ogive.reproduce.ecdf.data_sets import SIMULATED, DataSet
+from ogive.reproduce.simulated import stamp
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import Check, Outcome
 
@@ -39,7 +40,4 @@ def mark(axes: Axes, summary: Summary, data_set: DataSet, title: str) -> None:
     """Title a picture, and say over it if it shows a stand-in."""
     axes.set_title(title)
     if is_simulated(summary, data_set):
-        axes.text(
-            0.5, 0.5, f"SIMULATED\nnot {data_set.title}", transform=axes.transAxes, ha="center", va="center",
-            color="#c53030", alpha=0.35, fontsize=20, rotation=20, weight="bold",
-        )  # fmt: skip
+        stamp(axes, data_set.title)

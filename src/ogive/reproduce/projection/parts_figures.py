@@ -25,6 +25,7 @@ from ogive.reproduce.projection.reference import SITES as EXPECTED_SITES
 from ogive.reproduce.projection.reference import UPDATES as EXPECTED_UPDATES
 from ogive.reproduce.projection.shapes import SHAPES
 from ogive.reproduce.projection.weights import INPUT, LIKE, SIMULATED, inputs
+from ogive.reproduce.simulated import stamp
 from ogive.reproduce.summaries import Cell, Row, Summary, average
 from ogive.reproduce.verdicts import Check, below, every
 
@@ -177,10 +178,7 @@ def draw_figure_3(summary: Summary, figure: Figure) -> None:
     )
     if simulated(summary):
         for axes in figure.axes:
-            axes.text(
-                0.5, 0.5, "SIMULATED\nweights", transform=axes.transAxes, ha="center", va="center",
-                color="#c53030", alpha=0.3, fontsize=18, rotation=20, weight="bold",
-            )  # fmt: skip
+            stamp(axes, "weights of people")
 
 
 def draw_synthetic(summary: Summary, figure: Figure) -> None:

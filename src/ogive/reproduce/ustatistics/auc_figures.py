@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ogive.reproduce.ecdf.data_sets import SIMULATED
+from ogive.reproduce.ecdf.data_sets import DIABETES
+from ogive.reproduce.ecdf.stand_ins import absence, is_simulated, mark
 from ogive.reproduce.items import FIGURE, Item, Setting
 from ogive.reproduce.summaries import Cell, Summary, excess
 from ogive.reproduce.ustatistics import auc
 from ogive.reproduce.ustatistics.auc import BOUND, CODE, HAAR, OURS, PAPER, TIES
 from ogive.reproduce.ustatistics.drawing import by_bins
-from ogive.reproduce.ustatistics.scores import AUC_ONE, DIGIT, INPUT, PATIENTS, SYNTHETIC, UNIFORM, inputs
+from ogive.reproduce.ustatistics.scores import AUC_ONE, DIGIT, PATIENTS, SYNTHETIC, UNIFORM, inputs
 from ogive.reproduce.verdicts import Check, Outcome, above, below, every, show
 
 if TYPE_CHECKING:
@@ -43,8 +44,8 @@ TIGHT = 8.0
 def judge_patients(summary: Summary) -> tuple[Check, ...]:
     """Compare with Section 6 and Figure 3."""
     rows: Rows = {(int(row.setting["exponent"]), float(row.setting["epsilon"])): row.cells for row in summary.rows}
-    if any(row.setting[INPUT] == SIMULATED for row in summary.rows):
-        return (Check("the protocol on a model's scores of diabetes patients", Outcome.UNDECIDED, "no data"),)
+    if is_simulated(summary, DIABETES):
+        return (Check("the protocol on a model's scores of diabetes patients", Outcome.UNDECIDED, absence(DIABETES)),)
     epsilons = sorted({epsilon for _, epsilon in rows})
     exponents = sorted({exponent for exponent, _ in rows if exponent >= FEW})
     few, many, last = exponents[0], exponents[-1], epsilons[-1]
@@ -159,7 +160,7 @@ def draw(summary: Summary, figure: Figure) -> None:
     for name, pair in zip(names, grid, strict=True):
         for axes, quantity in zip(pair, (PAPER, OURS), strict=True):
             by_bins(axes, summary.where(data=name), quantity)
-            axes.set_title(f"{name}: {quantity}")
+            mark(axes, summary, DIABETES, f"{name}: {quantity}")
         by_bins(pair[1], summary.where(data=name), HAAR, linestyle=":", name="Haar basis")
     for axes in grid[0]:
         axes.legend(ncols=2, fontsize="x-small")

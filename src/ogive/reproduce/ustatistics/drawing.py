@@ -17,6 +17,8 @@ MARKERS = ("o", "s", "D", "^")
 
 def by_bins(axes: Axes, summary: Summary, quantity: str, *, linestyle: str = "-", name: str = "") -> None:
     """One curve of errors against the number of bins for each epsilon, called by it and perhaps by a name."""
+    from matplotlib.ticker import MaxNLocator
+
     epsilons = sorted({float(row.setting["epsilon"]) for row in summary.rows})
     for epsilon, color, marker in zip(epsilons, COLORS, MARKERS, strict=False):
         plot(
@@ -24,3 +26,4 @@ def by_bins(axes: Axes, summary: Summary, quantity: str, *, linestyle: str = "-"
             color=color, marker=marker, linestyle=linestyle, label=f"epsilon {epsilon:g}{name and ', '}{name}",
         )  # fmt: skip
     axes.set(yscale="log", xlabel="bins: 2 to the power of")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 from typing import TYPE_CHECKING
 
+from ogive.reproduce.ecdf.data_sets import SIMULATED
 from ogive.reproduce.ecdf.drawing import OURS as OUR_COLOR
 from ogive.reproduce.ecdf.drawing import PAPER_BLUE, TRUTH, logarithmic, plot
 from ogive.reproduce.items import FIGURE, Item
+from ogive.reproduce.simulated import stamp
 from ogive.reproduce.summaries import Summary, difference, excess
 from ogive.reproduce.ustatistics.kendall import (
     CODE,
@@ -20,7 +22,7 @@ from ogive.reproduce.ustatistics.kendall import (
     errors,
     settings,
 )
-from ogive.reproduce.ustatistics.ratings import INPUT, SIMULATED, inputs
+from ogive.reproduce.ustatistics.ratings import FILES, INPUT, inputs
 from ogive.reproduce.verdicts import Check, Outcome, above, below, every, show
 
 if TYPE_CHECKING:
@@ -37,7 +39,8 @@ def judge(summary: Summary) -> tuple[Check, ...]:
     """Compare with Section 6: the true coefficient, and randomized response; pairs of parties are no part of this."""
     first = summary.rows[0]
     if first.setting[INPUT] == SIMULATED:
-        return (Check("Kendall's tau of ratings of rooms and of cleanliness", Outcome.UNDECIDED, "no data"),)
+        absent = f"no file {FILES[0]} was found; name a copy or its folder with --data"
+        return (Check("Kendall's tau of ratings of rooms and of cleanliness", Outcome.UNDECIDED, absent),)
     found = {name: first.cells[name].mean for name in TRUTHS}
     epsilons, cells = summary.series("epsilon", PAPER)
     _, stated = summary.series("epsilon", STATED)
@@ -89,6 +92,8 @@ def draw(summary: Summary, figure: Figure) -> None:
     plot(axes, summary, "epsilon", OURS, color=OUR_COLOR, marker="D", linestyle="-")
     axes.legend()
     axes.set_title("Kendall's tau of two ratings, local reports")
+    if summary.rows[0].setting[INPUT] == SIMULATED:
+        stamp(axes, "ratings of hotels")
 
 
 FIGURE_4 = Item(

@@ -104,10 +104,10 @@ def draw(summary: Summary, figure: Figure) -> None:
             line += ["" if proved is None else f"{proved:g}", f"{cell.mean:.2f} ± {cell.error:.2f}"]
         lines.append(line)
     titles = [f"{name},\n{how}" for name in names for how in ("proved", "found")]
-    axes.set_title("squared error grows with the power of")
+    axes.set_title("to which power of each number the squared error grows")
     table = axes.table([["split", *titles], *lines], loc="center", cellLoc="right", edges="horizontal")
     table.scale(1, 2.2)
-    figure.set_size_inches(6.0 + 1.2 * len(names), 0.55 * (len(lines) + 3))
+    figure.set_size_inches(9.0 + len(names), 0.55 * (len(lines) + 3))
 
 
 TABLE_1 = Item(

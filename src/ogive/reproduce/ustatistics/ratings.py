@@ -20,15 +20,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import DataError
+from ogive.reproduce.ecdf.data_sets import SIMULATED
 from ogive.reproduce.items import Places, Setting
+from ogive.reproduce.ustatistics.tables import RATINGS, of_ratings
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 FILES = ("tripadvisor_ratings.csv.gz", "tripadvisor_ratings.csv")
-ROOM, CLEAN = "rooms", "cleanliness"
+ROOM, CLEAN = RATINGS
 LEVELS = (-1, 1, 2, 3, 4, 5)
-SIMULATED = "simulated"
 INPUT = "ratings data"
 
 STAND_IN_PEOPLE = 240_000
@@ -36,11 +37,9 @@ STAND_IN_PEOPLE = 240_000
 
 def find(places: Places) -> Path | None:
     """The file of ratings among folders and files, or None."""
-    for place in places:
+    for place in of_ratings(places):
         if place.is_file():
-            if place.name.startswith("tripadvisor"):
-                return place
-            continue
+            return place
         for name in FILES:
             if (place / name).is_file():
                 return place / name

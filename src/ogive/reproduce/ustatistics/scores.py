@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ogive.reproduce.ecdf.data_sets import DIABETES, inputs_of, read_table
 from ogive.reproduce.ecdf.models import check_learning, design_matrix, fit
 from ogive.reproduce.items import Places, Setting
+from ogive.reproduce.ustatistics.tables import of_patients
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -39,7 +40,7 @@ PERSON = "patient_nbr"
 RETURNED = dataclasses.replace(DIABETES, positive="<30")
 """Whether a patient came back within 30 days."""
 
-INPUT = "diabetes data"
+INPUT = f"{DIABETES.name} data"
 SPLIT_SEED = 2020
 
 
@@ -110,7 +111,7 @@ def _binned(negatives: Int64, positives: Int64, bins: int, low: Float64, high: F
 
 def inputs(places: Places) -> Setting:
     """The start of the SHA-256 of the table of patients, or `SIMULATED`."""
-    return {INPUT: inputs_of(DIABETES.name)(places)[f"{DIABETES.name} data"]}
+    return inputs_of(DIABETES.name)(of_patients(places))
 
 
 @lru_cache(maxsize=2)
@@ -121,7 +122,7 @@ def patients(places: Places) -> tuple[Float64, Float64]:
         DataError: the data cannot be read.
         ParameterError: scikit-learn is missing.
     """
-    path = DIABETES.find(places)
+    path = DIABETES.find(of_patients(places))
     if path is None:
         generator = np.random.default_rng(SPLIT_SEED)
         return generator.beta(2, 3, STAND_IN[0]), generator.beta(3, 2, STAND_IN[1])
