@@ -250,6 +250,13 @@ def test_garbage_under_every_suffix_is_refused(tmp_path, suffix):
     assert str(path) in refusal(path)
 
 
+@pytest.mark.parametrize("suffix", [".arrow", ".arrows", ".parquet"])
+def test_names_that_are_not_text_are_refused(tmp_path, suffix):
+    path = write_table(tmp_path / f"t{suffix}", pa.table({"agegroup": [1.0, 2.0]}))
+    path.write_bytes(path.read_bytes().replace(b"agegroup", b"\x80gegroup"))
+    assert "cannot be read: it is damaged, cut short or not of the kind its suffix says" in refusal(path)
+
+
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_bytes_are_counted_or_refused(tmp_path, data):

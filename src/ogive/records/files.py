@@ -71,7 +71,7 @@ class ParquetSource:
         with one_line(path):
             self._schema = pq.read_schema(path)
             self._rows = pq.read_metadata(path).num_rows
-        self.columns = _distinct(self._schema.names, path)
+            self.columns = _distinct(self._schema.names, path)
 
     def rows(self) -> int:
         """Number of rows, from the file's own index."""
@@ -114,7 +114,8 @@ class ArrowSource:
                 self._schema = reader.schema
         if not is_file and not ends:
             raise DataError(f"{path} is cut short: the Arrow stream has no end mark")
-        self.columns = _distinct(self._schema.names, path)
+        with one_line(path):  # names that are not UTF-8 show when they are asked for
+            self.columns = _distinct(self._schema.names, path)
 
     @contextlib.contextmanager
     def _reader(self) -> Iterator[Any]:
