@@ -1,12 +1,10 @@
-"""The cells of a public domain as kernels see them: widths, middles, nodes and corners.
+"""The cells of a public domain as kernels see them: widths, middles, nodes and boxes.
 
 A cell is an interval of one column, or a box of several. Whole numbers, categories and labels are points, of width 0.
 Cells of different symbols do not overlap, which is what the closed forms of kernels rest on.
 """
 
 from __future__ import annotations
-
-import itertools
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,15 +103,6 @@ def boxes(columns: Domain) -> tuple[Float64, Float64]:
     return combinations([lows for lows, _ in cells]), combinations([highs for _, highs in cells])
 
 
-def corners(columns: Domain) -> Float64:
-    """Corners of each symbol's cell, shape (corners, k, columns), each once; points have one."""
-    lows, highs = boxes(columns)
-    wide = [number for number, column in enumerate(columns.columns) if widths(column).any()]
-    found = []
-    for chosen in itertools.product((False, True), repeat=len(wide)):
-        rows = lows.copy()
-        for number, high in zip(wide, chosen, strict=True):
-            if high:
-                rows[:, number] = highs[:, number]
-        found.append(rows)
-    return np.stack(found)
+def are_points(columns: Domain) -> bool:
+    """Whether every column is of points: whole numbers, categories or labels."""
+    return not any(widths(column).any() for column in columns.columns)

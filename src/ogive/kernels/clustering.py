@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from ogive.columns import Domain
 from ogive.errors import ParameterError
-from ogive.kernels.cells import check_count, check_numbers
+from ogive.kernels.cells import are_points, boxes, check_count, check_numbers
 from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
-from ogive.kernels.matrices import matrix_of, spread_of
-from ogive.kernels.models import positive, symmetrized, vector
-from ogive.kernels.sampling import sampled_extremes, sampled_means
+from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
+from ogive.kernels.models import positive, vector
+from ogive.kernels.sampling import sampled_means
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -77,15 +77,43 @@ class ClusteringLoss:
         return sampled_means(self, columns)[0]
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
-        """Extremes over corners and points of cells: an inner estimate."""
-        return sampled_extremes(self, columns)
+        """Bounds: distances of two boxes, or 0 where their records may be of different clusters."""
+        if are_points(columns):
+            values = self.cell_means(columns)
+            return values, values
+        lows, highs = boxes(columns)
+        least, most = np.zeros((len(lows), len(lows))), np.zeros((len(lows), len(lows)))
+        for low, high in zip(lows.T, highs.T, strict=True):
+            gaps = low[:, None] - high
+            least += np.maximum(np.maximum(gaps, gaps.T), 0.0) ** 2
+            most += np.maximum(high[:, None] - low, high - low[:, None]) ** 2
+        possible = self._possible(lows, highs)
+        alone = possible & (possible.sum(axis=1, keepdims=True) == 1)
+        least = np.where(alone @ alone.T, np.minimum(np.sqrt(least), self.largest), 0.0)
+        return least, np.where(possible @ possible.T, np.minimum(np.sqrt(most), self.largest), 0.0)
+
+    def _possible(self, lows: Float64, highs: Float64) -> NDArray[np.bool_]:
+        """Which clusters records of each box may be of: all but those whose center another is nearer than throughout.
+
+        |x - c|^2 - |x - d|^2 is linear in x, so its least value over a box is known.
+        """
+        centers, reach = np.array(self.centers), (highs - lows) / 2
+        middle = lows + reach
+        possible = np.ones((len(lows), len(centers)), dtype=np.bool_)
+        for number, center in enumerate(centers):
+            for other in centers:
+                slope = 2 * (other - center)
+                farther = (middle - (center + other) / 2) @ slope - reach @ np.abs(slope)
+                slack = 1e-12 * (np.abs(lows) + np.abs(highs) + np.abs(center) + np.abs(other)) @ np.abs(slope)
+                possible[:, number] &= farther <= slack
+        return possible
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A; see `Kernel.matrix`."""
         return symmetrized(matrix_of(self, columns, kind))
 
     def spread(self, columns: Domain) -> Float64:
-        """Delta, an estimate from below; see `Kernel.spread`."""
+        """Delta; see `Kernel.spread`."""
         return spread_of(self, columns)
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:

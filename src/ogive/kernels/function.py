@@ -1,8 +1,8 @@
 """A kernel that somebody wrote as a function of two records.
 
-Nothing is known of it but what it says on public points, so its matrices are estimates: means over cells by Latin
-hypercubes with a fixed public seed, extremes by trying corners and the same points. A stated Lipschitz constant gives a
-true bound on the extremes instead.
+Nothing is known of it but what it says on public points, its range, and perhaps a Lipschitz constant. So its means over
+cells are estimates, by Latin hypercubes with a fixed public seed. Its extremes are bounds: what the constant leaves
+around the middles of two cells, or the whole range where there is no constant. Between points everything is exact.
 """
 
 from __future__ import annotations
@@ -18,23 +18,24 @@ from numpy.typing import NDArray
 
 from ogive.columns import Domain
 from ogive.errors import ParameterError
-from ogive.kernels.cells import boxes
+from ogive.kernels.cells import are_points, boxes
 from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
-from ogive.kernels.matrices import matrix_of, spread_of
-from ogive.kernels.sampling import pair_points, sampled_extremes, sampled_means
+from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
+from ogive.kernels.sampling import near_points, sampled_means, trial_points
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 _SPOTS = 6
+_LONGEST_TEXT = 200
 
 
 @dataclass(frozen=True)
 class FunctionKernel:
     """A symmetric, bounded function of two records.
 
-    Of one column the function gets two numbers; of several, two sequences with a number for each column. It is called
-    with arrays in their places if that gives the same values (`lambda x, y: abs(x - y)`,
+    Of one column the function gets two floats; of several, two arrays with a number for each column. It is called
+    with larger arrays in their places if that gives the same values (`lambda x, y: abs(x - y)`,
     `lambda a, b: (a[0] > b[0]) == (a[1] > b[1])`), else once for every pair, which is slow. Categories are the
     places in their list.
 
@@ -74,21 +75,40 @@ class FunctionKernel:
             raise ParameterError(f"a Lipschitz constant must be above 0 and finite, got {self.constant!r}")
 
     def check(self, columns: Domain) -> None:
-        """Try the function on public points of the domain.
+        """Try the function on public points of the domain: on all pairs of up to 64, if the domain has no others.
 
         Raises:
-            ParameterError: it fails there, or is not symmetric, or leaves its range.
+            ParameterError: it fails there, or is not symmetric, or leaves its range, or changes faster than its
+                constant says.
         """
-        left, right = pair_points(columns)
-        values, mirrored = self._one_by_one(left, right), self._one_by_one(right, left)
+        points = trial_points(columns)
+        tried = points if self.constant is None else np.concatenate([points, near_points(columns, points)])
+        try:
+            values = self._one_by_one(*_against(tried, points))
+        except Exception as problem:
+            raise self._failed(problem, shown=True) from None
         low, high = self.bounds
         slack = 1e-9 * (high - low)
         if np.isnan(values).any():
             raise ParameterError(f"{self.name} gives values that are not numbers on the domain")
         if not (np.all(values >= low - slack) and np.all(values <= high + slack)):
             raise ParameterError(f"{self.name} leaves its range {low:g} to {high:g} on the domain; state a wider range")
-        if np.any(np.abs(values - mirrored) > slack):
+        if np.any(np.abs(values[: len(points)] - values[: len(points)].T) > slack):
             raise ParameterError(f"{self.name} is not symmetric: f(x, y) differs from f(y, x); symmetrize it")
+        if self.constant is not None:
+            self._check_constant(self.constant, tried, points, values)
+
+    def _check_constant(self, constant: float, tried: Float64, points: Float64, values: Float64) -> None:
+        """Refuse a Lipschitz constant that values of tried rows against points refute; points are the first tried."""
+        distances = np.linalg.norm(tried[:, None] - points, axis=-1)
+        changes = np.abs(values[:, None] - values[: len(points)]).max(axis=-1)
+        place = int(np.argmax(changes - constant * distances))
+        change, distance = float(changes.flat[place]), float(distances.flat[place])
+        if change > constant * distance + 1e-9 * (self.bounds[1] - self.bounds[0]):
+            raise ParameterError(
+                f"{self.name} changes by {change:.3g} where an argument changes by {distance:.3g}, which its Lipschitz "
+                f"constant {constant:g} does not allow; state a larger one, or none"
+            )
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """Values, moved into the range."""
@@ -97,14 +117,14 @@ class FunctionKernel:
         left, right = np.broadcast_to(left, shape), np.broadcast_to(right, shape)
         pairs = math.prod(shape[:-1])
         if pairs < 2:
-            return self._moved(self._one_by_one(left, right))
+            return self._moved(self._values(left, right, arrays=False))
         # a few pairs, and those of the least and the largest numbers, which are not alike if any are not
         spots = np.unravel_index(np.linspace(0, pairs - 1, _SPOTS).astype(np.int64), shape[:-1])
         low, high = (f([f(side, axis=0) for side in rows], axis=0) for f in (np.min, np.max))
         few = np.concatenate([left[spots], [low, high, low, high]])
         others = np.concatenate([right[spots], [low, low, high, high]])
         arrays = self._same_in_arrays(few, others)
-        return self._moved(self._whole(left, right) if arrays else self._one_by_one(left, right))
+        return self._moved(self._values(left, right, arrays=arrays))
 
     def _moved(self, values: Float64) -> Float64:
         return np.asarray(np.clip(np.where(np.isnan(values), self.bounds[0], values), *self.bounds))
@@ -115,21 +135,20 @@ class FunctionKernel:
             found = np.asarray(self.function(_columns(left), _columns(right)), dtype=np.float64)
         except Exception:
             return False
-        expected = self._one_by_one(left, right)
+        expected = self._values(left, right, arrays=False)
         return found.shape == expected.shape and np.allclose(found, expected, rtol=1e-9, atol=0, equal_nan=True)
 
     def _takes_arrays(self, columns: Domain) -> bool:
         """Whether it may be called with arrays on this domain, which public points alone decide."""
-        left, right = (rows.reshape(16, -1, rows.shape[-1]) for rows in pair_points(columns))
-        return self._same_in_arrays(left, right)
+        points = trial_points(columns)
+        return self._same_in_arrays(*_against(points, points))
 
     def _values(self, left: Float64, right: Float64, *, arrays: bool) -> Float64:
         shape = np.broadcast_shapes(left.shape, right.shape)
         left, right = np.broadcast_to(left, shape), np.broadcast_to(right, shape)
-        return self._whole(left, right) if arrays else self._one_by_one(left, right)
-
-    def _whole(self, left: Float64, right: Float64) -> Float64:
         try:
+            if not arrays:
+                return self._one_by_one(left, right)
             values = np.asarray(self.function(_columns(left), _columns(right)), dtype=np.float64)
         except Exception as problem:
             raise self._failed(problem) from None
@@ -138,18 +157,17 @@ class FunctionKernel:
         return values
 
     def _one_by_one(self, left: Float64, right: Float64) -> Float64:
-        values = np.empty(left.shape[:-1])
-        try:
-            for place in np.ndindex(*values.shape):
-                values[place] = self.function(_columns(left[place]), _columns(right[place]))
-        except Exception as problem:
-            raise self._failed(problem) from None
-        return values
+        function = self.function
+        pairs = zip(_records(left), _records(right), strict=True)
+        values = np.fromiter((float(function(x, y)) for x, y in pairs), np.float64, math.prod(left.shape[:-1]))
+        return values.reshape(left.shape[:-1])
 
-    def _failed(self, problem: Exception) -> ParameterError:
+    def _failed(self, problem: Exception, *, shown: bool = False) -> ParameterError:
+        """What to raise; the problem's text is shown where all that it can quote is public."""
+        text = " ".join(str(problem).split())[:_LONGEST_TEXT]
         return ParameterError(
-            f"{self.name} fails with {type(problem).__name__} on two records of the domain; "
-            "it must take any two and give a number"
+            f"{self.name} fails with {type(problem).__name__} on two records of the domain"
+            f"{f' ({text})' if shown and text else ''}; it must take any two and give a number"
         )
 
     def range(self, columns: Domain) -> tuple[float, float]:
@@ -165,21 +183,21 @@ class FunctionKernel:
         return sampled_means(self, columns, slow=not self._takes_arrays(columns))[0]
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
-        """Extremes over corners and points of cells; a true bound where a Lipschitz constant is stated."""
-        if self.constant is None:
-            return sampled_extremes(self, columns, slow=not self._takes_arrays(columns))
+        """Bounds: values between points; else what the Lipschitz constant leaves of the range, or all of it."""
+        low, high = self.bounds
+        if self.constant is None and not are_points(columns):
+            return np.full((columns.size, columns.size), low), np.full((columns.size, columns.size), high)
         lows, highs = boxes(columns)
-        middle, reach = lows + (highs - lows) / 2, self.constant * np.linalg.norm(highs - lows, axis=1) / 2
-        values, reach = self(middle[:, None], middle[None]), reach[:, None] + reach
-        return np.maximum(values - reach, self.bounds[0]), np.minimum(values + reach, self.bounds[1])
+        middle, reach = lows + (highs - lows) / 2, (self.constant or 0.0) * np.linalg.norm(highs - lows, axis=1) / 2
+        values, reach = symmetrized(self(middle[:, None], middle[None])), reach[:, None] + reach
+        return np.maximum(values - reach, low), np.minimum(values + reach, high)
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A; see `Kernel.matrix`."""
-        matrix = matrix_of(self, columns, kind)
-        return (matrix + matrix.T) / 2
+        return symmetrized(matrix_of(self, columns, kind))
 
     def spread(self, columns: Domain) -> Float64:
-        """Delta; an estimate from below unless a Lipschitz constant is stated."""
+        """Delta; see `Kernel.spread`."""
         return spread_of(self, columns)
 
     def digest(self, columns: Domain) -> str:
@@ -212,3 +230,15 @@ class FunctionKernel:
 def _columns(rows: Float64) -> Any:
     """What the function is called with: numbers of one column, or those of each column in turn."""
     return rows[..., 0] if rows.shape[-1] == 1 else np.moveaxis(rows, -1, 0)
+
+
+def _records(rows: Float64) -> Any:
+    """The same for one record after the other: floats if there is one column."""
+    flat = rows.reshape(-1, rows.shape[-1])
+    return flat[:, 0].tolist() if rows.shape[-1] == 1 else iter(flat)
+
+
+def _against(left: Float64, right: Float64) -> tuple[Float64, Float64]:
+    """Every row of one against every row of the other, each of shape (left, right, columns)."""
+    shape = (len(left), len(right), left.shape[-1])
+    return np.broadcast_to(left[:, None], shape), np.broadcast_to(right[None], shape)

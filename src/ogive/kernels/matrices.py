@@ -77,6 +77,11 @@ def spread_of(kernel: Celled, columns: Domain) -> Float64:
     return np.asarray(((most - least) / 2) ** 2)
 
 
+def symmetrized(matrix: Float64) -> Float64:
+    """The same matrix with the estimates of (i, j) and of (j, i) averaged."""
+    return (matrix + matrix.T) / 2
+
+
 def signs(column: Column) -> Float64:
     """Sign of i - j, shape (size, size): the mean of sign(x - y) over two cells."""
     size = column.size

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ogive.columns import Domain
 from ogive.errors import ParameterError
+from ogive.kernels.cells import are_points, boxes, check_points
 from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
-from ogive.kernels.matrices import matrix_of, spread_of
-from ogive.kernels.models import check_features, mean_of_components, positive, symmetrized, vector, within
-from ogive.kernels.sampling import sampled_extremes, sampled_means
+from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
+from ogive.kernels.models import check_features, mean_of_components, positive, vector, within
+from ogive.kernels.sampling import sampled_means
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -60,6 +61,7 @@ class MetricLoss:
     def check(self, columns: Domain) -> None:
         """Refuse anything but a number for each row of the matrix, then a label or category."""
         check_features(columns, len(self.matrix_rows), "the metric loss")
+        check_points(Domain(columns.columns[-1:]), "the metric loss")
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """Clipped losses."""
@@ -95,15 +97,30 @@ class MetricLoss:
         return sampled_means(self, columns)[0]
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
-        """Extremes over corners and points of cells: an inner estimate."""
-        return sampled_extremes(self, columns)
+        """Bounds, from those of the difference along each axis of the matrix; extremes where the matrix is diagonal."""
+        if are_points(columns):
+            values = self.cell_means(columns)
+            return values, values
+        lows, highs = boxes(columns)
+        weights, axes = np.linalg.eigh(np.array(self.matrix_rows))
+        middle = (lows + (highs - lows) / 2)[:, :-1] @ axes
+        reach = (highs - lows)[:, :-1] @ np.abs(axes) / 2
+        near, far = np.zeros((len(lows), len(lows))), np.zeros((len(lows), len(lows)))
+        for weight, center, half in zip(np.maximum(weights, 0.0), middle.T, reach.T, strict=True):
+            gap, slack = np.abs(center[:, None] - center), half[:, None] + half
+            near += weight * np.maximum(gap - slack, 0.0) ** 2
+            far += weight * (gap + slack) ** 2
+        alike = lows[:, None, -1] == lows[:, -1]
+        least = np.where(alike, 1 + near - self.margin, 1 - far + self.margin)
+        most = np.where(alike, 1 + far - self.margin, 1 - near + self.margin)
+        return np.clip(least, 0.0, self.largest), np.clip(most, 0.0, self.largest)
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A; see `Kernel.matrix`."""
         return symmetrized(matrix_of(self, columns, kind))
 
     def spread(self, columns: Domain) -> Float64:
-        """Delta, an estimate from below; see `Kernel.spread`."""
+        """Delta; see `Kernel.spread`."""
         return spread_of(self, columns)
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:

@@ -70,8 +70,3 @@ def mean_of_components(gradient: Gradient, rows: Float64, shape: tuple[int, ...]
 def _component(gradient: Gradient, shape: tuple[int, ...], place: int, left: Float64, right: Float64) -> Float64:
     found = gradient(left, right)
     return found.reshape(*found.shape[: found.ndim - len(shape)], -1)[..., place]
-
-
-def symmetrized(matrix: Float64) -> Float64:
-    """The same matrix with the estimates of (i, j) and of (j, i) averaged."""
-    return (matrix + matrix.T) / 2

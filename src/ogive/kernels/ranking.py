@@ -12,8 +12,8 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import boxes
 from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
-from ogive.kernels.matrices import matrix_of, spread_of
-from ogive.kernels.models import check_features, mean_of_components, positive, symmetrized, vector, within
+from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
+from ogive.kernels.models import check_features, mean_of_components, positive, vector, within
 from ogive.kernels.sampling import sampled_means
 
 Float64 = NDArray[np.float64]

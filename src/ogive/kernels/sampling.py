@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.kernels.cells import boxes, corners
+from ogive.kernels.cells import are_points, boxes, widths
 
 Float64 = NDArray[np.float64]
 Function = Callable[[Float64, Float64], Float64]
@@ -21,9 +21,8 @@ _SEED = 20201
 _FEWEST, _MOST = 16, 1024
 _EVALUATIONS = 1 << 22
 _SLOW_EVALUATIONS = 1 << 17
-_CORNERS = 16
-_FOR_EXTREMES = 64
-_PAIRS = 512
+_TRIALS = 64
+_FEWEST_TRIALS = 8
 
 
 def draws(columns: Domain, *, slow: bool = False) -> int:
@@ -45,8 +44,8 @@ def sampled_means(kernel: Function, columns: Domain, *, slow: bool = False) -> t
         errors are those of independent points, which are larger than those of a Latin hypercube. The
         matrix of means is as symmetric as the kernel, up to its errors.
     """
-    lows, highs = boxes(columns)
-    if np.array_equal(lows, highs):
+    lows, _ = boxes(columns)
+    if are_points(columns):
         values = np.asarray(kernel(lows[:, None], lows[None]), dtype=np.float64)
         return values, np.zeros_like(values)
     count = draws(columns, slow=slow)
@@ -59,45 +58,29 @@ def sampled_means(kernel: Function, columns: Domain, *, slow: bool = False) -> t
     return mean, np.sqrt(squares / (count * (count - 1)))
 
 
-def sampled_extremes(kernel: Function, columns: Domain, *, slow: bool = False) -> tuple[Float64, Float64]:
-    """Least and largest value that a kernel takes over each pair of cells, on corners and points: an inner estimate."""
-    lows, highs = boxes(columns)
-    least = np.full((len(lows), len(lows)), np.inf)
-    most = -least
-    found = corners(columns)
-    chosen = found[np.unique(np.linspace(0, len(found) - 1, min(len(found), _CORNERS)).astype(np.int64))]
-    pairs = [(left, right) for left in chosen for right in chosen]
-    if not np.array_equal(lows, highs):
-        pairs += _hypercubes(columns, min(draws(columns, slow=slow), _FOR_EXTREMES))
-    for left, right in pairs:
-        values = kernel(left[:, None], right[None])
-        np.minimum(least, values, out=least)
-        np.maximum(most, values, out=most)
-    return least, most
+def trial_points(columns: Domain) -> Float64:
+    """Public points that a function is tried on, shape (points, columns).
 
-
-def pair_points(columns: Domain) -> tuple[Float64, Float64]:
-    """Some pairs of public points of a domain, each of shape (pairs, columns): bounds and cells' points."""
+    All of a domain of up to 64 points, over and over to make at least 8; else 64, both bounds among them.
+    """
+    if are_points(columns) and columns.size <= _TRIALS:
+        points = boxes(columns)[0]
+        return np.tile(points, (-(-_FEWEST_TRIALS // len(points)), 1))
     generator = np.random.default_rng(_SEED)
-    places = [
-        np.stack([generator.integers(column.size, size=_PAIRS) for column in columns.columns], axis=-1)
-        for _ in range(2)
-    ]
-    for number, column in enumerate(columns.columns):
-        # every bound meets every bound of its column
-        places[0][:4, number] = [0, 0, column.size - 1, column.size - 1]
-        places[1][:4, number] = [0, column.size - 1, 0, column.size - 1]
-    rows = []
-    for place in places:
-        shares = generator.random(place.shape)
-        shares[:4] = np.where(place[:4] > 0, 1.0, 0.0)
-        parts = []
-        for number, column in enumerate(columns.columns):
-            lows, highs = column.cells()
-            low, high = lows[place[:, number]], highs[place[:, number]]
-            parts.append(low + (high - low) * shares[:, number])
-        rows.append(np.stack(parts, axis=-1))
-    return rows[0], rows[1]
+    parts = []
+    for column in columns.columns:
+        lows, highs = column.cells()
+        places = generator.integers(column.size, size=_TRIALS)
+        shares = generator.random(_TRIALS)
+        places[:2], shares[:2] = (0, column.size - 1), (0, 1)
+        parts.append(lows[places] + (highs - lows)[places] * shares)
+    return np.stack(parts, axis=-1)
+
+
+def near_points(columns: Domain, points: Float64) -> Float64:
+    """Points a thousandth of the way to another point, shape as `points`; columns of points stay as they are."""
+    wide = np.array([widths(column).any() for column in columns.columns])
+    return points + (np.roll(points, 1, axis=0) - points) * np.where(wide, 2.0**-10, 0.0)
 
 
 def _hypercubes(columns: Domain, count: int) -> list[tuple[Float64, Float64]]:

@@ -4,12 +4,12 @@ import math
 
 import numpy as np
 import pytest
-from helpers.pairs import integrated, mean_over_pairs
+from helpers.pairs import integrated, mean_over_pairs, tried_extremes
 
-from ogive import Grid, ParameterError, kernels
+from ogive import Grid, ParameterError
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.kernels import FunctionKernel
-from ogive.kernels.sampling import draws, sampled_extremes, sampled_means
+from ogive.kernels.sampling import draws, sampled_means
 
 ONE = Domain((Binning("x", Grid.linear(0, 2, bins=5)),))
 TWO = Domain((Binning("x", Grid.geometric(1, 4, bins=2)), Categories("c", ("a", "b", "c"))))
@@ -52,6 +52,39 @@ def test_functions_of_numbers_and_of_arrays_are_called_rightly(function, bounds,
     assert kernel.exact(rows) == pytest.approx(mean_over_pairs(kernel, rows))
 
 
+def test_numbers_are_plain_floats_and_several_are_an_array():
+    """So that sets, dictionaries and whatever else plain Python does with numbers can be used."""
+    kinds = set()
+
+    def pair(x, y):
+        kinds.add((type(x), type(y)))
+        return float({x, y} == {0.5, 2.0})
+
+    kernel = FunctionKernel(pair, "pair", (0, 1))
+    kernel.check(ONE)
+    rows = np.array([[0.5], [2.0], [1.0]])
+    assert kernel(rows[:, None], rows[None]).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 0]]
+    assert kernel.pair_sum(rows, ONE, bits=1) == 2
+    assert (float, float) in kinds
+    assert {kind for kind in kinds if kind[0] is not np.ndarray} == {(float, float)}
+    distance = FunctionKernel(lambda a, b: np.linalg.norm(a - b), "distance", (0, 5))
+    both = np.array([[1.0, 0.0], [4.0, 2.0]])
+    assert distance(both[0], both[1]) == math.hypot(3, 2)
+    distance.check(TWO)
+
+
+def test_what_a_function_says_of_records_is_not_repeated():
+    def secretive(x, y):
+        if x == 1.2345:
+            raise ValueError(f"{x} is not allowed")
+        return 1.0 if x < y else float(x > y)
+
+    rows = np.array([[1.2345], [0.0], [1.0]])
+    with pytest.raises(ParameterError, match="f fails with ValueError on two records") as caught:
+        FunctionKernel(secretive, "f", (0, 1)).pair_sum(rows, ONE)
+    assert "1.2345" not in str(caught.value)
+
+
 def test_functions_that_take_arrays_are_called_a_few_times_only():
     calls = []
 
@@ -71,11 +104,21 @@ def test_functions_that_take_arrays_are_called_a_few_times_only():
         (gap, (0, 1), "f leaves its range 0 to 1 on the domain; state a wider range"),
         (gap, (0.5, 2), "leaves its range 0.5 to 2"),
         (lambda x, y: math.nan, (0, 1), "f gives values that are not numbers on the domain"),
-        (lambda x, y: x.shape[0], (0, 1), "f fails with IndexError on two records of the domain"),
-        (lambda x: x, (0, 1), "f fails with TypeError"),
-        (lambda x, y: "high", (0, 1), "f fails with ValueError"),
+        (
+            lambda x, y: x.mean(),
+            (0, 1),
+            r"f fails with AttributeError on .* \('float' object has no attribute 'mean'\); it must take",
+        ),
+        (
+            lambda x: x,
+            (0, 1),
+            "f fails with TypeError on two records of .*takes 1 positional argument but 2",
+        ),
+        (lambda x, y: "high", (0, 1), "f fails with ValueError on .*could not convert string to float: 'high'"),
+        (lambda x, y: None, (0, 1), "f fails with TypeError on .*not 'NoneType'"),
+        (lambda x, y: 1 / (x - y), (0, 1), r"f fails with ZeroDivisionError on two records of the domain \("),
     ],
-    ids=["asymmetric", "too-high", "too-low", "nan", "failing", "unary", "text"],
+    ids=["asymmetric", "too-high", "too-low", "nan", "failing", "unary", "text", "nothing", "undefined"],
 )
 def test_functions_that_mislead_are_refused(function, bounds, message):
     kernel = FunctionKernel(function, "f", bounds)
@@ -88,6 +131,52 @@ def test_functions_that_mislead_are_refused(function, bounds, message):
 def test_an_asymmetry_between_bounds_alone_is_seen():
     with pytest.raises(ParameterError, match="not symmetric"):
         FunctionKernel(lambda x, y: 1.0 * ((x == 0) & (y == 2)), "edge", (0, 1)).check(ONE)
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Domain((Binning("x", Grid.integers(0, 63)),)),
+        Domain((Categories("c", tuple(range(16))), Binning("z", Grid.integers(0, 3)))),
+    ],
+    ids=["one", "two"],
+)
+def test_all_pairs_of_a_small_domain_of_points_are_tried(domain):
+    """A single wrong pair of 64 points is found, wherever it is."""
+    rows = np.array([[i, j] for i in range(16) for j in range(4)], dtype=float)
+    places = rows if len(domain.columns) > 1 else np.arange(64.0)[:, None]
+    for first, second in ((0, 1), (37, 12), (62, 63)):
+        x, y = places[first], places[second]
+
+        def directed(a, b, x=x, y=y):
+            return float(np.array_equal(np.atleast_1d(a), x) and np.array_equal(np.atleast_1d(b), y))
+
+        with pytest.raises(ParameterError, match="f is not symmetric"):
+            FunctionKernel(directed, "f", (0, 1)).check(domain)
+        with pytest.raises(ParameterError, match="f leaves its range"):
+            FunctionKernel(lambda a, b: directed(a, b) + directed(b, a), "f", (0, 0.5)).check(domain)
+        FunctionKernel(lambda a, b: directed(a, b) + directed(b, a), "f", (0, 1)).check(domain)
+
+
+@pytest.mark.parametrize("domain", [ONE, Domain((Binning("x", Grid.integers(0, 2)),))], ids=["wide", "points"])
+def test_a_lipschitz_constant_that_trial_points_refute_is_refused(domain):
+    for constant in (0.1, 0.99):
+        with pytest.raises(ParameterError, match=r"dd changes by .* which its Lipschitz constant .* does not allow"):
+            FunctionKernel(gap, "dd", (0, 2), constant).check(domain)
+    FunctionKernel(gap, "dd", (0, 2), 1).check(domain)
+
+
+def test_a_constant_that_is_false_for_near_points_alone_is_refused():
+    def waves(x, y):
+        return (np.sin(40 * x) + np.sin(40 * y)) / 4
+
+    with pytest.raises(ParameterError, match=r"waves changes by .* which its Lipschitz constant 9 does not allow"):
+        FunctionKernel(waves, "waves", (-1, 1), 9).check(ONE)
+    FunctionKernel(waves, "waves", (-1, 1), 10).check(ONE)
+    # of several columns, distances are Euclidean, and numbers of categories are a step apart
+    FunctionKernel(lambda a, b: np.linalg.norm(a - b), "far", (0, 5), 1).check(TWO)
+    with pytest.raises(ParameterError, match="does not allow"):
+        FunctionKernel(lambda a, b: abs(a[1] - b[1]), "categories", (0, 5), 0.9).check(TWO)
 
 
 @pytest.mark.parametrize("bounds", [(1, 0), (0, 0), (0, math.inf), (math.nan, 1), (0,), "ab", None])
@@ -142,9 +231,9 @@ def test_records_that_are_alike_do_not_hide_that_arrays_are_misread():
 
 
 def test_arrays_of_a_wrong_shape_are_refused():
-    kernel = FunctionKernel(lambda x, y: abs(x - y) if np.size(x) < 600 else np.zeros(3), "f", (0, 2))
+    kernel = FunctionKernel(lambda x, y: abs(x - y) if np.size(x) < 5000 else np.zeros(3), "f", (0, 2))
     with pytest.raises(ParameterError, match="f gives an array of a wrong shape; it must give a number for every pair"):
-        kernel.pair_sum(np.zeros((30, 1)), ONE)
+        kernel.pair_sum(np.zeros((80, 1)), ONE)
 
 
 SMOOTH = FunctionKernel(lambda x, y: np.exp(-((x - y) ** 2)), "bell", (0, 1))
@@ -170,19 +259,36 @@ def test_points_are_not_sampled():
     assert not kernel.spread(domain).any()
 
 
-def test_extremes_are_inner_estimates_and_true_bounds_with_a_constant():
-    known = kernels.AbsoluteDifference().cell_extremes(ONE)
-    least, most = sampled_extremes(FunctionKernel(gap, "gap", (0, 2)), ONE)
-    assert np.all(least >= known[0] - 1e-12)
-    np.testing.assert_allclose(least, known[0], atol=0.02)
-    np.testing.assert_allclose(most, known[1], atol=1e-12)
+def spike(x, y):
+    """A peak that no trial point hits."""
+    return float({x, y} == {0.3, 0.5})
+
+
+def test_extremes_between_wide_cells_are_the_range_unless_a_constant_bounds_them():
+    kernel = FunctionKernel(spike, "spike", (0, 1))
+    assert not kernel.matrix(ONE).any()
+    least, most = kernel.cell_extremes(ONE)
+    assert np.all(least == 0)
+    assert np.all(most == 1)
+    assert np.all(kernel.spread(ONE) == 0.25)
     bell = FunctionKernel(SMOOTH.function, "bell", (0, 1), constant=math.sqrt(2 / math.e))
     lowest, highest = bell.cell_extremes(ONE)
-    inner = sampled_extremes(SMOOTH, ONE)
-    assert np.all(lowest <= inner[0])
-    assert np.all(highest >= inner[1])
-    assert np.all(bell.spread(ONE) >= SMOOTH.spread(ONE))
+    low, high = tried_extremes(SMOOTH, ONE, count=5)
+    assert np.all(lowest <= low)
+    assert np.all(highest >= high)
+    assert np.all(highest - lowest <= 2 * bell.constant * 0.4 + 1e-12)
+    assert np.all(lowest >= 0)
+    assert np.all(highest <= 1)
+    assert bell.spread(ONE).max() < SMOOTH.spread(ONE).min() == 0.25
     assert bell.lipschitz(ONE) == math.sqrt(2 / math.e)
+
+
+def test_between_points_extremes_are_values():
+    points = Domain((Binning("x", Grid.integers(0, 4)),))
+    for constant in (None, 1.0):
+        least, most = FunctionKernel(gap, "gap", (0, 4), constant).cell_extremes(points)
+        np.testing.assert_array_equal(least, np.abs(np.subtract.outer(range(5), range(5))))
+        np.testing.assert_array_equal(least, most)
 
 
 def test_the_digest_tells_two_functions_of_one_name_apart():

@@ -72,13 +72,13 @@ def test_averages_are_integrals_up_to_the_stated_error(kernel, domain):
 def test_extremes_hold_what_is_tried(kernel, domain):
     least, most = kernel.cell_extremes(domain)
     low, high = tried_extremes(kernel, domain, count=4)
-    slack = 1e-9 if kernel.name == "ranking" else 0.35  # inner estimates, where corners and points are tried
-    assert np.all(least <= low + slack)
-    assert np.all(most >= high - slack)
+    assert np.all(least <= low + 1e-9)
+    assert np.all(most >= high - 1e-9)
     assert kernel.range(domain) == (0, kernel.largest)
     assert least.min() >= 0
     assert most.max() <= kernel.largest
     np.testing.assert_allclose(kernel.spread(domain), ((most - least) / 2) ** 2)
+    np.testing.assert_array_equal(kernel.spread(domain), kernel.spread(domain).T)
 
 
 def test_the_extremes_of_the_ranking_loss_are_exact():
@@ -87,6 +87,64 @@ def test_the_extremes_of_the_ranking_loss_are_exact():
         low, high = tried_extremes(kernel, LABELED, count=4)
         np.testing.assert_allclose(least, low, atol=1e-8)
         np.testing.assert_allclose(most, high, atol=1e-8)
+
+
+FINE = (Binning("x", Grid.linear(-1, 1, bins=6)), Binning("z", Grid.geometric(1, 3, bins=5)))
+
+
+def test_the_extremes_of_a_diagonal_metric_are_exact_and_bounds_of_others_are_near():
+    domain = Domain((*FINE, Categories("c", ("a", "b"))))
+    last = np.arange(domain.size) % 2
+    alike = last[:, None] == last
+    for matrix, excess in ((((1.0, 0.0), (0.0, 0.5)), 1e-7), (((1.0, 0.3), (0.3, 0.5)), 0.25)):
+        kernel = kernels.MetricLoss(matrix, 1.5, 2.5)
+        least, most = kernel.cell_extremes(domain)
+        low, high = tried_extremes(kernel, domain, count=2)
+        assert np.all(least <= low + 1e-7)
+        assert np.all(most >= high - 1e-7)
+        # both are at the largest difference, which corners have; the least one may be in between
+        assert np.mean((most - high)[alike]) < excess
+        assert np.mean((low - least)[~alike]) < excess
+
+
+BOXES = [
+    np.array([(x, z) for x in ends for z in others])
+    for ends in zip(*FINE[0].cells(), strict=True)
+    for others in zip(*FINE[1].cells(), strict=True)
+]
+
+
+def test_clusters_of_boxes_are_bounded_by_halfspaces():
+    domain = Domain(FINE)
+    kernel = kernels.ClusteringLoss(((-0.5, 1.3), (0.6, 1.2), (0.1, 2.6)), 5.0)
+    least, most = kernel.cell_extremes(domain)
+    low, high = tried_extremes(kernel, domain, count=9)
+    assert np.all(least <= low + 1e-7)
+    assert np.all(most >= high - 1e-7)
+    # a cell that two clusters share may hold its farthest corner in either; all others lose nothing
+    alone = np.flatnonzero(np.diag(low) == 0)[np.array([len(set(kernel.clusters(box))) == 1 for box in BOXES])]
+    assert len(alone) > 10
+    inner = np.ix_(alone, alone)
+    np.testing.assert_allclose(most[inner], high[inner], atol=1e-7)
+    np.testing.assert_allclose(least[inner], low[inner], atol=0.02)
+    assert np.mean(most == 0) > 0.3
+    one = kernels.ClusteringLoss(((0.0, 2.0),), 5.0)
+    least, most = one.cell_extremes(domain)
+    low, high = tried_extremes(one, domain, count=9)
+    np.testing.assert_allclose(most, high, atol=1e-7)
+    assert np.all(least <= low + 1e-7)
+    assert np.mean(np.abs(least - low) < 1e-6) > 0.8
+
+
+def test_losses_of_points_have_their_values_as_extremes():
+    numbers = (Binning("x", Grid.integers(0, 3)), Binning("z", Grid.integers(-1, 1)))
+    for kernel, domain in (
+        (kernels.MetricLoss(((1.0, 0.3), (0.3, 0.5)), 1.5, 9.0), Domain((*numbers, LABEL))),
+        (kernels.ClusteringLoss(((0.0, 0.0), (2.0, 0.0)), 2.5), Domain(numbers)),  # x = 1 is as near to both
+    ):
+        least, most = kernel.cell_extremes(domain)
+        np.testing.assert_array_equal(least, most)
+        np.testing.assert_array_equal(least, kernel.matrix(domain))
 
 
 def test_gradients_of_the_ranking_loss_are_derivatives():
@@ -175,6 +233,11 @@ def test_domains_that_do_not_fit_are_refused():
             "the metric loss needs distances between values, but column 'y' has categories",
         ),
         (CLUSTERING, Domain((X, LABEL)), "the clustering loss needs distances"),
+        (
+            METRIC,
+            Domain((X, Z, Binning("w", Grid.linear(0, 1, bins=2)))),
+            "the metric loss asks whether two values are",
+        ),
     ):
         with pytest.raises(ParameterError, match=message):
             kernel.check(domain)
