@@ -1,7 +1,8 @@
 """What a collection of reports asks, as plain JSON that every participant can read and refuse.
 
 A description fixes all that a report depends on besides the owner's value and random bits. Its digest names it: the
-first four bytes stand at the front of every report, so that reports to another description are told apart.
+first four bytes stand at the front of every report, so that reports to another description that come by mistake are
+told apart. Somebody who searches for a description with the same four bytes finds one.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Description:
         rounding: How numbers become symbols, "simple" or "randomized".
         statistic: What the reports are for, as plain data; owners ignore it. None where that is left open.
         title: One line for people; nothing depends on it.
-        id: 32 random hexadecimal digits, so that no two collections take each other's reports.
+        id: 32 random hexadecimal digits, so that no two collections have the same digest.
 
     Raises:
         ParameterError: a field is out of range, or they do not fit each other: the oracle has another number of
@@ -200,7 +201,7 @@ class Description:
         if len(text) > MAX_BYTES:
             raise PeerError(f"a description has at most {MAX_BYTES} bytes")
         try:
-            data = json.loads(text, parse_constant=_refuse_constant)
+            data = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_object)
         except RecursionError:
             raise PeerError("this is no description of a collection: it is nested too deeply") from None
         except (ValueError, TypeError):  # of bytes that are no text, too
@@ -228,6 +229,16 @@ def _read(path: Path) -> bytes:
             return file.read(MAX_BYTES + 1)
     except OSError as problem:
         raise ParameterError(f"cannot read {path}: {problem.strerror}") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON in which nothing stands twice, so that all readers read the same."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise PeerError(f"the description names {name[:40]!r} twice in one object")
+        found[name] = value
+    return found
 
 
 def _refuse_constant(name: str) -> Any:

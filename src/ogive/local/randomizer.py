@@ -28,7 +28,8 @@ class Randomizer:
 
     Nothing is remembered between calls. Send one report only: each is drawn afresh, so two of them cost twice. Where a
     device may be asked again, give it a `secret`: its report is then always the same, and asking again
-    learns nothing new.
+    learns nothing new. But two reports of one number that differ then tell, with certainty, that the record is
+    rounded to something else than before.
 
     Args:
         description: A `Description`, or its plain data, JSON text, or the Path of its file.

@@ -135,6 +135,8 @@ def _counts_days(kind: np.dtype[Any]) -> bool:
 
 def _is_nan(value: Any) -> bool:
     """Whether a value is the NaN or NaT of any library, none of which equals itself."""
+    if isinstance(value, np.ndarray) and value.ndim:  # several values are none, whatever each of them is
+        return False
     try:
         return bool(value != value)
     except (TypeError, ValueError):  # pandas.NA has no truth
@@ -149,9 +151,15 @@ def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
     else:
         known, other = {value: place for place, value in enumerate(column.values)}, None
         what = f"none of the {column.size} declared categories"
-    found = [_place(known, value, other) for value in values.tolist()]
+    listed = values.tolist()
+    found = [_place(known, value, other) for value in listed]
+    if isinstance(column, Categories):  # Python holds True and 1 for equal, and only a label takes one for the other
+        found = [
+            None if place is not None and _is_truth(value) and not _is_truth(column.values[place]) else place
+            for place, value in zip(found, listed, strict=True)
+        ]
     if None in found:
-        missing = any(value is None or _is_nan(value) for value in values.tolist())
+        missing = any(value is None or _is_nan(value) for value in listed)
         problem = "a missing value, which cannot be reported" if missing else f"a value of {what}"
         raise DataError(f"column {column.column!r} has {problem}")
     return np.array(found, dtype=np.float64)
@@ -162,8 +170,12 @@ def _place(known: Mapping[Any, int], value: Any, other: int | None) -> int | Non
         return None
     try:
         return known.get(value, other)
-    except TypeError:  # cannot be looked up, so it is no category
-        return other
+    except TypeError:  # cannot be looked up, so it is no value of a column
+        return None
+
+
+def _is_truth(value: Any) -> bool:
+    return isinstance(value, bool | np.bool_)
 
 
 def _columns(domain: Domain, table: Any) -> tuple[Column, ...]:

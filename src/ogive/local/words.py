@@ -54,16 +54,10 @@ def told(description: Description) -> str:
 def _purpose(statistic: Mapping[str, Any] | None) -> list[str]:
     if statistic is None:
         return ["Who asks does not say what for."]
-    names = _names(statistic)
-    said = f"for {', '.join(map(_quoted, names))}" if names else "for something that has no name"
-    return [f"Who asks says that it is {said}; nothing keeps reports from being used otherwise."]
-
-
-def _names(statistic: Mapping[str, Any]) -> list[object]:
-    """What a statistic is called, from the outside in."""
-    found = [statistic["name"]] if "name" in statistic else []
     kernel = statistic.get("kernel")
-    return [*found, *(_names(kernel) if isinstance(kernel, dict) else [kernel] if isinstance(kernel, str) else [])]
+    named = (statistic.get("name"), kernel.get("name") if isinstance(kernel, Mapping) else kernel)
+    said = ", ".join(_quoted(name) for name in named if isinstance(name, str)) or "something without a name"
+    return [f"Who asks says that it is for {said}; nothing keeps reports from being used otherwise."]
 
 
 def _sent(description: Description) -> list[str]:

@@ -285,7 +285,7 @@ def test_any_bytes_give_a_valid_description_or_a_peer_error(data, name):
 
 def test_words_tell_what_is_asked_and_what_it_reveals():
     words = ALL["haar"].words
-    assert "Collection 'Incomes'" in words
+    assert "Collection 'Incomes', 0123456789abcdef0123456789abcdef\n" in words
     assert "'income', from 0.0 to 100000.0, in 16 bins; values outside are counted at the nearer bound" in words
     assert "One report of 10 bytes" in words
     assert "epsilon = 1: no report is more than 2.72 times as likely" in words
@@ -301,6 +301,68 @@ def test_words_say_what_is_sent_openly_and_what_may_fail():
     assert "rounded at random" in ALL["krr"].words
     assert "'job', one of 'nurse', 'smith', 3, True, 2.5" in ALL["categories"].words
     assert "from 1950-01-01 to 1950-01-04" in ALL["categories"].words
+
+
+def test_words_say_what_the_answers_are_said_to_be_for():
+    purpose = "Who asks says that it is for {}; nothing keeps reports from being used otherwise."
+    assert purpose.format("'ustatistic', 'gini'") in ALL["haar"].words
+    for statistic, named in (
+        ({"name": "ecdf", "column": "x"}, "'ecdf'"),
+        ({"name": "ustatistic", "kernel": {"measure": "mean", "name": "auc"}}, "'ustatistic', 'auc'"),
+        ({"name": "\x1b[2J", "kernel": [1]}, "'\\x1b[2J'"),
+        ({"name": {"name": 1}}, "something without a name"),
+    ):
+        assert purpose.format(named) in described(statistic=statistic).words
+    assert "Who asks does not say what for." in ALL["unary"].words
+
+
+def test_words_do_not_promise_that_what_is_public_is_hidden():
+    words = ALL["classes"].words
+    assert "your number, 'sick' as it is,\n" in words
+    assert "some more often for your other answers than for others\n  (method tree, 8 possible answers)" in words
+    assert "2.72 times as likely for your other answers as for any other" in words
+    assert "some more often for your answer than for others\n  (method haar, 16 possible answers)" in ALL["haar"].words
+    for study in ALL.values():
+        assert "never leaves" not in study.words
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "often", "sure"),
+    [
+        ("1/10", "1.11", "sure of one to at most 52.5 % after it"),
+        (4, "54.6", "sure of one to at most 98.2 % after it"),
+        (5, "148", None),
+        (20, "4.85e+08", None),
+        (1000, "e^1000", None),
+    ],
+)
+def test_words_call_a_large_epsilon_what_it_is(epsilon, often, sure):
+    words = described(
+        oracle=UnaryOracle(16, 1) if epsilon != "1/10" else UnaryOracle(16, epsilon), privacy=PureDP(epsilon)
+    ).words
+    assert f"no report is more than {often} times as likely" in words
+    assert ("next to no protection" in words) == (sure is None)
+    assert (sure or "as good as sure of what you answered") in words
+    assert "100 %" not in words
+
+
+def test_words_say_that_silence_tells_something_where_values_are_refused():
+    silence = "Where a value is not accepted nothing is sent, and who collects the reports can see that"
+    grid = INCOME.columns[0].grid
+    for missing, outside in (("refuse", "clip"), ("low", "refuse"), ("refuse", "refuse")):
+        assert silence in described(domain=Domain((Binning("income", grid, missing, outside),))).words
+    assert silence in ALL["categories"].words
+    assert silence not in described(domain=Domain((Binning("income", grid, "low", "clip"),))).words
+
+
+@pytest.mark.parametrize("place", ["top", "inside"])
+def test_a_field_that_is_named_twice_is_refused(place):
+    text = ALL["haar"].to_json()
+    old = '"participants": 1000' if place == "top" else '"size": 16'
+    assert text.count(old) == 1
+    for twice in (f"{old}, {old}", f"{old.replace('1', '2')}, {old}"):
+        with pytest.raises(PeerError, match=f"the description names {old.split(':')[0][1:-1]!r} twice in one object"):
+            Description.from_json(text.replace(old, twice))
 
 
 def test_words_of_a_hostile_description_cannot_drive_a_terminal():

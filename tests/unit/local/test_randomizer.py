@@ -351,3 +351,26 @@ def test_a_device_decides_which_columns_may_be_public():
         with pytest.raises(ParameterError, match="public must be a list of columns"):
             Randomizer(study, public=public)
     assert Randomizer(described(AGE), limit=PureDP(1), public=["sick"]).report(3, number=1)
+
+
+@pytest.mark.parametrize("value", [np.array([1, 2]), np.array([1.0]), np.array([]), np.array([[np.nan, 1]]), [1, 2]])
+@pytest.mark.parametrize("column", [AGE, BORN, SICK, OTHER, JOB], ids=lambda column: type(column).__name__)
+def test_several_values_are_no_value_and_none_of_them_is_called_missing(column, value):
+    with pytest.raises(DataError, match=f"column {column.column!r} ") as refusal:
+        Randomizer(described(column)).report({column.column: value}, number=1)
+    assert "missing" not in str(refusal.value)
+
+
+def test_one_value_in_an_array_without_dimensions_is_that_value():
+    np.testing.assert_array_equal(row_of(Domain((AGE,)), {"age": np.array(41.5)}), [[41.5]])
+    np.testing.assert_array_equal(row_of(Domain((AGE,)), {"age": np.array(np.nan)}), [[0.0]])
+
+
+@pytest.mark.parametrize("value", [True, np.True_, False])
+def test_a_truth_value_is_no_category_that_is_a_number(value):
+    numbers = Categories("x", (0, 1, 2))
+    for give in (lambda: row_of(Domain((numbers,)), {"x": value}), lambda: numbers_of(numbers, np.array([value]))):
+        with pytest.raises(DataError, match="has a value of none of the 3 declared categories"):
+            give()
+    np.testing.assert_array_equal(numbers_of(Categories("x", (3, True, False)), [value]), [1 if value else 2])
+    np.testing.assert_array_equal(numbers_of(SICK, [value]), [1 if value else 0])
