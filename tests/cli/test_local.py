@@ -298,7 +298,11 @@ def test_randomize_sends_no_column_as_it_is_unless_the_device_says_so(run, tmp_p
         assert (status, shown, out.exists()) == (1, "", False)
         assert f"carry the column 'l' as it is, unprotected, and this device allows that of {allowed}" in said
         assert len(said.splitlines()) == 1
-    assert run(*command, "--limit-epsilon", "1", "--public-columns", "s", "l")[0] == 0
+    status, _, said = run(*command, "--limit-epsilon", "1", "--public-columns", "s", "l")
+    assert status == 0, said
+    assert said.endswith(
+        ": 1 report, which costs its owner epsilon = 1, and carries the column 'l' as it is, unprotected\n"
+    )
     assert out.read_bytes()[9] == 1
 
 

@@ -85,8 +85,7 @@ def randomize(
     from ogive.files import write_atomically
 
     write_atomically(output, reports)
-    privacy = randomizer.description.privacy
-    print(f"wrote {output}: {len(rows)} reports, each of which costs its owner {privacy}", file=sys.stderr)
+    print(f"wrote {output}: {_costs(randomizer.description, len(rows))}", file=sys.stderr)
 
 
 @app.command
@@ -132,6 +131,13 @@ def aggregate(
     publish(estimate.to_json, lambda: str(estimate), output)
     if plot is not None:
         draw(estimate.plot, plot)
+
+
+def _costs(description: Description, reports: int) -> str:
+    """What some reports cost, and what of their owners no epsilon covers."""
+    count = "1 report, which costs" if reports == 1 else f"{reports} reports, each of which costs"
+    openly = [f", and carries the column {name!r} as it is, unprotected" for name in description.public_columns]
+    return f"{count} its owner {description.privacy}{''.join(openly)}"
 
 
 def _description(path: Path) -> Description:
