@@ -78,7 +78,8 @@ class Kernel(Protocol):
         Two-sample kernels take the class of each row, 0 or 1.
 
         Raises:
-            DataError: there are too few rows, or a class is empty.
+            ParameterError: rows are of another shape, or classes are missing.
+            DataError: there are too few rows, or a number is not finite, or a class is empty.
         """
         ...
 
@@ -160,7 +161,8 @@ class Measure(Protocol):
         """The measure of exact rows, without privacy; NaN where it is not defined.
 
         Raises:
-            DataError: there are too few rows, or a class is empty.
+            ParameterError: rows are of another shape, or classes are missing.
+            DataError: there are too few rows, or a number is not finite, or a class is empty.
         """
         ...
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import are_points, boxes, check_count, check_numbers
-from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
+from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_scale, rounded_sum
 from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
 from ogive.kernels.models import positive, vector
 from ogive.kernels.sampling import sampled_means
@@ -118,7 +118,7 @@ class ClusteringLoss:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""
-        return blocked_mean(self, rows)
+        return blocked_mean(self, finite_rows(rows, len(self.centers[0])))
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
         """Steps of 2^-bits of the range."""

@@ -9,6 +9,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ogive.errors import ParameterError
+
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
@@ -35,9 +37,16 @@ class PairCounts:
 def count_pairs(first: Float64, second: Float64) -> PairCounts:
     """Count the pairs of two columns, by sorting both and counting inversions while merging.
 
+    Raises:
+        ParameterError: the columns are not of one length.
+
     Source:
         Knight, A computer method for calculating Kendall's tau with ungrouped data, JASA 1966.
     """
+    if np.ndim(first) != 1 or np.shape(first) != np.shape(second):
+        raise ParameterError(
+            f"count pairs of two columns of one length, got shapes {np.shape(first)} and {np.shape(second)}"
+        )
     pairs = len(first) * (len(first) - 1) // 2
     different, seconds, sizes = np.unique(second, return_inverse=True, return_counts=True)
     both = np.sort(_numbered(first) * different.size + seconds)

@@ -12,7 +12,7 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import check_points
 from ogive.kernels.counting import tied
-from ogive.kernels.exact import BITS, COUNTS, Scale, check_records
+from ogive.kernels.exact import BITS, COUNTS, Scale, paired_rows
 from ogive.kernels.matrices import apart, apart_extremes, combined, matrix_of, spread_of
 
 Float64 = NDArray[np.float64]
@@ -88,7 +88,10 @@ class Untied:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Share of pairs that differ in each of the columns."""
-        records = check_records(rows)
+        rows = paired_rows(rows)
+        records = len(rows)
+        if max(self.columns) >= rows.shape[1]:
+            raise ParameterError(f"rows must have more than {max(self.columns)} columns, got {rows.shape[1]}")
         return self._count(rows) / (records * (records - 1) // 2)
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
@@ -150,7 +153,8 @@ class Equal:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Share of pairs that are equal."""
-        records = check_records(rows)
+        rows = paired_rows(rows)
+        records = len(rows)
         return tied(list(rows.T)) / (records * (records - 1) // 2)
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:

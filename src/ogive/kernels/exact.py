@@ -16,7 +16,7 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ogive.columns import Binning, Domain
 from ogive.errors import DataError, ParameterError
@@ -90,15 +90,39 @@ def check_bits(bits: int) -> int:
     return bits
 
 
-def check_records(rows: Float64) -> int:
-    """How many records there are, if they make a pair.
+def finite_rows(rows: ArrayLike, columns: int | None = None) -> Float64:
+    """Rows of finite numbers, shape (n, columns), from whatever was given as such.
 
     Raises:
-        DataError: there are fewer than two.
+        ParameterError: they are no numbers, or of another shape.
+        DataError: a number is not finite.
     """
-    if len(rows) < 2:
-        raise DataError(f"a mean over pairs needs at least two records, got {len(rows)}")
-    return len(rows)
+    try:
+        found = np.asarray(rows, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("rows must be numbers, as many in each row") from None
+    if found.ndim != 2:
+        advice = "; numpy.reshape(rows, (-1, 1)) makes rows of one column" if found.ndim == 1 else ""
+        raise ParameterError(f"rows must be of shape (records, columns), got shape {found.shape}{advice}")
+    if columns is not None and found.shape[1] != columns:
+        raise ParameterError(f"rows must have {columns} column{'s' * (columns != 1)}, got {found.shape[1]}")
+    wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
+    if wrong.size:
+        raise DataError(f"row {int(wrong[0])}, counted from 0, has a number that is not finite; leave such rows out")
+    return found
+
+
+def paired_rows(rows: ArrayLike, columns: int | None = None) -> Float64:
+    """The same, if they make a pair.
+
+    Raises:
+        ParameterError: as `finite_rows`.
+        DataError: a number is not finite, or there are fewer than two records.
+    """
+    found = finite_rows(rows, columns)
+    if len(found) < 2:
+        raise DataError(f"a mean over pairs needs at least two records, got {len(found)}")
+    return found
 
 
 def split_classes(rows: Float64, classes: Int64 | None) -> tuple[Float64, Float64]:
@@ -106,9 +130,10 @@ def split_classes(rows: Float64, classes: Int64 | None) -> tuple[Float64, Float6
 
     Raises:
         DataError: a class is empty.
-        ParameterError: there are no classes, or of other rows.
+        ParameterError: there are no classes, or of other rows, or others than 0 and 1.
     """
-    if classes is None or len(classes) != len(rows):
+    classes = None if classes is None else np.asarray(classes)
+    if classes is None or classes.shape != rows.shape[:1] or not np.isin(classes, (0, 1)).all():
         raise ParameterError("a kernel of two samples needs the class of each record, 0 or 1")
     positives, negatives = rows[classes == 1], rows[classes == 0]
     for name, part in (("positive", positives), ("negative", negatives)):
@@ -165,7 +190,8 @@ def blocked_mean(kernel: Callable[[Float64, Float64], Float64], rows: Float64) -
     Raises:
         DataError: there are fewer than two records.
     """
-    records = check_records(rows)
+    rows = paired_rows(rows)
+    records = len(rows)
     total = sum(float(values[pairs].sum()) for values, pairs in blocks_of_pairs(kernel, rows))
     return total / (records * (records - 1) // 2)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import check_count
-from ogive.kernels.exact import BITS, Scale
+from ogive.kernels.exact import BITS, Scale, finite_rows
 from ogive.kernels.surface import class_counts, count_in_order, exact_vus
 
 Float64 = NDArray[np.float64]
@@ -93,7 +93,7 @@ class InOrder:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Volume under the surface of exact scores, in O(n log n)."""
-        return exact_vus(rows[:, 0], _given(classes), self.classes)
+        return exact_vus(finite_rows(rows, 1)[:, 0], _given(classes), self.classes)
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
         """Steps of 1/K!; one record changes each tuple that it is in by at most 1."""

@@ -12,7 +12,7 @@ from ogive.columns import Domain
 from ogive.errors import DataError, ParameterError
 from ogive.kernels.cells import check_count
 from ogive.kernels.counting import count_greater
-from ogive.kernels.exact import BITS, Scale, check_records
+from ogive.kernels.exact import BITS, Scale, paired_rows
 from ogive.kernels.matrices import matrix_of, spread_of
 from ogive.kernels.ranks import Greater, check_ties, tie_scale, tie_sum
 
@@ -83,7 +83,8 @@ class ScoreOrder:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Share of all pairs that are of different classes and in the right order."""
-        records = check_records(rows)
+        rows = paired_rows(rows, 2)
+        records = len(rows)
         unit = float(tie_scale(self.ties).unit)
         return self._count(rows) * unit / (records * (records - 1) // 2)
 

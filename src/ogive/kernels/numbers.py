@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ogive.columns import Domain
 from ogive.kernels.cells import check_count, check_numbers, ends, middles, widths
-from ogive.kernels.exact import BITS, Scale, check_records, column_of, exact_dot, step, steps
+from ogive.kernels.exact import BITS, Scale, column_of, exact_dot, paired_rows, step, steps
 from ogive.kernels.matrices import matrix_of, spread_of
 
 Float64 = NDArray[np.float64]
@@ -71,8 +71,8 @@ class AbsoluteDifference:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Gini's mean difference, by sorting."""
-        records = check_records(rows)
-        values = np.sort(rows[:, 0])
+        values = np.sort(paired_rows(rows, 1)[:, 0])
+        records = len(values)
         return float((values - values[0]) @ _coefficients(records) / (records * (records - 1) / 2))
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
@@ -137,8 +137,7 @@ class HalfSquare:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Sample variance, with denominator n - 1."""
-        check_records(rows)
-        return float(np.var(rows[:, 0], ddof=1))
+        return float(np.var(paired_rows(rows, 1)[:, 0], ddof=1))
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
         """Values are rounded to 2^-bits of the bounds, so squares are in steps of 4^-bits."""
@@ -197,8 +196,7 @@ class PairMeanKernel:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Mean of the values."""
-        check_records(rows)
-        return float(np.mean(rows[:, 0]))
+        return float(np.mean(paired_rows(rows, 1)[:, 0]))
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
         """Half steps of 2^-bits of the bounds, from the lower bound; one record moves a pair half the range."""

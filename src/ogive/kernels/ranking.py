@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import boxes
-from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
+from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_scale, rounded_sum
 from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
 from ogive.kernels.models import check_features, mean_of_components, positive, vector, within
 from ogive.kernels.sampling import sampled_means
@@ -114,7 +114,7 @@ class RankingLoss:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""
-        return blocked_mean(self, rows)
+        return blocked_mean(self, finite_rows(rows, len(self.weights) + 1))
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
         """Steps of 2^-bits of the range."""

@@ -16,7 +16,7 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import check_count, widths
 from ogive.kernels.counting import count_greater, count_pairs
-from ogive.kernels.exact import BITS, COUNTS, HALVES, SIGNS, Scale, check_records, split_classes
+from ogive.kernels.exact import BITS, COUNTS, HALVES, SIGNS, Scale, finite_rows, paired_rows, split_classes
 from ogive.kernels.matrices import around, combined, matrix_of, sign_extremes, signs, spread_of
 
 Float64 = NDArray[np.float64]
@@ -71,8 +71,7 @@ class SignProduct:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Kendall's tau-a: concordant less discordant pairs, over all pairs."""
-        check_records(rows)
-        counts = count_pairs(rows[:, 0], rows[:, 1])
+        counts = count_pairs(*paired_rows(rows, 2).T)
         return (counts.concordant - counts.discordant) / counts.pairs
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
@@ -148,7 +147,7 @@ class Greater:
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """AUC, by ranks."""
-        positives, negatives = split_classes(rows, classes)
+        positives, negatives = split_classes(finite_rows(rows, 1), classes)
         greater, equal = count_greater(positives[:, 0], negatives[:, 0])
         ordered = tie_sum(greater, equal, self.ties) * float(tie_scale(self.ties).unit)
         return ordered / (len(positives) * len(negatives))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.errors import DataError, ParameterError
+from ogive.kernels.exact import finite_rows
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -42,7 +43,7 @@ def vus(histograms: ArrayLike) -> float:
     return float(_forward(shares, _orders(len(shares)))[-1, -1])
 
 
-def vus_extremes(histograms: ArrayLike, wide: NDArray[np.bool_]) -> tuple[float, float]:
+def vus_extremes(histograms: ArrayLike, wide: ArrayLike) -> tuple[float, float]:
     """Least and largest volume if scores may lie anywhere in some bins.
 
     Scores of a row of classes that share such a bin are all in order, or none are. In other bins they are equal.
@@ -60,7 +61,11 @@ def vus_extremes(histograms: ArrayLike, wide: NDArray[np.bool_]) -> tuple[float,
     """
     shares = _checked(histograms)
     orders = _orders(len(shares))
-    open_rows = wide & (orders < 1)
+    if np.shape(wide) != shares.shape[1:]:
+        raise ParameterError(
+            f"wide must say of each of {shares.shape[1]} bins whether it is, got shape {np.shape(wide)}"
+        )
+    open_rows = np.asarray(wide, dtype=np.bool_) & (orders < 1)
     least, largest = (float(_forward(shares, np.where(open_rows, each, orders))[-1, -1]) for each in (0.0, 1.0))
     return least, largest
 
@@ -117,7 +122,7 @@ def vus_tree(histograms: ArrayLike) -> float:
     return float(ordered[0, classes - 1, 0])
 
 
-def exact_vus(scores: Float64, classes: Int64, count: int | None = None) -> float:
+def exact_vus(scores: ArrayLike, classes: ArrayLike, count: int | None = None) -> float:
     """Volume under the surface of exact scores, in O(n log n).
 
     Args:
@@ -126,21 +131,24 @@ def exact_vus(scores: Float64, classes: Int64, count: int | None = None) -> floa
         count: Number of classes; None takes the largest class that occurs.
 
     Raises:
-        DataError: a class has no record.
-        ParameterError: there are fewer than two classes, or a class outside 0..count-1.
+        DataError: a class has no record, or a score is not finite.
+        ParameterError: there are fewer than two classes, or a class outside 0..count-1, or not one for each score.
     """
     counts = class_counts(scores, classes, count)
     return vus(counts / counts.sum(axis=1, keepdims=True))
 
 
-def class_counts(scores: Float64, classes: Int64, count: int | None = None) -> Int64:
+def class_counts(scores: ArrayLike, classes: ArrayLike, count: int | None = None) -> Int64:
     """Records of each class at each score that occurs, scores in order; shape (count, scores).
 
     Raises:
         DataError, ParameterError: as `exact_vus`.
     """
-    if len(classes) != len(scores):
-        raise ParameterError(f"give the class of each of {len(scores)} scores, got {len(classes)} classes")
+    scores, classes = finite_rows(np.reshape(scores, (-1, 1)), 1)[:, 0], np.asarray(classes)
+    if classes.shape != scores.shape:
+        raise ParameterError(f"give the class of each of {len(scores)} scores, got {classes.size} classes")
+    if len(classes) and not np.issubdtype(classes.dtype, np.integer):
+        raise ParameterError(f"classes must be whole numbers, got an array of {classes.dtype}")
     number = int(classes.max(initial=0)) + 1 if count is None else count
     if len(classes) and not 0 <= classes.min() <= classes.max() < number:
         raise ParameterError(f"classes must be whole numbers from 0 to {number - 1}")
@@ -173,7 +181,10 @@ def count_in_order(counts: Int64) -> int:
 
 
 def _checked(histograms: ArrayLike) -> Float64:
-    shares = np.asarray(histograms, dtype=np.float64)
+    try:
+        shares = np.asarray(histograms, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ParameterError("histograms must be numbers, as many for each class") from None
     if shares.ndim != 2 or shares.shape[0] < 2 or shares.shape[1] < 1:
         raise ParameterError("histograms must be one row of shares for each of at least two classes")
     if not np.isfinite(shares).all():

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -218,3 +219,54 @@ def test_damaged_data_are_refused(data, message):
 def test_kernels_come_back_from_plain_data(kernel):
     assert isinstance(kernel, Kernel)
     assert kernels.kernel_from_dict(json.loads(json.dumps(kernel.to_dict()))) == kernel
+
+
+MADE = {
+    "clustering": kernels.ClusteringLoss(((0.0, 0.0), (1.0, 1.0)), 1.0),
+    "metric": kernels.MetricLoss(((1.0,),), 1.5, 2.0),
+    "ranking": kernels.RankingLoss((1.0,), 2.0),
+    "function": FunctionKernel(lambda x, y: abs(x - y), "f", (0, 9)),
+}
+WIDTH = {"kendall": 2, "kendall_b": 2, "gamma": 2, "auc_private": 2, "clustering": 2, "metric": 2, "ranking": 2}
+
+
+@pytest.mark.parametrize("name", [*kernels.MEASURES, *MADE])
+def test_exact_values_of_what_is_no_rows_are_refused_in_one_line(name):
+    measure = measure_of(MADE.get(name, name))
+    width = WIDTH.get(name, 1)
+    rows = [[0.0, 1.0, 2.0][:width], [3.0, 0.0, 2.0][:width], [1.0, 1.0, 0.0][:width]]
+    classes = np.array([0, 1, 2] if name == "vus" else [0, 1, 1])
+    found = measure.exact(np.array(rows), classes)
+    assert measure.exact(rows, classes) == found
+    assert measure.exact(rows, classes.tolist()) == found
+    hint = re.escape(
+        "rows must be of shape (records, columns), got shape (3,); numpy.reshape(rows, (-1, 1)) makes rows"
+    )
+    for wrong, message in (
+        (np.arange(3.0), hint),
+        ([1, 2, 3], hint),
+        (np.zeros((3, 1, 1)), r"got shape \(3, 1, 1\)$"),
+        ([[1.0], [1.0, 2.0], [3.0]], "rows must be numbers, as many in each row"),
+        (["a", "b", "c"], "rows must be numbers"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            measure.exact(wrong, classes)
+    for value in (math.nan, math.inf):
+        wrong = np.array(rows)
+        wrong[1, -1] = value
+        with pytest.raises(DataError, match="row 1, counted from 0, has a number that is not finite"):
+            measure.exact(wrong, classes)
+    if name not in ("collision", "collision_probability", "function"):
+        for other in {0, 3} - {width}:
+            with pytest.raises(ParameterError, match="rows must have"):
+                measure.exact(np.ones((3, other)), classes)
+
+
+def test_classes_of_two_samples_are_checked():
+    rows = np.array([[1.0], [2.0], [3.0]])
+    for classes in (None, [0, 1], [0, 1, 2], [[0, 1, 1]], ["a", "b", "b"]):
+        with pytest.raises(ParameterError, match="needs the class of each record, 0 or 1"):
+            measure_of("auc").exact(rows, classes)
+    for classes in (["a", "b", "c"], [0.0, 1.0, 2.0]):
+        with pytest.raises(ParameterError, match="classes must be whole numbers, got an array of"):
+            measure_of("vus").exact(rows, classes)

@@ -86,6 +86,14 @@ def test_what_cannot_be_used_is_refused():
         kernels.vus_tree([0.5, 0.5])
     with pytest.raises(ParameterError, match="finite"):
         kernels.vus_gradient([[math.nan], [1.0]])
+    for function in (kernels.vus, kernels.vus_gradient, kernels.vus_tree):
+        with pytest.raises(ParameterError, match="histograms must be numbers, as many for each class"):
+            function([[0.5, 0.5], [1.0]])
+    for wide in ([True], [[True, False]]):
+        with pytest.raises(ParameterError, match="wide must say of each of 2 bins whether it is, got shape"):
+            kernels.vus_extremes([[0.5, 0.5], [0.0, 1.0]], wide)
+    with pytest.raises(ParameterError, match="two columns of one length"):
+        kernels.count_pairs(np.zeros(3), np.zeros(2))
     scores = np.array([1.0, 2.0])
     with pytest.raises(DataError, match="class 1 has no record"):
         kernels.exact_vus(scores, np.array([0, 2]))
