@@ -192,6 +192,11 @@ BAD = {
         "say which values of column 'rooms' are possible, for example --bounds 0 120",
     ),
     "odd bounds": (("--columns", "rooms", "--bounds", "1"), "--bounds must be two values"),
+    "no column": (("--bounds", "0", "1"), "name at least one column with --columns"),
+    "fractions": (
+        ("--columns", "score", "--bounds", "0", "1", "--grid", "integers"),
+        "column 'score' has values that are not whole, which a grid of integers does not hold; use --grid linear",
+    ),
     "outside": (("--columns", "cents", "--bounds", "0", "1"), "outside"),
     "undeclared": (("--kernel", "collision", "--columns", "mood", "--categories", "low", "fair"), "column 'mood'"),
     "no label": (("--kernel", "auc", "--columns", "score", "--bounds", "0", "1"), "auc needs two columns"),
@@ -272,3 +277,45 @@ def test_what_needs_somebody_who_sees_records_is_refused_under_local(run, table,
     status, _, err = run(command, table, *asked[command], *ONE, "--trust", "local")
     assert status == 1
     assert "needs somebody who sees records, and here nobody does; use trust central, or" in err
+
+
+def test_missing_values_get_the_choices_that_there_are(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("name,age\na,5\nb,\nc,7\n")
+    asked = ("ustat", path, "--kernel", "gini", "--columns", "age", "--bounds", "0", "9", *ONE)
+    for adjacency in ("replace", "add_or_remove"):
+        status, _, err = run(*asked, "--adjacency", adjacency)
+        assert (status, err.count("\n")) == (2, 1)
+        assert err.endswith("say what they mean with --missing low or high\n")
+    assert run(*asked, "--missing", "low")[0] == 0
+
+
+def test_a_column_that_is_not_there_is_answered_with_those_that_are(run, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("age,y\n5,yes\n6,no\n7,no\n")
+    status, _, err = run("ustat", path, "--kernel", "gini", "--columns", "nope", "--bounds", "0", "9", *ONE)
+    assert status == 2
+    assert err.endswith("has no column 'nope'; it has age, y\n")
+
+
+@pytest.mark.parametrize("trust", ["central", "local", "clear"])
+def test_a_grid_of_integers_refuses_fractions_under_every_trust(run, table, trust):
+    asked = ("ustat", table, "--columns", "score", "--bounds", "0", "1", "--grid", "integers", *ONE, "--trust", trust)
+    status, out, err = run(*asked)
+    assert (status, out) == (2, "")
+    assert "has values that are not whole" in err
+
+
+def test_a_plan_needs_no_names_of_columns(run):
+    status, out, err = run("plan", "ustat", "--records", "300", "--bounds", "0", "9", *ONE)
+    assert (status, err) == (0, "")
+    assert out.startswith("plan for gini of value: 300 records")
+
+
+@pytest.mark.parametrize("method", ["auto", "hierarchy", "haar"])
+def test_more_bins_than_reports_tell_apart_are_refused_at_once(run, table, method):
+    asked = ("ustat", table, *AUC, *ONE, "--trust", "local", "--bins", str(1 << 24), "--method", method)
+    status, out, err = run(*asked)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "at most" in err
+    assert str(1 << 20) in err

@@ -12,8 +12,14 @@ from ogive.cli.box_options import ONE_BOX, BoxOptions
 from ogive.cli.method_options import ANY_METHOD, MethodOptions
 from ogive.cli.options import DECILES, TABLE, OutputOptions, Plot, Probabilities, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.cli.plan_options import NOTHING_PLANNED, PlannedClasses, PlannedColumn, PlannedScore, PlanOptions
-from ogive.cli.ustat_options import GINI, UstatOptions
+from ogive.cli.plan_options import (
+    NOTHING_PLANNED,
+    PlannedClasses,
+    PlannedColumn,
+    PlannedPairs,
+    PlannedScore,
+    PlanOptions,
+)
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
 
@@ -26,7 +32,7 @@ app = App(
 )
 
 MEASURED = Group("What is measured", sort_key=1)
-COLUMN, SCORE, CLASSES = PlannedColumn(), PlannedScore(), PlannedClasses()
+COLUMN, SCORE, CLASSES, GINI = PlannedColumn(), PlannedScore(), PlannedClasses(), PlannedPairs()
 
 
 @app.command
@@ -194,7 +200,7 @@ def ustat(
     data: Path | None = None,
     /,
     *,
-    measure: UstatOptions = GINI,
+    measure: PlannedPairs = GINI,
     planned: PlanOptions = NOTHING_PLANNED,
     output: OutputOptions = TABLE,
     plot: Plot = None,

@@ -11,6 +11,7 @@ from cyclopts import Group, Parameter
 
 from ogive.cli.classes import ClassOptions
 from ogive.cli.options import MeasureOptions, ScoreOptions, Words, guarantee, whole
+from ogive.cli.ustat_options import UstatOptions
 from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -42,6 +43,15 @@ class PlannedClasses(ClassOptions):
 
     label: str = "label"
     """Name of the column with the class of each record."""
+
+
+@Parameter(name="*", group=Group("What is measured", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class PlannedPairs(UstatOptions):
+    """A statistic of pairs, the names of whose columns matter for --like alone."""
+
+    columns: Words = ("value",)
+    """Names of the kernel's columns, in its order; for an AUC the score and the label."""
 
 
 @Parameter(name="*", group=Group("What is planned", sort_key=2))

@@ -19,7 +19,7 @@ from ogive.errors import ParameterError
 class PairOptions:
     """Columns, kernel, and what values may be."""
 
-    columns: Words = ("value",)
+    columns: Words = ()
     """Names of the kernel's columns, in its order; for an AUC the score and the label."""
 
     kernel: str = "gini"

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import ParameterError
+from ogive.local.levels import MAX_TALLY
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -124,7 +125,7 @@ def check_pairwise(size: int) -> None:
     if size > LARGEST_PAIRWISE:
         raise ParameterError(
             f"a matrix over pairs of {size} symbols is too large; use at most {LARGEST_PAIRWISE} bins in all, "
-            "or method='hierarchy' for the area under a curve"
+            f"or method='hierarchy' for the area under a curve, of at most {MAX_TALLY} bins"
         )
 
 
