@@ -48,7 +48,7 @@ NUMBERS = ("low", "q1", "median", "q3", "high")
 
 @dataclass(frozen=True)
 class Box:
-    """One box: five numbers of the grid, not decreasing, and what lies beyond.
+    """One box: five numbers of the grid, not decreasing, and what lies beyond; nothing unless it is `defined`.
 
     Fields:
         group: Value of the group; None where all records are in one box.

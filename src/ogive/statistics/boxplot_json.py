@@ -55,9 +55,10 @@ def _box_data(grid: Grid, box: Box) -> dict[str, Any]:
 
 
 def _written(grid: Grid, box: Box) -> dict[str, Any]:
+    """The five numbers for people, who are told none where there are no records."""
     labels = [grid.label(number) for number in box.numbers]
     written = [label if isinstance(label, float) else label.isoformat() for label in labels]
-    return dict(zip(NUMBERS, written, strict=True))
+    return dict(zip(NUMBERS, written, strict=True)) if box.defined else dict.fromkeys(NUMBERS)
 
 
 def fields(data: Any) -> dict[str, Any]:

@@ -49,6 +49,28 @@ def released(name, adjacency=ogive.Adjacency.REPLACE, trust=ogive.Central):
     )
 
 
+@pytest.mark.parametrize("trust", [ogive.Clear, ogive.Local])
+def test_a_group_without_records_has_no_five_numbers_for_people(trust):
+    table = {"x": np.full(400, 100.0), "g": np.repeat("a", 400)}
+    boxes = ogive.release(
+        QUESTIONS["public"],
+        trust=trust(table),
+        privacy=None if trust is ogive.Clear else ogive.PureDP(4),
+        source=KeyedSource(bytes(32)),
+    )
+    text = boxes.to_json()
+    full, empty = json.loads(text)["boxes"]
+    assert (full["records"], empty["records"]) == (400, 0)
+    assert full["values"]["median"] == pytest.approx(100, abs=8)
+    assert empty["values"] == dict.fromkeys(("low", "q1", "median", "q3", "high"))
+    VALIDATOR.validate(json.loads(text))
+    assert ogive.Boxplots.from_json(text) == boxes
+    told = json.loads(text)
+    told["boxes"][1]["values"] = told["boxes"][0]["values"]
+    with pytest.raises(DataError, match="its values must be those of its numbers"):
+        ogive.Boxplots.from_dict(told)
+
+
 @pytest.mark.parametrize("trust", [ogive.Central, ogive.Clear])
 @pytest.mark.parametrize("adjacency", ogive.Adjacency)
 @pytest.mark.parametrize("name", QUESTIONS)
