@@ -461,8 +461,8 @@ def ustatistic(
     """Release a statistic of pairs of records: Gini, Kendall's tau, an AUC, collision entropy, any pairwise loss.
 
     Args:
-        data: Numbers or categories, shape (n,); a tuple of such arrays, or shape (n, columns), for a kernel of several
-            columns; or a dictionary of arrays, in the kernel's order. One row per person.
+        data: Numbers or categories, shape (n,); for a kernel of several columns, in its order: a tuple or list of such
+            arrays, a dictionary of them, or rows, of shape (n, columns). One row per person.
         kernel: "gini", "gini_coefficient", "variance", "collision", "kendall", "kendall_b", "gamma", "auc", "vus", or a
             measure or kernel of `ogive.kernels`.
         privacy: The guarantee; None only under `Clear`, which has none.
@@ -530,10 +530,13 @@ def _columns(data: Any, labels: Any) -> dict[str, Any]:
     """Arrays by the names that they are given where they have none."""
     if isinstance(data, dict):
         table = dict(data)
-    elif isinstance(data, tuple):
+    elif isinstance(data, tuple) or _is_list_of_arrays(data):
         table = {f"{COLUMN}_{number + 1}": column for number, column in enumerate(data)}
     else:
-        array = np.asarray(data)
+        try:
+            array = np.asarray(data)
+        except ValueError:
+            raise DataError("every row of data must have the same number of values") from None
         if array.ndim > 2:
             raise DataError(f"data must be an array of one or two dimensions, got {array.ndim}")
         columns = [data] if array.ndim < 2 else list(array.T)
@@ -546,3 +549,8 @@ def _columns(data: Any, labels: Any) -> dict[str, Any]:
             raise ParameterError(f"data has a column {LABEL!r} already; leave out labels=")
         table[LABEL] = labels
     return table
+
+
+def _is_list_of_arrays(data: Any) -> bool:
+    """Whether these are columns; a list of lists holds rows."""
+    return isinstance(data, list) and bool(data) and all(getattr(each, "shape", ()) != () for each in data)

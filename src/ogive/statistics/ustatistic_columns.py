@@ -32,6 +32,7 @@ _TWO_COLUMNS = {
 # ordered classes where their number does not matter yet
 _FEWEST = 3
 _ONE_BIN = 1
+_SHOWN = 6
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,8 @@ def check_number(measure: Measure, names: Sequence[str]) -> None:
     wanted = _TWO_COLUMNS.get(measure.name)
     if wanted is not None and len(names) != 2:
         what, one, other = wanted
-        listed = f"{len(names)}: {', '.join(map(repr, names))}" if names else "none"
+        shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+        listed = f"{len(names)}: {shown}" if names else "none"
         raise ParameterError(
             f"{measure.name} needs two columns, {what}, for example columns=('{one}', '{other}'), got {listed}"
         )
