@@ -21,6 +21,7 @@ from ogive.cli.local_options import (
 )
 from ogive.cli.options import DECILES, TABLE, OutputOptions, Probabilities, guarantee
 from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.tree_options import ANY_TREE, TreeOptions
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError, RefusalError
 
@@ -98,17 +99,24 @@ def boxplot(
 
 
 @app.command
-def ustat(*, measure: AskedPairs = GINI, promised: PromiseOptions, output: OutputOptions = TABLE) -> None:
+def ustat(
+    *,
+    measure: AskedPairs = GINI,
+    tree: TreeOptions = ANY_TREE,
+    promised: PromiseOptions,
+    output: OutputOptions = TABLE,
+) -> None:
     """Ask for a statistic of pairs: Gini, Kendall's tau, an AUC, collision entropy.
 
     Args:
         measure: Columns, kernel and what values may be.
+        tree: What a tree of an AUC leaves open.
         promised: Participants and privacy.
         output: Where the description goes; participants need the file.
     """
     from ogive.statistics import Ustatistic
 
-    _describe(Ustatistic(**measure.arguments()), promised, output)
+    _describe(Ustatistic(**measure.arguments() | tree.arguments(measure.method)), promised, output)
 
 
 def _describe(statistic: Statistic[Any], promised: PromiseOptions, output: OutputOptions) -> None:

@@ -1,26 +1,25 @@
-"""Options of methods that measure less than a whole curve, and how they become the library's recipes."""
+"""Options of methods, and how they become the library's recipes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
 from ogive.cli.options import whole
 from ogive.errors import ParameterError
 
-if TYPE_CHECKING:
-    from ogive.statistics.named import Method
-
 # which method each option is for
-_OWNERS = {
+_OF_CURVES = {
     "degree": "projection",
     "basis": "projection",
     "groups": "histogram",
     "rounds": "adaptive",
     "share": "selected",
 }
+_OF_TREES = ("variant", "a", "prune", "split", "composition", "branching", "nodes")
+_OWNERS = {**_OF_CURVES, **dict.fromkeys(_OF_TREES, "hierarchy")}
 
 
 @Parameter(name="*", group=Group("How it is measured", sort_key=1))
@@ -56,11 +55,11 @@ class MethodOptions:
         Raises:
             ParameterError: an option is for another method, or out of range.
         """
-        given = {name: getattr(self, name) for name in _OWNERS if getattr(self, name) is not None}
+        given = {name: getattr(self, name) for name in _OF_CURVES if getattr(self, name) is not None}
         return {"method": recipe(self.method, given), "expected_records": self.expected_records}
 
 
-def recipe(method: str, given: dict[str, Any]) -> Method:
+def recipe(method: str, given: dict[str, Any]) -> Any:
     """A method with the options that were given for it; its name where there are none.
 
     Raises:
@@ -72,10 +71,10 @@ def recipe(method: str, given: dict[str, Any]) -> Method:
     if not given:
         return method
     from ogive.statistics.named import RECIPES
+    from ogive.statistics.recipes_hierarchy import HierarchyAuc
 
-    kind: Any = type(RECIPES[method])
-    found: Method = kind(**given)
-    return found
+    kind: Any = HierarchyAuc if method == HierarchyAuc.name else type(RECIPES[method])
+    return kind(**given)
 
 
 ANY_METHOD = MethodOptions()

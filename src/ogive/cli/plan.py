@@ -20,6 +20,7 @@ from ogive.cli.plan_options import (
     PlannedScore,
     PlanOptions,
 )
+from ogive.cli.tree_options import ANY_TREE, TreeOptions
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
 
@@ -201,6 +202,7 @@ def ustat(
     /,
     *,
     measure: PlannedPairs = GINI,
+    tree: TreeOptions = ANY_TREE,
     planned: PlanOptions = NOTHING_PLANNED,
     output: OutputOptions = TABLE,
     plot: Plot = None,
@@ -210,13 +212,14 @@ def ustat(
     Args:
         data: A file whose rows are counted, instead of --records, where their number is public.
         measure: Columns, kernel and what values may be.
+        tree: What a tree of an AUC leaves open.
         planned: Records and guarantees.
         output: Where the result goes.
         plot: A picture of error against privacy loss.
     """
     from ogive.statistics import Ustatistic
 
-    _show(Ustatistic(**measure.arguments()), data, planned, output, plot)
+    _show(Ustatistic(**measure.arguments() | tree.arguments(measure.method)), data, planned, output, plot)
 
 
 @app.command

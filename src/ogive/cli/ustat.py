@@ -14,6 +14,7 @@ from ogive.cli.options import (
     PrivacyOptions,
 )
 from ogive.cli.paying import release_and_publish
+from ogive.cli.tree_options import ANY_TREE, TreeOptions
 from ogive.cli.ustat_options import GINI, UstatOptions
 
 
@@ -22,6 +23,7 @@ def ustat(
     /,
     *,
     measure: UstatOptions = GINI,
+    tree: TreeOptions = ANY_TREE,
     granted: PrivacyOptions = NOTHING_GRANTED,
     budget: BudgetOptions = NO_BOOKS,
     output: OutputOptions = TABLE,
@@ -32,6 +34,7 @@ def ustat(
     Args:
         data: A CSV, TSV (gzipped or not), Parquet or Arrow file.
         measure: Columns, kernel and what values may be.
+        tree: What a tree of an AUC leaves open.
         granted: Privacy, adjacency and trust.
         budget: Whose records, and the account that pays.
         output: Where the result goes.
@@ -39,6 +42,5 @@ def ustat(
     """
     from ogive.statistics import Ustatistic
 
-    release_and_publish(
-        Ustatistic(**measure.arguments()), data, granted=granted, budget=budget, output=output, plot=plot
-    )
+    statistic = Ustatistic(**measure.arguments() | tree.arguments(measure.method))
+    release_and_publish(statistic, data, granted=granted, budget=budget, output=output, plot=plot)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 
 # options of one word that advice gives a value, as bins=100; words with underscores are in `_LONG_NAMES`
-_NAMES = "missing|method|smooth|grid|outside|positive|negative|records|bins|base|smallest|largest|part|person|delta"
+_NAMES = (
+    "missing|method|smooth|grid|outside|positive|negative|records|bins|base|smallest|largest|part|person|delta"
+    "|split|composition|branching"
+)
 _LONG_NAMES = "max_rows_per_person|positive_share|positive_when|false_alarm|expected_records"
 
 _PHRASES = (
@@ -39,6 +42,7 @@ _PHRASES = (
     (r"\bpublic_groups=True", "--public-groups"),
     (r"\bpublic_labels=False", "--private-labels"),
     (r"\bupdated=True", "--updated"),
+    (r"\bprune=False", "--prune no"),
     (r"\bdf must be None, 'fitted' or\b", "--degrees-of-freedom must be fitted or"),
     (r"\bneeds person,", "needs --person,"),
     (r"^like has\b", "--like has"),

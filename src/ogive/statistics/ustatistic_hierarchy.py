@@ -67,34 +67,35 @@ class Hierarchical:
 
     @cached_property
     def predicted(self) -> float:
-        """Mean over the reference shapes of the noise that is linear in the counts, and the most of the rest."""
+        """Mean over the reference shapes of the variance; of discarded nodes the most that they may lose instead."""
         half = max(1, self.asked.records // 2)
         sizes = self.recipe.sizes(self.tree, half, half, self._ties)
         threshold = self.recipe.threshold(sizes)
-        rest = auc_bounds.all_nodes_variance(sizes) if threshold is None else auc_bounds.lost_bound(sizes, threshold)
         shapes = judged(self.asked.measure, self.asked.domain(_ANY_BINS), 2)
-        return float(np.mean([self._linear(shape, half) for shape in shapes])) + rest
+        linear, products = np.mean([self._variances(shape, half) for shape in shapes], axis=0).tolist()
+        return float(linear + (products if threshold is None else auc_bounds.lost_bound(sizes, threshold)))
 
-    def _linear(self, shape: Judged, records: int) -> float:
-        """Variance that is linear in the noise, of so many records of each class.
+    def _variances(self, shape: Judged, records: int) -> tuple[float, float]:
+        """What is linear in the noise of the nodes of one class, and products of both, of so many records of each.
 
-        It is the sum over nodes of squared shares of what a child's count is multiplied with, times its variance.
+        The first is the sum over nodes of squared counts of the other class, by which a child's count is multiplied,
+        times its variance; the second that over pairs of children of one node.
         """
         tree = self.tree
         symbols = self.domain.symbols(shape.rows)
-        shares = []
+        held = []
         for place in (1, 0):
-            counts = np.bincount(symbols[shape.classes == place], minlength=tree.padded).astype(np.float64)
-            shares.append(counts / counts.sum())
-        total = 0.0
+            counts = np.bincount(symbols[shape.classes == place], minlength=tree.padded)
+            held.append(counts * (records / counts.sum()))
+        linear = products = 0.0
         for level, noise in enumerate(expected_noise(tree, records)):
             size = tree.branching ** (tree.levels - level - 1)
-            positive, negative = (each.reshape(-1, tree.branching, size).sum(axis=2) for each in shares)
-            above = positive[:, ::-1].cumsum(axis=1)[:, ::-1] - positive
-            below = negative.cumsum(axis=1) - negative
-            for times, held in ((above, negative * records), (below, positive * records)):
-                total += float((times**2 * (noise.variance + (noise.slope + noise.curve * held) * held)).sum())
-        return total / records**2
+            x, y = (each.reshape(-1, tree.branching, size).sum(axis=2) for each in held)
+            v, w = (noise.variance + (noise.slope + noise.curve * each) * each for each in (x, y))
+            tied = 0.5 if level == tree.levels - 1 and self._ties == "half" else 0.0
+            linear += float((_above(x, tied) ** 2 * w + _above(y[:, ::-1], tied)[:, ::-1] ** 2 * v).sum())
+            products += float((_above(v, tied**2) * w).sum())
+        return linear / records**4, products / records**4
 
     @cached_property
     def _points(self) -> bool:
@@ -142,6 +143,12 @@ class Hierarchical:
             found = float(counts[0][level] @ counts[1][level]) / (size[0] * size[1])
             share = min(share, max(0.0, found) + _SURE * deviation)
         return share
+
+
+def _above(values: Float64, own: float) -> Float64:
+    """Sums over the later children of a node, and a share of a child's own."""
+    sums: Float64 = values[:, ::-1].cumsum(axis=1)[:, ::-1] - (1 - own) * values
+    return sums
 
 
 def hierarchical(asked: Asked, recipe: HierarchyAuc = DEFAULTS) -> Hierarchical:

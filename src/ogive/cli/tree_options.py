@@ -1,0 +1,67 @@
+"""Options of an AUC from trees, and how they become the library's recipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from ogive.cli.method_options import recipe
+from ogive.cli.options import whole
+
+_PRUNE = {"auto": "auto", "yes": True, "no": False}
+
+
+@Parameter(name="*", group=Group("Trees of an AUC, with --method hierarchy", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class TreeOptions:
+    """What owners report of a tree over the scores, and how two trees are read."""
+
+    variant: Literal["half", "zero"] | None = None
+    """What pairs in nodes that are not looked into count; half of them by default."""
+
+    a: str | None = None
+    """Nodes are looked into where the product of their counts is a times that of their noise: auto (the default,
+    least bound), paper (its formula) or a number above 1."""
+
+    prune: Literal["auto", "yes", "no"] | None = None
+    """Whether nodes are discarded; by default (auto) where that costs less than their noise."""
+
+    split: Literal["users", "budget"] | None = None
+    """users (the default): an owner reports on one level. budget: on all, with a share of epsilon."""
+
+    composition: Literal["basic", "advanced", "exact"] | None = None
+    """Shares of a split budget; basic by default, the others need --delta."""
+
+    branching: Annotated[int | None, Parameter(converter=whole)] = None
+    """Children of a node, 2 to 8; by default 2 or 4, whichever is predicted to err less."""
+
+    nodes: Literal["hadamard", "unary"] | None = None
+    """hadamard (the default): an index and a bit. unary: a bit for each node, longer, less noise at a large epsilon."""
+
+    def arguments(self, method: str) -> dict[str, Any]:
+        """The argument method of a statistic of pairs.
+
+        Args:
+            method: Its name.
+
+        Raises:
+            ParameterError: an option is for another method, out of range, or has no meaning beside another.
+        """
+        given = {each.name: getattr(self, each.name) for each in fields(self) if getattr(self, each.name) is not None}
+        if "a" in given:
+            given["a"] = _number(given["a"])
+        if "prune" in given:
+            given["prune"] = _PRUNE[given["prune"]]
+        return {"method": recipe(method, given)}
+
+
+def _number(word: str) -> float | str:
+    try:
+        return float(word)
+    except ValueError:
+        return word
+
+
+ANY_TREE = TreeOptions()
