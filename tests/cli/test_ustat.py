@@ -81,7 +81,7 @@ def test_prints_the_value_its_errors_and_both_intervals(run, table):
     assert out.startswith("Kendall's tau-b of rooms and clean\n")
     for line in (
         r"value: +-?\d(\.\d+)?",
-        r"standard error: .*randomization .*, sampling",
+        r"error: .*randomization .*, sampling",
         r"for the population",
         r"for these records",
     ):

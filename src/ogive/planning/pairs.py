@@ -11,10 +11,11 @@ from ogive.privacy import Loss
 from ogive.queries import CellsQuery, Query, ReportsQuery
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic import Ustatistic
-from ogive.statistics.ustatistic_reference import SHAPES
+from ogive.statistics.ustatistic_reference import NARROW, SHAPES
 
 SHAPE_WORDS = (
-    f"errors are those on {len(SHAPES)} public reference shapes, spread out and skewed, whose columns go together; "
+    f"errors are those on {len(SHAPES)} public reference shapes, spread out and skewed, and where bins round values on "
+    f"{len(NARROW)} that fill a part of the bounds, whose columns go together; "
     "with equal classes where these are public; give like= for a shape of your own"
 )
 

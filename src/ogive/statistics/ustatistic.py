@@ -284,7 +284,8 @@ class Ustatistic:
             value=float(value.value),
             means=tuple(KernelMean(kernel.name, float(mean), float(error)) for kernel, mean, error in means),
             randomization_error=math.sqrt(max(0.0, float(slope @ found.covariance @ slope))),
-            sampling_error=None if sampling is None else float(np.sqrt(sampling)),
+            # one that is not above 0 says that noise, or too few records, left nothing to estimate it from
+            sampling_error=math.sqrt(sampling) if sampling is not None and sampling > 0 else None,
             quantization=float(np.abs(slope) @ found.quantization),
             limits=limits(measure, domain),
             bins=domain.sizes if way.rounded else (),

@@ -70,7 +70,7 @@ class Exact:
         sizes, means = self.query.read(answer.values)
         values, measure, domain = np.array(means), self.asked.measure, self.domain
 
-        def sampling(gradient: Float64) -> float:
+        def sampling(gradient: Float64) -> float | None:
             return sampling_bound(measure, gradient, values, domain, sizes)
 
         nothing = np.zeros(len(values))
@@ -114,7 +114,7 @@ class Kernels:
         measure, domain, totals = self.asked.measure, self.domain, answer.totals
         assert totals is not None, "under ADD_OR_REMOVE no price was named"
 
-        def sampling(gradient: Float64) -> float:
+        def sampling(gradient: Float64) -> float | None:
             return sampling_bound(measure, gradient, means.values, domain, totals)
 
         classes = totals if self.asked.classes is not None else None

@@ -43,12 +43,13 @@ class UstatisticEstimate:
         kernel: Name of what was asked for, for example "kendall".
         columns: The columns that were looked at.
         method: How it was measured: "exact", "kernel", "cells", "krr", "unary", "haar" or "hierarchy".
-        value: The statistic; NaN where noise leaves it undefined.
+        value: The statistic; NaN where it is undefined, since noise or the records leave nothing to divide by.
         means: Means of kernels that it was computed from; empty where it was computed from something else.
         randomization_error: Standard deviation of the noise, given the records; by the delta method where the value is
             a ratio of means.
         sampling_error: Standard deviation of the exact statistic of so many records around that of the
-            population they came from, or a bound of it; None where it could not be estimated.
+            population they came from, or a bound of it, as `sampling_is_a_bound` tells; None where it could not be
+            estimated.
         quantization: How far rounding to bins may have moved the value, whatever the values within bins; estimated from
             the same answer. 0 where nothing was rounded.
         limits: Smallest and largest possible value.
@@ -80,7 +81,7 @@ class UstatisticEstimate:
 
     @property
     def defined(self) -> bool:
-        """Whether there is a value; noise may leave a ratio without one."""
+        """Whether there is a value; noise, or records that are all alike, may leave a ratio without one."""
         return math.isfinite(self.value)
 
     @property
@@ -100,6 +101,20 @@ class UstatisticEstimate:
         Counts randomization and sampling; randomization alone where `sampling_error` is None.
         """
         return math.hypot(self.randomization_error, self.sampling_error or 0.0)
+
+    @property
+    def total_error(self) -> float:
+        """Root of the squares of `standard_error` and `quantization`: at most the root mean squared error.
+
+        Counts no sampling where `sampling_error` is None.
+        """
+        return math.hypot(self.standard_error, self.quantization)
+
+    @property
+    def possible(self) -> bool:
+        """Whether the value is one that records can have; noise moves it anywhere."""
+        low, high = self.limits
+        return not self.private or not self.defined or low <= self.value <= high
 
     def interval(self, confidence_level: Any = None, *, target: str = "population") -> tuple[float, float]:
         """Confidence interval by the normal approximation, widened by `quantization` on either side.

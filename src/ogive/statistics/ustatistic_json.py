@@ -18,12 +18,13 @@ _WHAT = "a pairwise statistic"
 _MOST = 1000
 _NEEDED = (
     "kernel", "columns", "method", "value", "means", "randomization_error", "sampling_error", "quantization", "limits",
-    "bins", "records", "classes", "clipped", "confidence_level", "standard_error", "interval", "provenance",
+    "bins", "records", "classes", "clipped", "confidence_level", "sampling_is_a_bound", "standard_error", "total_error",
+    "interval", "provenance",
 )  # fmt: skip
 
 
 def to_dict(found: UstatisticEstimate) -> dict[str, Any]:
-    """Plain data of an estimate; its standard error and interval follow from the rest."""
+    """Plain data of an estimate; its errors of all parts together and its interval follow from the rest."""
     return {
         "schema": SCHEMA,
         "kernel": found.kernel,
@@ -50,7 +51,12 @@ def to_dict(found: UstatisticEstimate) -> dict[str, Any]:
 
 def _derived(found: UstatisticEstimate) -> dict[str, Any]:
     interval = list(found.interval()) if found.defined else None
-    return {"standard_error": found.standard_error, "interval": interval}
+    return {
+        "sampling_is_a_bound": found.sampling_is_a_bound,
+        "standard_error": found.standard_error,
+        "total_error": found.total_error,
+        "interval": interval,
+    }
 
 
 def fields(data: Any) -> dict[str, Any]:
@@ -84,7 +90,7 @@ def fields(data: Any) -> dict[str, Any]:
 
 
 def check_derived(found: UstatisticEstimate, data: dict[str, Any]) -> None:
-    """Refuse plain data whose standard error or interval, which people read, do not follow from the rest.
+    """Refuse plain data whose errors of all parts together or interval, which people read, do not follow from the rest.
 
     Raises:
         DataError: they do not.

@@ -1,7 +1,8 @@
 """Public shapes of records that ways of measuring a pairwise statistic are compared on; nobody's data.
 
 Every column has one of a few distributions over its bounds, any two columns have a Gaussian copula with
-correlation 1/2, and records of the positive class have larger values.
+correlation 1/2, and records of the positive class have larger values. Where bins round values, there are shapes besides
+that fill only a part of the bounds, whose order few bins cannot tell.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from scipy.special import betaincinv, ndtr
 
 from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.kernels.base import Measure
+from ogive.kernels.cells import widths
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -22,6 +24,9 @@ Float64 = NDArray[np.float64]
 ROWS = 600
 SHAPES = ((2.0, 5.0), (1.0, 1.0))
 """Parameters of the beta distributions that columns have."""
+
+NARROW = ((2.0, 30.0), (40.0, 40.0))
+"""The same of columns whose bins round: most values in a tenth of the bounds at one end, or a fifth in the middle."""
 
 _SEED = 0x75737461
 
@@ -60,20 +65,35 @@ class Reference:
 
 
 @lru_cache(maxsize=16)
-def references(columns: int, classes: int) -> tuple[Reference, ...]:
-    """Imagined records of every shape, the same ones at all times."""
+def references(columns: int, classes: int, rounding: tuple[bool, ...] = ()) -> tuple[Reference, ...]:
+    """Imagined records of every shape, the same ones at all times.
+
+    Args:
+        columns: How many there are.
+        classes: How many classes records have.
+        rounding: Of every column whether bins round its values; shapes are then narrow in these besides.
+    """
     rng = np.random.default_rng(_SEED)
     common, own = rng.standard_normal(ROWS), rng.standard_normal((columns, ROWS))
     hidden = common + rng.standard_normal(ROWS)
     places = np.searchsorted(np.quantile(hidden, np.arange(1, classes) / classes), hidden) if classes else None
-    normal = np.sqrt(0.5) * (common + own)
+    ranks = ndtr(np.sqrt(0.5) * (common + own))
+    shapes = [(shape,) * columns for shape in SHAPES]
+    if any(rounding):
+        shapes += [tuple(shape if each else SHAPES[-1] for each in rounding) for shape in NARROW]
     return tuple(
         Reference(
-            np.column_stack([np.clip(betaincinv(*shape, ndtr(each)), 0.0, np.nextafter(1.0, 0.0)) for each in normal]),
+            np.column_stack([_placed(*each) for each in zip(ranks, shape, strict=True)]),
             np.zeros(ROWS, dtype=np.int64) if places is None else places.astype(np.int64),
         )
-        for shape in SHAPES
+        for shape in shapes
     )
+
+
+def _placed(ranks: Float64, shape: tuple[float, float]) -> Float64:
+    """Where a beta distribution has these ranks, below 1."""
+    found: Float64 = np.clip(betaincinv(*shape, ranks), 0.0, np.nextafter(1.0, 0.0))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +123,8 @@ def judged(measure: Measure, domain: Domain, classes: int) -> tuple[Judged, ...]
         classes: How many public classes there are, 0 for none.
     """
     found = []
-    for reference in references(len(domain.columns), max(classes, 2)):
+    rounding = tuple(bool(widths(column).any()) for column in domain.columns)
+    for reference in references(len(domain.columns), max(classes, 2), rounding):
         rows = reference.rows(domain)
         labels = reference.classes if classes else None
         means = np.array([kernel.exact(rows, labels) for kernel in measure.kernels])

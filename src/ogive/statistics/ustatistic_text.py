@@ -47,13 +47,15 @@ def facts(found: UstatisticEstimate) -> list[tuple[str, str]]:
     if found.provenance is not None:
         rows.append(("trust", found.provenance.assumption))
     if not found.defined:
-        return [*rows, ("warning", "noise leaves this statistic undefined; grant more privacy loss, or more records")]
+        return [*rows, ("warning", undefined(found))]
     rows.append(("value", f"{found.value:.6g}"))
+    if not found.possible:
+        rows.append(("note", impossible(found)))
     if found.clipped:
         rows.append(("note", "a mean was moved to the nearest value that is possible"))
-    rows.append(("standard error", f"{found.standard_error:.3g} ({parts(found)})"))
+    rows.append(("error", f"{found.total_error:.3g} ({parts(found)})"))
     if found.quantization > 0:
-        rows.append(("rounding", f"to {bins(found)}, which moves the value by at most {found.quantization:.2g}"))
+        rows.append(("rounding", f"to {bins(found)}"))
         if found.quantization > found.standard_error:
             rows.append(("", "a grid of integers keeps whole numbers as they are, ties included"))
     low, high = found.interval()
@@ -65,12 +67,29 @@ def facts(found: UstatisticEstimate) -> list[tuple[str, str]]:
     return rows
 
 
+def undefined(found: UstatisticEstimate) -> str:
+    """Why there is no value."""
+    if found.private:
+        return "noise leaves this statistic undefined; grant more privacy loss, or more records"
+    return "these records leave this statistic undefined: it is a ratio, and what it divides by is 0"
+
+
+def impossible(found: UstatisticEstimate) -> str:
+    """That no records have this value."""
+    low, high = found.limits
+    return f"outside what is possible, {low:.6g} to {high:.6g}; noise did that"
+
+
 def parts(found: UstatisticEstimate) -> str:
-    """What the standard error is made of."""
-    noise = f"randomization {found.randomization_error:.3g}"
+    """What the total error is made of."""
+    told = [f"randomization {found.randomization_error:.3g}"]
     if found.sampling_error is None:
-        return f"{noise}, sampling not known"
-    return f"{noise}, sampling {'at most ' * found.sampling_is_a_bound}{found.sampling_error:.3g}"
+        told.append("sampling not known")
+    else:
+        told.append(f"sampling {'at most ' * found.sampling_is_a_bound}{found.sampling_error:.3g}")
+    if found.quantization > 0:
+        told.append(f"rounding at most {found.quantization:.3g}")
+    return ", ".join(told)
 
 
 def bins(found: UstatisticEstimate) -> str:

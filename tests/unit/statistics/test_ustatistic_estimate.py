@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 from scipy.special import ndtri
 
+import ogive
 from ogive.columns import Categories, Domain
+from ogive.errors import DataError, ParameterError
 from ogive.kernels import measure_of
+from ogive.noise import KeyedSource
+from ogive.privacy import PureDP
 from ogive.statistics.ustatistic_estimate import KernelMean, UstatisticEstimate
 
 LETTERS = Domain((Categories("x", tuple("abcdefgh")),))
@@ -61,3 +65,90 @@ def test_noise_is_even_in_the_probability_and_not_in_its_logarithm():
         plain += abs(found.value + math.log(truth)) <= 1.96 * found.randomization_error
     assert 0.935 < held / 4000 < 0.99, "one side is bounded, so a little more than 95 %"
     assert plain / 4000 < 0.93, "control: with the error of the logarithm"
+
+
+def one(value, *, trust=None, kernel="auc", limits=(0.0, 1.0), method="krr", **parts):
+    errors = {"randomization_error": 0.03, "sampling_error": 0.04, "quantization": 0.12, **parts}
+    found = UstatisticEstimate(kernel, ("x",), method, value, (), limits=limits, bins=(8,), records=100, **errors)
+    assert trust is None or found.private == (trust != "clear")
+    return found
+
+
+def test_the_total_error_counts_randomization_sampling_and_rounding():
+    found = one(0.6)
+    assert found.standard_error == pytest.approx(0.05)
+    assert found.total_error == pytest.approx(0.13)
+    assert "error:          0.13 (randomization 0.03, sampling 0.04, rounding at most 0.12)" in str(found)
+    assert one(0.6, quantization=0.0).total_error == found.standard_error
+    assert "rounding" not in str(one(0.6, quantization=0.0))
+    assert one(0.6, sampling_error=None).total_error == pytest.approx(math.hypot(0.03, 0.12))
+    data = found.to_dict()
+    assert (data["total_error"], data["sampling_is_a_bound"]) == (found.total_error, False)
+    assert one(0.6, method="kernel").to_dict()["sampling_is_a_bound"] is True
+    assert UstatisticEstimate.from_dict(data) == found
+    for wrong in ({"total_error": 0.05}, {"sampling_is_a_bound": True}):
+        with pytest.raises(DataError, match=f"{next(iter(wrong))}.*contradicts the others"):
+            UstatisticEstimate.from_dict({**data, **wrong})
+
+
+@pytest.mark.parametrize("value", [1.22, -4.47])
+def test_a_value_that_no_records_have_is_said_to_be_none(value):
+    found = one(value)
+    assert not found.possible
+    assert "note:           outside what is possible, 0 to 1; noise did that" in str(found)
+    for usual in (one(0.5), one(1.0), one(1.0 + 1e-12, method="exact"), one(math.nan), one(9.0, limits=(0, math.inf))):
+        assert usual.possible
+        assert "outside what is possible" not in str(usual)
+
+
+@pytest.mark.parametrize("value", [1.22, -4.47, 0.5])
+def test_the_point_of_a_picture_lies_within_its_bars(value):
+    axes = one(value).plot()
+    points = [line for line in axes.get_lines() if line.get_marker() == "o"]
+    assert len(points) == 2
+    for point, target in zip(points, ("population", "sample"), strict=True):
+        low, high = one(value).interval(target=target)
+        assert low <= point.get_xdata()[0] <= high
+        assert (point.get_fillstyle() == "full") == (value == 0.5)
+    assert ("noise moved it to" in axes.get_xlabel()) == (value != 0.5)
+
+
+def test_what_exact_records_leave_undefined_is_not_blamed_on_noise():
+    exact = one(math.nan, method="exact", randomization_error=0.0)
+    assert "these records leave this statistic undefined" in str(exact)
+    assert "noise" not in str(exact)
+    with pytest.raises(ParameterError, match="these records leave this value undefined"):
+        exact.plot()
+    assert "noise leaves this statistic undefined; grant more privacy loss" in str(one(math.nan))
+    with pytest.raises(ParameterError, match="noise leaves this value undefined"):
+        one(math.nan).plot()
+
+
+def test_sampling_is_not_known_where_noise_leaves_nothing_to_tell_it_from():
+    one_class = {"x": np.linspace(0, 1, 60), "label": np.ones(60, dtype=int)}
+    statistic = ogive.Ustatistic(("x", "label"), "auc", bounds=(0, 1), public_labels=False)
+    seen = set()
+    for seed in range(40):
+        source = KeyedSource.from_seed(seed)
+        found = ogive.release(statistic, trust=ogive.Central(one_class), privacy=PureDP(1), source=source)
+        if found.defined:
+            assert (found.sampling_error is None) == (not found.possible)
+            assert "sampling at most 0)" not in str(found)
+            seen.add(found.possible)
+    assert False in seen
+    exact = ogive.release(ogive.Ustatistic("x", "gini", bounds=(0, 1)), trust=ogive.Clear({"x": np.full(9, 0.5)}))
+    assert (exact.value, exact.sampling_error) == (0, None)
+
+
+@pytest.mark.parametrize(("records", "epsilon"), [(2, 8), (3, 8), (3, "0.00001"), (60, "0.00001")])
+def test_sampling_of_reports_is_estimated_or_not_known_but_never_none_at_all(records, epsilon):
+    table = {"x": np.linspace(0, 1, records)}
+    statistic = ogive.Ustatistic("x", "gini", bounds=(0, 1), bins=4, method="krr")
+    found = [
+        ogive.release(
+            statistic, trust=ogive.Local(table), privacy=PureDP(epsilon), source=KeyedSource.from_seed(seed)
+        ).sampling_error
+        for seed in range(20)
+    ]
+    assert (None in found) == (epsilon != 8)
+    assert all(each is None or each > 0 for each in found)

@@ -11,6 +11,7 @@ from ogive.report.chapter import Chapter
 from ogive.report.markup import Html
 from ogive.report.parts import Row, fine, say, strong, table
 from ogive.statistics.ustatistic_estimate import UstatisticEstimate
+from ogive.statistics.ustatistic_text import impossible
 
 _READ = {
     "gini": "The mean distance of two records.",
@@ -59,11 +60,17 @@ def pairs_chapter(found: UstatisticEstimate, truth: UstatisticEstimate | None) -
 
 def _headline(found: UstatisticEstimate) -> str:
     if not found.defined:
-        return f"Noise hides {_within(found.title)}: it is not defined."
+        cause = "Noise hides" if found.private else "These records do not tell"
+        return f"{cause} {_within(found.title)}: it is not defined."
     if not found.private:
         return f"{_opening(found.title)} is {plain_number(found.value)}."
     low, high = found.interval()
     sure = words.percent(found.confidence_level)
+    if not found.possible:
+        return (
+            f"{_opening(found.title)} is released as {plain_number(found.value)}, {impossible(found)}: from "
+            f"{plain_number(low)} to {plain_number(high)} with {sure} confidence."
+        )
     return (
         f"{_opening(found.title)} is about {plain_number(found.value)}: from {plain_number(low)} to "
         f"{plain_number(high)} with {sure} confidence."
@@ -123,7 +130,7 @@ def _table(found: UstatisticEstimate, truth: UstatisticEstimate | None) -> Html 
     rows: list[Row] = [("Value", [plain_number(found.value)])]
     if truth is not None:
         rows.append(("True value of these records", [plain_number(truth.value)]))
-    rows.append(("Standard error", [plain_number(found.standard_error)]))
+    rows.append(("Total error", [plain_number(found.total_error)]))
     if found.private:
         rows.append(("of randomization", [plain_number(found.randomization_error)]))
     if found.sampling_error is not None:
@@ -134,7 +141,7 @@ def _table(found: UstatisticEstimate, truth: UstatisticEstimate | None) -> Html 
             )
         )
     if found.quantization > 0:
-        rows.append(("Rounding, at most", [plain_number(found.quantization)]))
+        rows.append(("of rounding, at most", [plain_number(found.quantization)]))
     return table("Value and errors", ("Number", "Released" if found.private else "Exact"), rows)
 
 
@@ -152,7 +159,7 @@ def _details(found: UstatisticEstimate) -> tuple[tuple[str, str], ...]:
 
 def _useless(found: UstatisticEstimate) -> str | None:
     if not found.private:
-        return None
+        return None if found.defined else "It is a ratio, and what it divides by is 0 for these records."
     low, high = found.limits
     if not found.defined:
         return "A ratio has a denominator that noise may account for. Grant more privacy loss, or take more records."

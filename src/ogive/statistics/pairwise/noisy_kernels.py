@@ -41,6 +41,7 @@ Float64 = NDArray[np.float64]
 
 USUAL_BITS = 30
 _LARGEST_NUMBER = 60  # bits
+_ALMOST = 1e-12
 _ROOM = 1 - Fraction(1, 1 << 48)
 
 
@@ -207,7 +208,7 @@ def noise_variances(query: KernelQuery, totals: tuple[int, ...], means: Float64)
 
 def sampling_bound(
     measure: Measure, gradient: Float64, means: Float64, columns: Domain, totals: tuple[int, ...]
-) -> float:
+) -> float | None:
     """Bound the variance of a measure of exact means around its value for the population, to first order.
 
     A U-statistic's variance is at most 2 zeta / n, and zeta / n_min of two samples, with zeta the variance of its
@@ -220,10 +221,15 @@ def sampling_bound(
         means: Of the kernels, perhaps noisy, shape (kernels,).
         columns: What the kernels look at.
         totals: Records, or those of each class.
+
+    Returns:
+        The bound; None where the mean is at an extreme, or beyond it, which then tells nothing of the population's.
     """
     states = np.array(_states(measure, columns)) @ gradient
-    middle = float(np.clip(gradient @ means, states.min(), states.max()))
-    return float((middle - states.min()) * (states.max() - middle) / float(reach(totals)))
+    below, above = (float(each) for each in (gradient @ means - states.min(), states.max() - gradient @ means))
+    if min(below, above) <= _ALMOST * (below + above):
+        return None
+    return below * above / float(reach(totals))
 
 
 def _states(measure: Measure, columns: Domain) -> list[tuple[float, ...]]:
