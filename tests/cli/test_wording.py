@@ -40,6 +40,7 @@ PYTHON_ALONE = (
     "mu_squared must be above 0",
     "Collected takes a Collection",
     "secret must be",
+    "the key of a partial state must be",
     "level_epsilon must be",
     "composition needs level_epsilon",
     "answers of this level_epsilon",
