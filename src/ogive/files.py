@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import tempfile
 from pathlib import Path
 
 from ogive.errors import ParameterError
+
+_HALF = ".half"
 
 
 def check_writable(path: Path) -> None:
@@ -50,7 +54,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644, replace: 
     umask = os.umask(0)
     os.umask(umask)
     try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_HALF)
     except OSError as problem:
         raise ParameterError(f"cannot write {path}: {problem.strerror}") from None
     try:
@@ -73,3 +77,16 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644, replace: 
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what writers of a file left beside it that were killed; only for who knows that nobody writes it now.
+
+    What cannot be removed stays.
+    """
+    path = path.resolve()
+    half = re.compile(rf"\.{re.escape(path.name)}\.[a-z0-9_]{{8}}{re.escape(_HALF)}")
+    with contextlib.suppress(OSError):
+        for found in path.parent.iterdir():
+            if half.fullmatch(found.name) and not found.is_dir():
+                found.unlink(missing_ok=True)

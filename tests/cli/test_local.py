@@ -2,16 +2,19 @@
 
 import gzip
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ogive import Curve
-from ogive.cli import local, main
+from ogive.cli import kept_state, local, main
 from ogive.local import Collection, Description
 from ogive.local import collection as collecting
 
@@ -460,6 +463,8 @@ def test_a_partial_state_goes_to_a_file_of_its_own(run, files, where, message):
     assert message in err
     assert len(err.splitlines()) == 1
     assert (files / "0.csv").read_bytes() == before
+    assert not list(files.glob("*.key"))
+    assert not Path("/dev/zero.key").exists()
 
 
 def test_a_full_disk_is_said_in_one_line_and_leaves_nothing(run, files):
@@ -511,8 +516,8 @@ from ogive.cli import local, main
 from ogive.local import collection as collecting
 local.SAVE_SECONDS, collecting.CHUNK = 0.0, 100
 saved, save = [], collecting.Collection.save
-def kill(self, path):
-    save(self, path)
+def kill(self, path, **options):
+    save(self, path, **options)
     saved.append(path)
     if len(saved) == 12:
         self._sums[:] = -1
@@ -522,7 +527,10 @@ main(sys.argv[1:])
 """
 
 
-def test_a_state_that_another_run_wrote_meanwhile_is_left_as_it_is(run, files, tmp_path, monkeypatch):
+@pytest.mark.parametrize("locks", [True, False])
+def test_a_state_that_another_run_wrote_meanwhile_is_left_as_it_is(run, files, tmp_path, monkeypatch, locks):
+    if not locks:
+        monkeypatch.setattr(kept_state, "fcntl", None)
     state = tmp_path / "state"
     add = Collection.add
 
@@ -551,6 +559,151 @@ def test_a_killed_run_goes_on_where_it_saved(run, files, tmp_path):
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert Collection.load(state).accepted == 1100  # a save at the end of the first file, too
     check_resumed(run, files, state)
+
+
+KILLED_SAVING = """
+import os, signal, sys
+from pathlib import Path
+from ogive.cli import local, main
+from ogive.local import collection as collecting
+local.SAVE_SECONDS, collecting.CHUNK = 0.0, 100
+replaced, replace = [], Path.replace
+def kill(self, target):
+    replaced.append(target)
+    if len(replaced) == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return replace(self, target)
+Path.replace = kill
+main(sys.argv[1:])
+"""
+
+
+def test_what_a_killed_run_left_is_removed_by_the_next_one(run, files, tmp_path):
+    state = tmp_path / "state"
+    others = [tmp_path / name for name in (".state.settings", ".other.abcdefgh.half", "state.abcdefgh.half")]
+    for other in others:
+        other.write_text("kept")
+    command = ["local", "aggregate", files / "study.json", *parts(files), "--partial", state]
+    killed = subprocess.run([sys.executable, "-c", KILLED_SAVING, *map(str, command)], capture_output=True, text=True)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert Collection.load(state).accepted == 400
+    assert len(list(tmp_path.iterdir())) == 6, "one file is half-written"
+    check_resumed(run, files, state)
+    assert sorted(tmp_path.iterdir()) == sorted([state, tmp_path / "state.key", *others])
+
+
+RUN = "import sys; from ogive.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+@pytest.fixture
+def reading(files, tmp_path):
+    """A process that has a state and waits for reports, and the pipe that it waits at."""
+    pipe, state = tmp_path / "pipe", tmp_path / "state"
+    os.mkfifo(pipe)
+    command = ["local", "aggregate", files / "study.json", pipe, "--partial", state, "--count-only"]
+    process = subprocess.Popen([sys.executable, "-c", RUN, *map(str, command)], stderr=subprocess.PIPE, text=True)
+    while True:
+        try:
+            writer = os.fdopen(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK), "wb")
+            break
+        except OSError:  # nobody is at the other end yet
+            assert process.poll() is None, process.communicate()[1]
+            time.sleep(0.05)
+    yield process, writer
+    writer.close()
+    process.kill()
+    process.wait()
+    process.stderr.close()
+
+
+def test_of_two_runs_with_one_state_the_second_is_refused_at_once(run, files, tmp_path, reading):
+    process, writer = reading
+    state, link = tmp_path / "state", tmp_path / "link"
+    link.symlink_to(state)
+    for name in (state, link):
+        command = ("local", "aggregate", files / "study.json", files / "1.bin", "--partial", name, "--count-only")
+        status, out, err = run(*command)
+        assert (status, out) == (1, "")
+        assert f"{name}: another run is adding to this file; run this again when that one has ended" in err
+        assert len(err.splitlines()) == 1
+    assert not state.exists()
+    writer.write((files / "0.bin").read_bytes())
+    writer.close()
+    assert process.communicate()[1] == f"{N // 3} reports accepted\n"
+    assert process.returncode == 0
+    assert run(*command)[0] == 0
+    assert Collection.load(state).accepted == 2 * (N // 3)
+
+
+def test_a_killed_run_keeps_nobody_out(run, files, tmp_path, reading):
+    process, _ = reading
+    command = ("local", "aggregate", files / "study.json", files / "1.bin", "--partial", tmp_path / "state")
+    assert run(*command)[0] == 1
+    process.kill()
+    process.wait()
+    assert run(*command)[0] == 0
+    assert Collection.load(tmp_path / "state").accepted == N // 3
+
+
+def test_processes_that_start_at_once_lose_nothing(files, tmp_path):
+    state = tmp_path / "state"
+    command = [sys.executable, "-c", RUN, "local", "aggregate", str(files / "study.json"), "--count-only"]
+    racing = [
+        subprocess.Popen([*command, str(part), "--partial", str(state)], stderr=subprocess.PIPE, text=True)
+        for part in parts(files)[:2]
+    ]
+    told = [process.communicate()[1] for process in racing]
+    ended = [process.returncode for process in racing]
+    assert set(ended) <= {0, 1}, told
+    assert 0 in ended
+    kept = Collection.load(state)
+    for place, (status, said) in enumerate(zip(ended, told, strict=True)):
+        if status:
+            assert "another run is adding to this file" in said
+        else:
+            assert all(kept.heard(number) for number in range(place * N // 3, (place + 1) * N // 3))
+
+
+def test_the_key_stays_with_its_owner_and_states_that_are_handed_on_merge(run, files, tmp_path):
+    handed = tmp_path / "handed"
+    handed.mkdir()
+    study = files / "study.json"
+    for place, part in enumerate(parts(files)[:2]):
+        state, key = tmp_path / f"{place}.state", tmp_path / f"{place}.state.key"
+        assert run("local", "aggregate", study, part, "--partial", state, "--count-only")[0] == 0
+        assert key.stat().st_mode & 0o777 == 0o600
+        assert len(key.read_bytes()) == 32
+        assert key.read_bytes() not in state.read_bytes()
+        (handed / state.name).write_bytes(state.read_bytes())
+    north, south = sorted(handed.iterdir())
+    status, out, err = run("local", "aggregate", study, south, parts(files)[2], "--partial", north, "--json")
+    assert (status, err) == (0, f"{N} reports accepted\n")
+    _, whole, _ = run("local", "aggregate", study, *parts(files), "--json")
+    found, whole = Curve.from_json(out), Curve.from_json(whole)
+    assert found.with_provenance(whole.provenance) == whole
+    # who was handed the state does not know which files were read for it, and loses nothing by that
+    status, again, err = run("local", "aggregate", study, parts(files)[0], south, "--partial", north, "--json")
+    assert status == 0
+    assert f"{N} reports accepted; {N // 3} refused: of participants who had reported already" in err
+    assert f"{south}: nothing new" in err
+    again = Curve.from_json(again)
+    assert again.with_provenance(whole.provenance) == whole
+
+
+def test_a_file_that_is_no_key_is_left_alone(run, files, tmp_path):
+    key = tmp_path / "state.key"
+    command = ("local", "aggregate", files / "study.json", files / "0.bin", "--partial", tmp_path / "state")
+    key.write_text("a key of something else")
+    status, _, err = run(*command)
+    assert status == 2
+    assert f"{key} is no key of a partial state; move it away, or name another file for the state" in err
+    assert key.read_text() == "a key of something else"
+    key.unlink()
+    os.mkfifo(key)
+    assert "is no key of a partial state" in run(*command)[2]
+    key.unlink()
+    assert "would overwrite another file of this run" in run(*command, "-o", key)[2]
+    assert not (tmp_path / "state").exists()
 
 
 def check_resumed(run, files, state):

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from ogive.cli.kept_state import KeptState
+from ogive.cli.kept_state import KeptState, key_file
 from ogive.cli.local_describe import app as describe
+from ogive.cli.naming import named
 from ogive.cli.options import TABLE, OutputOptions, Plot, Words, guarantee, whole
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import to_owners
-from ogive.errors import DataError, OgiveError, ParameterError, PeerError
+from ogive.errors import DataError, OgiveError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from ogive.local.base import Int64
     from ogive.local.collection import Collection, Counts
@@ -103,34 +104,37 @@ def aggregate(
     Args:
         study: The description, as ogive local describe writes it.
         files: Files of reports (gzipped or not) and partial states, in any order.
-        partial: Keep the state in this file: a run that was stopped goes on from there, files that it has are not
-            read again, and others can merge it.
+        partial: Keep the state in this file: a run that was stopped goes on from there, and others can merge it. Files
+            that it has are not read again: PARTIAL.key, which is never handed on, tells which these are.
         count_only: Stop before the estimate; needs --partial, which keeps what was added up.
         output: Where the estimate goes.
         plot: A picture of the estimate; of anything but quantiles.
     """
+    from ogive.collecting import estimate_collection
+    from ogive.local.collection import Collection
+
     if plot is not None:
         check_picture(plot)
-    check_outputs(None, output.output, plot, partial, keep=[study, *files])
+    check_outputs(
+        None, output.output, plot, partial, None if partial is None else key_file(partial), keep=[study, *files]
+    )
     if count_only and partial is None:
         raise ParameterError("--count-only needs --partial, the file that keeps what was added up")
     description = _description(study)
     if plot is not None and (description.statistic or {}).get("name") == "quantiles":
         raise ParameterError("quantiles have no picture; leave out --plot, or describe ecdf, whose curve is drawn")
-    kept = None if partial is None else KeptState(partial)
-    collection = _opened(description, partial)
-    with busy("adding reports up") as progress:
-        _add(collection, files, kept, progress)
-    print(collection.counts, file=sys.stderr)
-    if count_only:
-        return
-    from ogive.collecting import estimate_collection
-
-    with busy("estimating"):
-        estimate = estimate_collection(collection)
-    publish(estimate.to_json, lambda: str(estimate), output)
-    if plot is not None:
-        draw(estimate.plot, plot)
+    with nullcontext() if partial is None else KeptState(partial) as kept:
+        collection = Collection(description) if kept is None else kept.load(description)
+        with busy("adding reports up") as progress:
+            _add(collection, files, kept, progress)
+        print(collection.counts, file=sys.stderr)
+        if count_only:
+            return
+        with busy("estimating"):
+            estimate = estimate_collection(collection)
+        publish(estimate.to_json, lambda: str(estimate), output)
+        if plot is not None:
+            draw(estimate.plot, plot)
 
 
 def _costs(description: Description, reports: int) -> str:
@@ -143,17 +147,8 @@ def _costs(description: Description, reports: int) -> str:
 def _description(path: Path) -> Description:
     from ogive.local.description import Description
 
-    with _named(path):
+    with named(path):
         return Description.from_json(path)
-
-
-@contextmanager
-def _named(path: Path) -> Iterator[None]:
-    """Say in which file somebody else's data were no good."""
-    try:
-        yield
-    except PeerError as problem:
-        raise PeerError(f"{path}: {problem}") from None
 
 
 def _rows(description: Description, data: Path, number_column: str | None) -> tuple[Float64, Int64 | None]:
@@ -186,19 +181,6 @@ def _rows(description: Description, data: Path, number_column: str | None) -> tu
     return rows[:, :-1], found.astype(np.int64)
 
 
-def _opened(description: Description, partial: Path | None) -> Collection:
-    """The collection that a file keeps, or a new one."""
-    from ogive.local.collection import Collection
-
-    if partial is None or not partial.exists():
-        return Collection(description)
-    with _named(partial):
-        collection = Collection.load(partial)
-    if collection.description.digest != description.digest:
-        raise PeerError(f"{partial}: this partial state is of another description; name another file")
-    return collection
-
-
 def _add(
     collection: Collection, files: tuple[Path, ...], kept: KeptState | None, progress: Callable[[int, int], None]
 ) -> None:
@@ -214,7 +196,7 @@ def _add(
 
     try:
         for file in files:
-            with _named(file):
+            with named(file):
                 counts = collection.add(file, progress=told)
             if not counts.accepted and not counts.refused:
                 print(f"{file}: nothing new", file=sys.stderr)

@@ -101,7 +101,7 @@ class PromiseOptions:
     """One line that tells participants what this is for."""
 
     predict: Annotated[bool, Parameter(show_default=False)] = False
-    """Say also what error to expect if all report, by every method that fits; takes some seconds."""
+    """Say also what error to expect if all report, by every method that fits; takes seconds to minutes."""
 
     shuffled: str | None = None
     """Say also which epsilon holds against who sees the reports shuffled, or their sums alone, with this delta."""

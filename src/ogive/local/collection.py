@@ -69,7 +69,8 @@ class Counts:
 class Collection:
     """All reports to one description, added up.
 
-    Who holds a collection has the sums of reports and which participants were heard, and no report.
+    Who holds a collection has the sums of reports and which participants were heard, and no report of many; the sums of
+    one report are that report.
 
     Args:
         description: A `Description`, or its plain data, JSON text, or the Path of its file.

@@ -92,6 +92,17 @@ def is_state(path: Path) -> bool:
         raise ParameterError(f"cannot read {path}: {problem.strerror}") from None
 
 
+def check_state(path: Path) -> None:
+    """Refuse what is there and no partial state.
+
+    Raises:
+        PeerError: it is another file.
+        ParameterError: it cannot be read, or is no file.
+    """
+    if path.exists() and not is_state(path):
+        read_state(path)
+
+
 def read_state(source: str | Path | bytes) -> State:
     """Read what `write_state` wrote; any bytes give a valid state or an error.
 
