@@ -103,7 +103,7 @@ def test_every_statistic_can_be_planned_on_its_own_and_on_public_records(run, ta
         (("--records", 9, "--error", "ks"), "--error must be a name and a value"),
         (("--records", 9, "--error", "ks=0.1", "--epsilon", "1"), "leave out --epsilon"),
         (("--records", 9, "--error", "ks=0.1", "--kind", "zcdp", "--delta", "1e-6"), "not both"),
-        (("--records", 9, "--error", "speed=0.1"), "error must name one of"),
+        (("--records", 9, "--error", "speed=0.1"), "error must name one of rmse, ks, ks_95 (ks 95 %), band"),
         (("--records", 9, "--epsilon", "0"), "epsilon must be above 0"),
         (("--records", 9, "--trust", "nobody"), "--trust must be one of"),
         (("--records", 9, "--trust", "clear"), "nothing to plan"),
@@ -123,3 +123,14 @@ def test_a_file_and_a_number_of_records_contradict_each_other(run, table):
     status, _, err = run("ecdf", table, "--bounds", "0", "1", "--records", 3)
     assert status == 2
     assert "not both" in err
+
+
+def test_a_plan_of_pairs_takes_the_headed_error_and_refuses_an_assumed_model(run):
+    asked = ("ustat", "--bounds", "0", "1", "--bins", "8", "--records", 3000, "--columns", "x")
+    status, out, err = run(*asked, "--error", "error=0.02")
+    assert (status, err) == (0, "")
+    assert out.startswith("error=0.02 needs epsilon = ")
+    for option, value in (("--positive-share", "0.1"), ("--auc", "0.9")):
+        status, out, err = run(*asked, "--epsilon", "1", option, value)
+        assert (status, out) == (2, "")
+        assert f"leave out {option} {value}, or give --like for" in err

@@ -60,7 +60,8 @@ def read(text):
 @pytest.mark.parametrize("trust", ["central", "local", "clear"])
 @pytest.mark.parametrize("asked", [TAU, AUC, MOODS, VOLUME], ids=["kendall", "auc", "collision", "volume"])
 def test_every_kernel_under_every_trust_is_near_the_truth(run, table, asked, trust):
-    status, out, err = run("ustat", table, *asked, "--epsilon", "4", "--trust", trust, "--json")
+    granted = () if trust == "clear" else ("--epsilon", "4")
+    status, out, err = run("ustat", table, *asked, *granted, "--trust", trust, "--json")
     assert (status, err) == (0, "")
     found = read(out)
     exact = read(run("ustat", table, *asked, "--trust", "clear", "--json")[1])
@@ -238,6 +239,22 @@ BAD = {
         ("--columns", "rooms", "--bounds", "1", "5", "--method", "kernel", "--adjacency", "add_or_remove"),
         "use --method cells, or --adjacency replace",
     ),
+    "a label that there is not": (
+        ("--columns", "rooms", "--bounds", "1", "5", "--positive", "yes"),
+        "gini has no label, so leave out --positive",
+    ),
+    "a label that could be hidden": (
+        ("--columns", "rooms", "--bounds", "1", "5", "--private-labels"),
+        "gini has no label, so leave out --private-labels",
+    ),
+    "bounds too far apart": (
+        ("--columns", "rooms", "--bounds", "0", "1e300"),
+        "the kernel reaches from 0 to 1e+300 here",
+    ),
+    "noise of exact values": (
+        ("--columns", "rooms", "--bounds", "1", "5", "--trust", "clear"),
+        "--trust clear shows exact values without noise, so leave out --epsilon, --delta and --rho",
+    ),
     "reports here": (("--columns", "rooms", "--bounds", "1", "5", "--method", "krr"), "use trust local"),
 }
 
@@ -265,6 +282,15 @@ def test_help_and_the_page_name_every_kernel_that_has_a_name(run):
     }
     for place, text in told.items():
         assert set(MEASURES) <= set(re.findall(r"\w+", text)), place
+
+
+def test_exact_values_take_no_method_of_reports_or_bins(run, table):
+    asked = ("ustat", table, "--columns", "rooms", "--bounds", "1", "5", "--trust", "clear", "--json")
+    assert read(run(*asked, "--method", "kernel")[1]).value == read(run(*asked)[1]).value
+    for method in ("krr", "cells"):
+        status, out, err = run(*asked, "--method", method)
+        assert (status, out) == (2, "")
+        assert err == f"ogive: error: --trust clear shows the exact value, so leave out --method {method}\n"
 
 
 @pytest.mark.parametrize("command", ["roc", "calibration", "bounds"])

@@ -171,6 +171,10 @@ class PrivacyOptions:
         Raises:
             ParameterError: a value is out of range, or the options contradict each other.
         """
+        if self.trust == "clear" and (self.epsilon, self.delta, self.rho) != (None, None, None):
+            raise ParameterError(
+                "--trust clear shows exact values without noise, so leave out --epsilon, --delta and --rho"
+            )
         privacy = guarantee(self.epsilon, self.delta, self.rho)
         if privacy is None and self.trust != "clear":
             raise ParameterError("say how much privacy may be spent, for example --epsilon 1")

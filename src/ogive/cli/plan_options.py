@@ -92,11 +92,11 @@ class PlanOptions:
     like: Path | None = None
     """A file of public or synthetic records to simulate on; never the records that are to be protected."""
 
-    positive_share: float = 0.3
-    """Without --like: share of positive labels that is assumed."""
+    positive_share: float | None = None
+    """Of roc and calibration, without --like: share of positive labels that is assumed, 0.3 by default."""
 
-    auc: float = 0.8
-    """Without --like: area under the ROC curve that is assumed."""
+    auc: float | None = None
+    """The same: area under the ROC curve that is assumed, 0.8 by default."""
 
     runs: Annotated[int | None, Parameter(converter=whole)] = None
     """Releases to simulate for each row, where that is needed; 200 by default, 40 for calibration."""

@@ -16,6 +16,7 @@ from ogive.cli.options import (
 from ogive.cli.paying import release_and_publish
 from ogive.cli.tree_options import ANY_TREE, TreeOptions
 from ogive.cli.ustat_options import GINI, UstatOptions
+from ogive.errors import ParameterError
 
 
 def ustat(
@@ -42,5 +43,7 @@ def ustat(
     """
     from ogive.statistics import Ustatistic
 
+    if granted.trust == "clear" and measure.method not in ("auto", "kernel"):
+        raise ParameterError(f"--trust clear shows the exact value, so leave out --method {measure.method}")
     statistic = Ustatistic(**measure.arguments() | tree.arguments(measure.method))
     release_and_publish(statistic, data, granted=granted, budget=budget, output=output, plot=plot)

@@ -46,6 +46,8 @@ _PHRASES = (
     (r"\bdf must be None, 'fitted' or\b", "--degrees-of-freedom must be fitted or"),
     (r"\bneeds person,", "needs --person,"),
     (r"^like has\b", "--like has"),
+    (r"\bsimulated on like;", "simulated on --like;"),
+    (r"\bleave out auc=(\d)", r"leave out --auc \1"),
     (r"\bgive like= for\b", "give --like for"),
     (r"\bgiven as like\b", "given as --like"),
     (r"\(auc_interval\(\) simulates .* thresholds\)", "(no interval on so many thresholds; take fewer --bins for one)"),

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from ogive.errors import ParameterError, ScaleError
+from ogive.planning.metrics import listed, named
 from ogive.planning.pairs import pairs_row
 from ogive.planning.predict import Planner
 from ogive.planning.rehearsal import rehearse
@@ -35,8 +36,8 @@ def required_privacy(
     max_rows_per_person: int = 1,
     trust: type[TrustModel] | TrustModel = Central,
     like: Any = None,
-    positive_share: float = 0.3,
-    auc: float = 0.8,
+    positive_share: float | None = None,
+    auc: float | None = None,
     runs: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Privacy:
@@ -46,7 +47,7 @@ def required_privacy(
         statistic: What would be released; its own method is planned with, "auto" being the best.
         records: Number of records, or a guess where it is private.
         error: One name and the largest value wanted, for example {"ks": 0.01}; the names are those of a plan's
-            errors: rmse, ks, ks_95, band, and with imagined records auc and others.
+            errors, rmse, ks, ks_95, band, and with imagined records auc and others, or the headings of their columns.
         kind: "pure", "zcdp", or "approx", which needs delta.
         delta: Of an approximate guarantee.
         adjacency: Which data sets would be adjacent.
@@ -54,7 +55,7 @@ def required_privacy(
         max_rows_per_person: How many of a person's records would be kept.
         trust: Who would hold the records.
         like: Public or synthetic records to simulate on, as for `plan`.
-        positive_share: Of the model that stands in for labeled records.
+        positive_share: Of the model that stands in for labeled records, as for `plan`.
         auc: Of that model's scores.
         runs: Whole releases to simulate for each guarantee that is tried, where that is needed.
         progress: Called with guarantees tried and the most that are expected.
@@ -94,7 +95,7 @@ def required_privacy(
         if progress is not None:
             progress(min(tried, _MOST_TRIED), _MOST_TRIED)
         if name not in errors:
-            raise ParameterError(f"error must name one of {', '.join(errors)}, got {name!r}")
+            raise ParameterError(f"error must name one of {listed(errors)}, got {name!r}")
         return errors[name]
 
     return make(_smallest(value, wanted, name))
@@ -173,7 +174,7 @@ def _wanted(error: Any) -> tuple[str, float]:
     [(name, value)] = error.items()
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ParameterError(f"the wanted error must be a number above 0, got {value!r}")
-    return str(name), float(value)
+    return named(str(name)), float(value)
 
 
 def _maker(kind: str, delta: Rational | None) -> Callable[[Fraction], Privacy]:

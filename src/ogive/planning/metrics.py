@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -64,6 +65,16 @@ DECIDING = ("auc", "ks", "visible", "unseen", "value", "rmse")
 def title(name: str) -> str:
     """Heading of an error, also of one that no text is kept for."""
     return METRICS[name].title if name in METRICS else name.replace("_", " ")
+
+
+def named(said: str) -> str:
+    """The name of an error that was called by it, or as its column is headed."""
+    return said if said in METRICS else next((name for name in METRICS if METRICS[name].title == said), said)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Names for a message, each with the heading of its column where that is another."""
+    return ", ".join(name if title(name) == name else f"{name} ({title(name)})" for name in names)
 
 
 def in_order(names: set[str]) -> list[str]:

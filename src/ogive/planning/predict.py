@@ -79,8 +79,8 @@ def plan(
     max_rows_per_person: int = 1,
     trust: type[TrustModel] | TrustModel | Sequence[type[TrustModel] | TrustModel] = Central,
     like: Any = None,
-    positive_share: float = 0.3,
-    auc: float = 0.8,
+    positive_share: float | None = None,
+    auc: float | None = None,
     runs: int | None = None,
     progress: Progress | None = None,
 ) -> Plan:
@@ -101,8 +101,9 @@ def plan(
         trust: Who would hold the records: a trust model, or its type; or several of them to compare.
         like: Public or synthetic records with the columns that are needed, in any form that `Central` reads, to
             simulate whole releases on. Never the records that are to be protected.
-        positive_share: Of the model that stands in for labeled records where `like` is not given.
-        auc: Of that model's scores.
+        positive_share: Of the model that stands in for labeled records where `like` is not given; 0.3 by default.
+            Statistics of pairs have public reference shapes instead.
+        auc: Of that model's scores; 0.8 by default.
         runs: Whole releases to simulate for each row where that is needed; by default 200, or 40 of
             a calibration test.
         progress: Called with rows done and to do.
@@ -147,15 +148,10 @@ def plan(
         unit=planners[0].unit,
         trust=", ".join(dict.fromkeys(planner.trust for planner in planners)),
         rows=tuple(rows),
-        left_out=tuple(each for each in left_out if not several or _left_out_everywhere(each, rows)),
+        left_out=tuple(left_out),
         basis="\n".join(dict.fromkeys(line for planner in planners for line in planner.basis.split("\n") if line)),
         runs=max(planner.simulated for planner in planners),
     )
-
-
-def _left_out_everywhere(each: LeftOut, rows: Sequence[PlanRow]) -> bool:
-    """Whether none of several trust models serves a method; that some do not is what tells them apart."""
-    return not any((row.method, row.privacy) == (each.method, each.privacy) for row in rows)
 
 
 @dataclass
@@ -184,8 +180,8 @@ class Planner:
         max_rows_per_person: int,
         trust: type[TrustModel] | TrustModel,
         like: Any,
-        positive_share: float,
-        auc: float,
+        positive_share: float | None,
+        auc: float | None,
         runs: int | None,
     ) -> Planner:
         """Check what was asked.
@@ -203,7 +199,9 @@ class Planner:
         if not model.private:
             raise ParameterError(f"the trust model {model.name} has no noise, so there is nothing to plan")
         size = int(records)
-        assumed = BinormalShape(size, positive_share, auc, labeled=hasattr(statistic, "positive"))
+        said = {name: value for name, value in (("positive_share", positive_share), ("auc", auc)) if value is not None}
+        assumed = BinormalShape(size, **said, labeled=hasattr(statistic, "positive"))
+        _check_assumed(said, statistic, given=like is not None)
         shape: Shape = assumed if like is None else Repeated(like, size)
         return Planner(statistic, size, unit, model.name, model.refusal, shape, like is not None, runs)
 
@@ -353,6 +351,24 @@ class Planner:
             except (ParameterError, UnsupportedError, BudgetError):
                 continue
         return rehearse(self.statistic, terms, sums, run=None).estimate
+
+
+def _check_assumed(said: Mapping[str, float], statistic: Statistic[Any], *, given: bool) -> None:
+    """Refuse to shape an assumed model that no error would be simulated on.
+
+    Raises:
+        ParameterError: records were given, or errors are those on reference shapes.
+    """
+    for name, value in said.items():
+        if given:
+            raise ParameterError(
+                f"errors are simulated on like; leave out {name}={value:g}, which is of an assumed model"
+            )
+        if isinstance(statistic, Ustatistic):
+            raise ParameterError(
+                "errors of statistics of pairs are those on public reference shapes; "
+                f"leave out {name}={value:g}, or give like= for a shape of your own"
+            )
 
 
 def _of_curators(query: Query) -> str | None:

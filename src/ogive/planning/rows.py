@@ -143,7 +143,8 @@ class Plan:
 
         Args:
             ax: Axes to draw into; new ones by default.
-            error: Name of the error; by default the one that decides, "ks" for a curve and "auc" for an ROC curve.
+            error: Name of the error, or the heading of its column; by default the one that decides, "ks" for a curve
+                and "auc" for an ROC curve.
 
         Raises:
             ParameterError: matplotlib is not installed, or no row has such an error.

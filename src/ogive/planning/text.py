@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ogive.planning.metrics import METRICS, in_order, title
 
 if TYPE_CHECKING:
-    from ogive.planning.rows import Plan, PlanRow
+    from ogive.planning.rows import LeftOut, Plan, PlanRow
+    from ogive.privacy import Privacy
 
 _COLUMNS = ("column", "score", "probability")
 
@@ -38,11 +41,15 @@ def table(plan: Plan) -> str:
         lines.append(f"{plan.records} is your own guess{shares}")
     cells = {id(row): _cells(row, errors) for row in plan.rows}
     widths = [max(map(len, column)) for column in zip(titles, *cells.values(), strict=True)]
+    granted = tuple(dict.fromkeys([row.privacy for row in plan.rows] + [each.privacy for each in plan.left_out]))
+    always, others = _told_once(plan.left_out, granted)
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
         words = 5 if several else 4
         lines += ["", f"{privacy}", _line(titles, widths, words)]
         lines += [_line(cells[id(row)], widths, words) for row in plan.rows if row.privacy == privacy]
-        lines += _reasons(plan, privacy)
+        lines += _reasons([each for each in others if each.privacy == privacy], plan)
+    if always:
+        lines += [*([""] if len(granted) > 1 else []), *_reasons(always, plan)]
     lines += ["", '* what this statistic takes; with method="auto" the smallest error that fits']
     lines += [f"{title(name)}: {METRICS[name].words}" for name in errors if name in METRICS]
     if plan.basis:
@@ -50,13 +57,34 @@ def table(plan: Plan) -> str:
     return "\n".join(lines)
 
 
-def _reasons(plan: Plan, privacy: object) -> list[str]:
-    # advice on what else to write follows a semicolon, and is for those who asked for that very method
+def _told_once(
+    left_out: Sequence[LeftOut], granted: Sequence[Privacy]
+) -> tuple[tuple[LeftOut, ...], tuple[LeftOut, ...]]:
+    """What is left out under every guarantee for one reason, told once; then the rest."""
+    under: dict[LeftOut, set[Privacy]] = {}
+    for each in left_out:
+        under.setdefault(dataclasses.replace(each, privacy=granted[0]), set()).add(each.privacy)
+    always = tuple(each for each, found in under.items() if len(found) == len(granted))
+    rest = tuple(each for each in left_out if dataclasses.replace(each, privacy=granted[0]) not in always)
+    return always, rest
+
+
+def _reasons(left_out: Sequence[LeftOut], plan: Plan) -> list[str]:
+    """A line for every reason, with all methods that it holds for."""
+    places: dict[tuple[str, str], list[str | None]] = {}
+    for each in left_out:
+        # advice on what else to write follows a semicolon, and is for those who asked for that very method
+        places.setdefault((each.reason.split(";")[0], each.method), []).append(each.trust)
+    methods: dict[tuple[str, str], list[str]] = {}
+    for (reason, method), trusts in places.items():
+        named = [trust for trust in trusts if trust is not None]
+        place = "" if set(named) in (set(), set(plan.trust.split(", "))) else f" under {' and '.join(named)}"
+        shared = reason.removeprefix(method)  # some begin with the method's name
+        methods.setdefault((place, shared), []).append(method)
     found = []
-    for each in plan.left_out:
-        if each.privacy == privacy:
-            place = "" if each.trust is None else f" under {each.trust}"
-            found.append(f"   left out: {each.method}{place}, since {each.reason.split(';')[0]}")
+    for (place, reason), names in methods.items():
+        subject = ("each" if len(names) > 1 else names[0]) if reason.startswith(" ") else ""
+        found.append(f"   left out{place}: {', '.join(names)}, since {subject}{reason}")
     return found
 
 

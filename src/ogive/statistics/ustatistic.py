@@ -24,6 +24,7 @@ from ogive.statistics.recipes_hierarchy import HierarchyAuc
 from ogive.statistics.ustatistic_columns import (
     AUTO,
     Described,
+    check_no_label,
     check_number,
     classes_of,
     described_columns,
@@ -31,7 +32,7 @@ from ogive.statistics.ustatistic_columns import (
     domain_of,
 )
 from ogive.statistics.ustatistic_estimate import KernelMean, UstatisticEstimate
-from ogive.statistics.ustatistic_limits import limits
+from ogive.statistics.ustatistic_limits import check_reach, limits
 from ogive.statistics.ustatistic_methods import METHODS, chosen
 from ogive.statistics.ustatistic_ways import Asked, Found, Way, of_classes
 
@@ -121,6 +122,7 @@ class Ustatistic:
         domain = domain_of(self._described[0], 2)
         for kernel in self.measure.kernels:
             kernel.check(domain)
+            check_reach(kernel, domain)
         check = getattr(self.measure, "check", None)
         if check is not None:
             check(domain)
@@ -150,7 +152,12 @@ class Ustatistic:
         labeled = samples > 1 or self.measure.name in _LABELED
         check_number(self.measure, names)
         last = given[-1]
-        if labeled and isinstance(last, str) and not of_classes(self.measure):
+        by_name = labeled and isinstance(last, str) and not of_classes(self.measure)
+        if not by_name:
+            check_no_label(
+                names[-1] if labeled else None, self.measure, self.positive, self.negative, public=self.public_labels
+            )
+        if by_name:
             last = described_label(last, self.positive, self.negative)
         written = [each for each in given[: len(given) - labeled] if isinstance(each, str)]
         if labeled and isinstance(last, str):

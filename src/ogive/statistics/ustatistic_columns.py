@@ -220,6 +220,28 @@ def described_label(name: str, positive: Any, negative: Any) -> Label:
     return Label(name, ones, others)
 
 
+def check_no_label(name: str | None, measure: Measure, positive: Any, negative: Any, *, public: bool) -> None:
+    """Refuse what is said of two classes where they are not said in this way.
+
+    Args:
+        name: The column of classes, which says itself which there are; None where there is none.
+        measure: What is asked.
+        positive: As in `Ustatistic`, 1 where nothing was said.
+        negative: The same, None where nothing was said.
+        public: Whether labels may be public, as they may where nothing was said.
+
+    Raises:
+        ParameterError: something was said.
+    """
+    reason = f"{measure.name} has no label" if name is None else f"column {name!r} says itself which classes it has"
+    if as_values(positive) != (1,):
+        raise ParameterError(f"{reason}, so leave out positive=")
+    if negative is not None:
+        raise ParameterError(f"{reason}, so leave out negative=")
+    if name is None and not public:
+        raise ParameterError(f"{reason}, so leave out public_labels=False")
+
+
 def as_values(given: Any) -> tuple[Any, ...] | None:
     """The values of a class as a tuple of Python's own; None stays."""
     if given is None:

@@ -1,11 +1,16 @@
-"""The smallest and the largest value that a measure can have."""
+"""The smallest and the largest value that a measure can have, which must be numbers to compute with."""
 
 from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ogive.columns import Domain
-from ogive.kernels.base import Measure
+from ogive.errors import ParameterError
+from ogive.kernels.base import Kernel, Measure
+
+_NARROWEST, _WIDEST = 1e-100, 1e100  # squares, and products of squares with numbers of pairs, are floating point
 
 _KNOWN = {
     "gini_coefficient": (0.0, 1.0),
@@ -31,3 +36,21 @@ def limits(measure: Measure, domain: Domain) -> tuple[float, float]:
         low, high = measure.kernels[0].range(domain)
         return float(low), float(high)
     return -math.inf, math.inf
+
+
+def check_reach(kernel: Kernel, domain: Domain) -> None:
+    """Refuse a kernel whose values are so large, or so close together, that errors cannot be computed.
+
+    Raises:
+        ParameterError: they are.
+    """
+    try:
+        with np.errstate(over="ignore"):
+            low, high = (float(end) for end in kernel.range(domain))
+    except OverflowError:
+        low, high = 0.0, math.inf
+    if not (high - low >= _NARROWEST and max(abs(low), abs(high)) <= _WIDEST):
+        raise ParameterError(
+            f"the kernel reaches from {low:g} to {high:g} here, which cannot be squared in floating point; "
+            "take units in which the bounds are nearer to 0 and 1"
+        )

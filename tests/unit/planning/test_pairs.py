@@ -46,8 +46,28 @@ def test_trust_models_are_compared_in_one_table(both):
     assert "trust models central, local" in text
     assert "plan for kendall of a and b" in text
     assert "randomized reports on 4 x 4 bins" in text
-    # what one of the two serves is not called left out
-    assert {each.method for each in both.left_out} == {"hierarchy"}
+
+
+def test_what_is_left_out_is_said_once_and_the_same_of_one_trust_model_and_of_several(both):
+    owners, curators = {"krr", "unary", "haar", "hierarchy"}, {"kernel", "cells", "hierarchy"}
+    assert {(each.trust, each.method) for each in both.left_out} == {
+        *(("central", name) for name in owners),
+        *(("local", name) for name in curators),
+    }
+    told = [line.strip() for line in str(both).splitlines() if "left out" in line]
+    assert told == [
+        "left out under central: krr, unary, haar, since these are reports that every record's owner randomizes",
+        "left out: hierarchy, since method hierarchy is for an AUC with public labels",
+        "left out under local: kernel, cells, since each needs somebody who sees records, and here nobody does",
+    ]
+    one = ogive.plan(TAU, records=N, privacy=[ONE, PureDP(4)], trust=Local)
+    assert {each.method for each in one.left_out} == curators
+    told = [line for line in str(one).splitlines() if "left out" in line]
+    assert len(told) == 2
+    # a reason of one guarantee stays with it
+    text = str(ogive.plan(ogive.Ecdf("x", bounds=(0, 4), bins=4), records=N, privacy=[ONE, PureDP(4)])).split("\n\n")
+    assert [part.count("left out: sqrt") for part in text] == [0, 1, 1, *[0] * (len(text) - 3)]
+    assert sum(part.count("left out: reports") for part in text) == 1
 
 
 def test_a_plan_of_several_is_read_back_and_drawn(both):
@@ -195,3 +215,26 @@ def test_what_no_trust_model_serves_is_refused():
         ogive.plan(GINI, records=1, privacy=ONE)
     shared = ogive.plan(GINI, records=N, privacy=ONE, trust=[Central, SecAgg])
     assert [row.method for row in shared.rows if row.trust == "secagg"] == ["cells"]
+
+
+@pytest.mark.parametrize("said", [{"positive_share": 0.1}, {"auc": 0.9}])
+def test_an_assumed_model_that_nothing_is_simulated_on_is_refused(said):
+    [name] = said
+    with pytest.raises(ParameterError, match=f"leave out {name}=0.[19], or give like="):
+        ogive.plan(TAU, records=N, privacy=ONE, **said)
+    with pytest.raises(ParameterError, match=f"leave out {name}=0.[19]"):
+        ogive.required_privacy(TAU, records=N, error={"value": 0.1}, **said)
+    table = {"p": [0.1, 0.9, 0.4], "sick": [0, 1, 1]}
+    with pytest.raises(ParameterError, match=f"leave out {name}=0.[19], which is of an assumed model"):
+        ogive.plan(ogive.Roc("p", "sick", bounds=(0, 1)), records=N, privacy=ONE, like=table, runs=2, **said)
+
+
+def test_an_error_may_be_named_as_its_column_is_headed():
+    asked = {"records": N, "trust": Local}
+    assert ogive.required_privacy(GINI, error={"error": 0.02}, **asked) == ogive.required_privacy(
+        GINI, error={"value": 0.02}, **asked
+    )
+    with pytest.raises(ParameterError, match=r"error must name one of value \(error\), got 'ks'"):
+        ogive.required_privacy(GINI, error={"ks": 0.02}, **asked)
+    plan = ogive.plan(GINI, records=N, privacy=ONE)
+    assert plan.plot(error="error").get_ylabel() == plan.plot(error="value").get_ylabel()

@@ -74,7 +74,7 @@ def test_what_each_statistic_decides_by_can_be_asked_for_and_nothing_else():
     assert 0.0198 < ogive.plan(test, privacy=needed, records=RECORDS).chosen.errors["visible"] <= 0.02
     found = ogive.required_privacy(Bounds("x"), records=RECORDS, error={"unseen": 0.01})
     assert 0.0095 < ogive.plan(Bounds("x"), privacy=found, records=RECORDS).chosen.errors["unseen"] <= 0.01
-    for statistic, names in ((test, "difference, visible"), (Bounds("x"), "unseen")):
+    for statistic, names in ((test, r"difference \(D\), visible"), (Bounds("x"), "unseen")):
         with pytest.raises(ParameterError, match=f"one of {names}, got 'ks'"):
             ogive.required_privacy(statistic, records=RECORDS, error={"ks": 0.01})
 
@@ -123,7 +123,7 @@ def test_a_decimal_has_three_digits_and_its_number_is_found_again():
         ({"error": {"ks": 0.1, "rmse": 0.1}}, "error must be one name"),
         ({"error": {"ks": 0}}, "above 0"),
         ({"error": {"ks": True}}, "above 0"),
-        ({"error": {"auc": 0.1}}, "error must name one of rmse, ks, ks_95, band"),
+        ({"error": {"auc": 0.1}}, r"error must name one of rmse, ks, ks_95 \(ks 95 %\), band"),
         ({"kind": "renyi"}, "kind must be"),
         ({"kind": "approx"}, "which needs it"),
         ({"delta": "1e-6"}, "delta belongs to"),

@@ -9,7 +9,7 @@ from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
 import ogive
-from ogive.columns import Categories, Domain
+from ogive.columns import Categories, Domain, Label
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.kernels import measure_of
 from ogive.noise import KeyedSource
@@ -278,6 +278,37 @@ REFUSALS = {
         lambda: Ustatistic("x", "kendall"),
         r"kendall needs two columns, whose ranks are compared, for example columns=\('x', 'y'\), got 1: 'x'",
     ),
+    "a class without a label": (
+        lambda: Ustatistic("x", bounds=(0, 1), positive="yes"),
+        "gini has no label, so leave out positive=$",
+    ),
+    "another class without a label": (
+        lambda: Ustatistic(("a", "b"), "kendall", bounds=(0, 1), negative=2),
+        "kendall has no label, so leave out negative=$",
+    ),
+    "no label to hide": (
+        lambda: Ustatistic("x", bounds=(0, 1), public_labels=False),
+        "gini has no label, so leave out public_labels=False$",
+    ),
+    "classes said twice": (
+        lambda: Ustatistic(("score", Label("sick", ("yes",))), "auc", bounds=(0, 1), positive="no"),
+        "column 'sick' says itself which classes it has, so leave out positive=$",
+    ),
+    "classes said as a label": (
+        lambda: Ustatistic(("score", "stage"), "vus", bounds=(0, 1), categories={"stage": (0, 1, 2)}, positive=2),
+        "column 'stage' says itself which classes it has, so leave out positive=$",
+    ),
+    **{
+        f"{name} from 0 to {high}": (
+            lambda name=name, high=high: Ustatistic("x", name, bounds=(0, high)),
+            "cannot be squared in floating point; take units in which the bounds are nearer to 0 and 1$",
+        )
+        for name, high in (
+            *(("gini", high) for high in ("1e300", "1e101", "1e-101", "1e-310")),
+            *(("variance", high) for high in ("1e300", "1e200", "1e51", "1e-51", "1e-310")),
+            *(("gini_coefficient", high) for high in ("1e300", "1e-310")),
+        )
+    },
     "no class": (lambda: Ustatistic("score", "vus"), "vus needs two columns, a score and a class, .*got 1: 'score'"),
     "classes that nobody listed": (
         lambda: Ustatistic(("score", "stage"), "vus", bounds=(0, 1)),
@@ -369,6 +400,23 @@ def test_records_that_cannot_be_used_are_refused_without_quoting_them(trust, tab
 def test_values_outside_may_be_moved_to_the_bounds():
     statistic = dataclasses.replace(GINI, outside="clip")
     assert release(statistic, trust=Clear({"x": [-1.0, 2.0]})).value == 1.0
+
+
+@pytest.mark.parametrize("kernel", ["gini", "gini_coefficient", "variance"])
+@pytest.mark.parametrize("trust", [Central, Local])
+def test_values_and_errors_follow_the_unit_of_the_bounds_as_far_as_it_is_taken(kernel, trust):
+    found = {}
+    for power in (-160, 0, 160):  # 2**160 is about 1e48
+        unit = 2.0**power
+        statistic = Ustatistic("x", kernel, bounds=(0, unit), bins=16)
+        table = {"x": TABLE["x"] * unit}
+        exact = release(statistic, trust=Clear(table)).value
+        answer = release(statistic, trust=trust(table), privacy=PureDP(4), source=KeyedSource(bytes(32)))
+        error = answer.randomization_error
+        assert abs(answer.value - exact) < 5 * error + answer.quantization
+        found[power] = error / {"gini": unit, "gini_coefficient": 1.0, "variance": unit**2}[kernel]
+    assert found[-160] == pytest.approx(found[0], rel=0.2)
+    assert found[160] == pytest.approx(found[0], rel=0.2)
 
 
 def test_methods_that_do_not_fit_say_what_would():
