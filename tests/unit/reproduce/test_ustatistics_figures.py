@@ -143,9 +143,7 @@ def test_files_are_known_by_their_columns(tmp_path):
     places = (patients, hotels, tmp_path)
     assert (of_patients(places), of_ratings(places)) == ((patients, tmp_path), (hotels, tmp_path))
     for inputs in (scores.inputs, ratings.inputs):
-        with pytest.raises(
-            ParameterError, match=r"c\.csv is none of the paper.s tables; patients are known by"
-        ):
+        with pytest.raises(ParameterError, match=r"c\.csv is none of the paper.s tables; patients are known by"):
             inputs((other,))
 
 
