@@ -42,7 +42,8 @@ def test_a_description_says_so_and_reads_it_again():
     assert "fraction" not in described(Binning("stars", GRID)).words
     jsonschema.validate(study.to_dict(), SCHEMA)
     again = Description.from_json(study.to_json())
-    assert again == study and again.domain.columns[0].fractions == "refuse"
+    assert again == study
+    assert again.domain.columns[0].fractions == "refuse"
     assert study.digest != described(Binning("stars", GRID, "low")).digest
     assert "fractions" not in described(Binning("stars", GRID)).to_json()  # left out where nothing is refused
 
