@@ -61,7 +61,7 @@ def facts(found: UstatisticEstimate) -> list[tuple[str, str]]:
     low, high = found.interval()
     level = f"{100 * found.confidence_level:.6g} %"
     rows.append((f"{level} interval", f"{low:.6g} to {high:.6g} for {_target(found)}"))
-    if found.private:
+    if found.private and found.sampling_error is not None:
         low, high = found.interval(target="sample")
         rows.append(("", f"{low:.6g} to {high:.6g} for these records"))
     return rows

@@ -152,3 +152,8 @@ def test_sampling_of_reports_is_estimated_or_not_known_but_never_none_at_all(rec
     ]
     assert (None in found) == (epsilon != 8)
     assert all(each is None or each > 0 for each in found)
+
+
+def test_an_interval_for_these_records_is_printed_once():
+    assert str(one(0.6, sampling_error=None)).count("for these records") == 1
+    assert str(one(0.6)).count("for the population") == str(one(0.6)).count("for these records") == 1
