@@ -230,7 +230,7 @@ def test_what_is_wrong_at_a_party_is_said_with_its_place():
 
 
 def test_sessions_and_plans_of_one_table_say_which_models_they_take():
-    with pytest.raises(ParameterError, match="trust must be Central or Clear itself"):
+    with pytest.raises(ParameterError, match="trust must be Central, Clear or Local itself"):
         ogive.Session(parties()[0], limit=PureDP(1), trust=SecAgg)
 
 

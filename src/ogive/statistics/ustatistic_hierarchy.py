@@ -67,13 +67,26 @@ class Hierarchical:
 
     @cached_property
     def predicted(self) -> float:
-        """Mean over the reference shapes of the variance; of discarded nodes the most that they may lose instead."""
+        """Mean over the reference shapes of variance plus squared bias of rounding to leaves.
+
+        Of discarded nodes it has the most that they may lose instead of their variance.
+        """
         half = max(1, self.asked.records // 2)
         sizes = self.recipe.sizes(self.tree, half, half, self._ties)
         threshold = self.recipe.threshold(sizes)
         shapes = judged(self.asked.measure, self.asked.domain(_ANY_BINS), 2)
         linear, products = np.mean([self._variances(shape, half) for shape in shapes], axis=0).tolist()
-        return float(linear + (products if threshold is None else auc_bounds.lost_bound(sizes, threshold)))
+        bias = 0.0 if self._points else float(np.mean([self._bias(shape) ** 2 for shape in shapes]))
+        return float(bias + linear + (products if threshold is None else auc_bounds.lost_bound(sizes, threshold)))
+
+    def _bias(self, shape: Judged) -> float:
+        """How far rounding to leaves moves the area, with pairs in one leaf counted half."""
+        symbols = self.domain.symbols(shape.rows)
+        positives, negatives = (
+            np.bincount(symbols[shape.classes == place], minlength=self.tree.padded) for place in (1, 0)
+        )
+        wins = positives @ (np.cumsum(negatives) - negatives / 2)
+        return float(wins / (positives.sum() * negatives.sum()) - shape.means[0])
 
     def _variances(self, shape: Judged, records: int) -> tuple[float, float]:
         """What is linear in the noise of the nodes of one class, and products of both, of so many records of each.

@@ -61,6 +61,7 @@ def test_what_is_predicted_of_rounding_at_random_is_its_own_bias():
         for rounding in ("simple", "randomized")
         for matrix in ("average", "midpoint")
     }
-    # even and Beta(2, 5) shapes in 9 bins, of 600 records, so that means are known within 0.005
-    assert errors["randomized", "average"] < 0.005**2
+    # even and Beta(2, 5) shapes in 9 bins, of 600 records, are known within 0.005; narrow ones are rounded further
+    assert errors["randomized", "average"] < 0.006**2
+    assert errors["randomized", "average"] < errors["simple", "average"] / 2
     assert errors["randomized", "midpoint"] < errors["simple", "midpoint"]
