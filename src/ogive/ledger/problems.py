@@ -32,6 +32,7 @@ _WORDS = {
     "unable to open database file": _CLOSED,
     "connection refused": "cannot be reached; check that its server runs, and its host and port",
     "timeout expired": "cannot be reached; check that its server runs, and its host and port",
+    "server closed the connection": "cannot be reached; check that its server runs, and its host and port",
     "password authentication failed": "refuses this user and password",
 }
 

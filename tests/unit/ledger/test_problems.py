@@ -300,6 +300,11 @@ def test_a_missing_driver_says_what_to_install(monkeypatch):
     assert "pip install 'ogive[postgres]'" in message
 
 
+def test_a_server_that_dies_while_it_is_called_cannot_be_reached():
+    with pytest.raises(LedgerError, match=r"^the ledger x cannot be reached"), in_words("x"):
+        raise sqlite3.OperationalError("connection failed: server closed the connection unexpectedly\nThis")
+
+
 def test_other_messages_are_cut_to_one_line():
     with pytest.raises(LedgerError, match=r"^the ledger x cannot be used: something odd$"), in_words("x"):
         raise sqlite3.OperationalError("something odd\nHINT: and more")
