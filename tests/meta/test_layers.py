@@ -20,7 +20,7 @@ records ledger
 queries
 strategies kernels
 local
-noise accounting
+noise accounting crypto
 provenance files columns
 grids privacy
 errors

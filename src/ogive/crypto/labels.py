@@ -1,0 +1,38 @@
+"""SHAKE-256 of labeled, length-prefixed fields: keys, seeds, commitments and digests of transcripts.
+
+One label, one purpose: what is derived for one is never used for another. Fields are prefixed by their length (8 bytes,
+little-endian), so that no two lists of fields are hashed alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from enum import StrEnum, unique
+
+
+@unique
+class Label(StrEnum):
+    """Every purpose that anything is hashed for: "ogive/1/<part>/<purpose>"."""
+
+    COMPARISON_BLOCK = "ogive/1/comparison/block"
+    COMPARISON_SHARED = "ogive/1/comparison/shared"
+
+
+def digest(label: Label, *fields: bytes, length: int = 32) -> bytes:
+    """Hash fields for one purpose.
+
+    Args:
+        label: The purpose.
+        *fields: Any number of them, any lengths; a list of another length has another digest.
+        length: Bytes wanted, of an endless stream: a shorter digest is the front of a longer one.
+    """
+    shake = hashlib.shake_256()
+    for field in (label.encode("ascii"), *fields):
+        shake.update(len(field).to_bytes(8, "little"))
+        shake.update(field)
+    return shake.digest(length)
+
+
+def number(value: int) -> bytes:
+    """A whole number in [0, 2^64) as a field: 8 bytes, little-endian."""
+    return value.to_bytes(8, "little")
