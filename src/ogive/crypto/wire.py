@@ -1,0 +1,219 @@
+"""Messages as bytes: a header that binds each to its study, session and round, and a cursor that reads any bytes.
+
+    message = header (84 bytes) | body
+    header  = magic 4 | version u8 | kind u8 | suite u16 | study 32 | session 16 | sender u32 | receiver u32
+              | round u32 | sequence u64 | length of the body u64, little-endian
+
+The header is no proof of who sent it: protocols sign or authenticate header and body together. Whatever bytes arrive,
+they are read or they raise PeerError.
+
+Source:
+    `crypto.md`, section 10.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Collection
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import PeerError
+
+MAGIC = b"OGIV"
+VERSION = 1
+STUDY_BYTES = 32
+SESSION_BYTES = 16
+_LAYOUT = struct.Struct("<4sBBH32s16sIIIQQ")
+HEADER_BYTES = _LAYOUT.size
+
+
+class Suite(IntEnum):
+    """Which protocol a message belongs to."""
+
+    AGGREGATION = 1
+    SKETCH = 2
+
+
+class Reader:
+    """A cursor over bytes that somebody else sent.
+
+    Args:
+        data: The bytes.
+        what: What they ought to be, for messages of errors, such as "list of keys".
+    """
+
+    def __init__(self, data: bytes, what: str) -> None:
+        if not isinstance(data, bytes):
+            raise PeerError(f"the {what} must be bytes, got {type(data).__name__}")
+        self._data = data
+        self._what = what
+        self._at = 0
+
+    @property
+    def left(self) -> int:
+        """Bytes not yet read."""
+        return len(self._data) - self._at
+
+    def take(self, count: int) -> bytes:
+        """The next `count` bytes.
+
+        Raises:
+            PeerError: there are fewer.
+        """
+        if count > self.left:
+            raise PeerError(f"the {self._what} ends after {len(self._data)} bytes, in the middle of a field")
+        start, self._at = self._at, self._at + count
+        return self._data[start : self._at]
+
+    def number(self, size: int) -> int:
+        """The next little-endian unsigned number of `size` bytes.
+
+        Raises:
+            PeerError: there are fewer bytes.
+        """
+        return int.from_bytes(self.take(size), "little")
+
+    def expect(self, wanted: bytes, name: str) -> None:
+        """Pass over bytes that have to be there.
+
+        Raises:
+            PeerError: they are not.
+        """
+        if self.take(len(wanted)) != wanted:
+            raise PeerError(f"the {self._what} has another {name} than expected")
+
+    def array(self, count: int, dtype: str) -> NDArray[Any]:
+        """The next `count` little-endian numbers, such as dtype "<u8", shape (count,); a view that cannot be written.
+
+        Raises:
+            PeerError: there are fewer bytes.
+        """
+        return np.frombuffer(self.take(count * np.dtype(dtype).itemsize), dtype)
+
+    def finish(self) -> None:
+        """Check that all was read.
+
+        Raises:
+            PeerError: bytes are left over.
+        """
+        if self.left:
+            raise PeerError(f"the {self._what} is too long; bytes left over: {self.left}")
+
+
+@dataclass(frozen=True)
+class Header:
+    """What every message says of itself.
+
+    Fields:
+        suite: The protocol.
+        kind: Number of the type of message within the protocol, below 256.
+        study: Digest of the study, 32 bytes.
+        session: 16 bytes.
+        sender: Number of the participant who sends.
+        receiver: Number of the participant it is for.
+        round: Of the protocol.
+        sequence: Each sender uses a number once in a session.
+    """
+
+    suite: int
+    kind: int
+    study: bytes
+    session: bytes
+    sender: int
+    receiver: int
+    round: int
+    sequence: int
+
+    def message(self, body: bytes) -> bytes:
+        """Header and body as bytes."""
+        assert len(self.study) == STUDY_BYTES
+        assert len(self.session) == SESSION_BYTES
+        packed = _LAYOUT.pack(
+            MAGIC, VERSION, self.kind, self.suite, self.study, self.session,
+            self.sender, self.receiver, self.round, self.sequence, len(body),
+        )  # fmt: skip
+        return packed + body
+
+
+def read_message(data: bytes, *, longest: int) -> tuple[Header, bytes]:
+    """Take a message apart, believing nothing.
+
+    Args:
+        data: Any bytes.
+        longest: Bytes that a body may have.
+
+    Returns:
+        The header, not yet compared with anything but the format, and the body.
+
+    Raises:
+        PeerError: it is no message of this version, or its length is not what it says or more than it may be.
+    """
+    reader = Reader(data, "message")
+    fields = _LAYOUT.unpack(reader.take(HEADER_BYTES))
+    magic, version, kind, suite, study, session, sender, receiver, number, sequence, length = fields
+    if magic != MAGIC:
+        raise PeerError("the message does not begin as messages of ogive do")
+    if version != VERSION:
+        raise PeerError(f"the message is of version {version}; this is version {VERSION}")
+    if length > longest:
+        raise PeerError(f"the message says that it has {length} bytes, and at most {longest} are allowed here")
+    body = reader.take(length)
+    reader.finish()
+    return Header(suite, kind, study, session, sender, receiver, number, sequence), body
+
+
+class Inbox:
+    """What one participant of a study reads: each message of each sender once, and only what is for it.
+
+    `read` changes nothing; `mark` notes a message as received, once its signature was found good, so that nobody can
+    use up another's numbers.
+
+    Args:
+        suite: The protocol.
+        study: Digest of the study.
+        receiver: Number of the participant who reads.
+        senders: Numbers of those who may write to it.
+    """
+
+    def __init__(self, *, suite: int, study: bytes, receiver: int, senders: Collection[int]) -> None:
+        self._suite = suite
+        self._study = study
+        self._receiver = receiver
+        self._senders = frozenset(senders)
+        self._seen: set[tuple[bytes, int, int]] = set()
+
+    def read(self, data: bytes, *, kind: int, session: bytes, round: int, longest: int) -> tuple[Header, bytes]:
+        """A message that belongs here and was not received before.
+
+        Raises:
+            PeerError: it is anything else; one line says what.
+        """
+        header, body = read_message(data, longest=longest)
+        for name, found, wanted in (
+            ("protocol", header.suite, self._suite),
+            ("study", header.study, self._study),
+            ("session", header.session, session),
+            ("round", header.round, round),
+            ("type", header.kind, kind),
+            ("receiver", header.receiver, self._receiver),
+        ):
+            if found != wanted:
+                raise PeerError(f"the message is of another {name} than expected{_values(found, wanted)}")
+        if header.sender not in self._senders:
+            raise PeerError(f"the message says it is from number {header.sender}, who does not take part")
+        if (header.session, header.sender, header.sequence) in self._seen:
+            raise PeerError(f"message {header.sequence} of number {header.sender} was received before")
+        return header, body
+
+    def mark(self, header: Header) -> None:
+        """Note a message as received."""
+        self._seen.add((header.session, header.sender, header.sequence))
+
+
+def _values(found: object, wanted: object) -> str:
+    return f": {found}, not {wanted}" if isinstance(found, int) else ""
