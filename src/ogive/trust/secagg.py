@@ -21,17 +21,15 @@ Source:
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from fractions import Fraction
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DerivedNodes, KeyedSource
 from ogive.noise.base import RandomSource
 from ogive.noise.shares import MOST_PARTIES, ShareNodes, share_of
@@ -41,6 +39,7 @@ from ogive.queries import Aggregate, Answer, Int64, Label, LinearQuery, Query, R
 from ogive.records import Records
 from ogive.records.labelled import columns_of
 from ogive.trust.base import NEEDS_OWNERS, Opening
+from ogive.trust.parties import count_parties, party_sums, read_parties
 
 _WORDS = 2  # of 32 bits in a number
 
@@ -51,27 +50,6 @@ def _assumption(honest_parties_add: str) -> str:
         f"parties, as long as {honest_parties_add} their share of the noise and tell nobody. "
         "Each person's records lie with one party. The parties were simulated in one process, which saw everything."
     )
-
-
-@contextmanager
-def _naming(number: int) -> Iterator[None]:
-    """Say at which party, counted from 1, something is wrong."""
-    try:
-        yield
-    except (DataError, ParameterError) as problem:
-        raise type(problem)(f"party {number + 1}: {problem}") from None
-
-
-def _refuse_twice(parties: Sequence[Any]) -> None:
-    """Two parties may have equal records, but not the very same object or file."""
-    known: dict[object, int] = {}
-    for number, data in enumerate(parties, 1):
-        same = Path(data).resolve() if isinstance(data, str | Path) else id(data)
-        if same in known:
-            raise ParameterError(
-                f"parties {known[same]} and {number} have the very same records, so everybody would count twice"
-            )
-        known[same] = number
 
 
 class SecAgg:
@@ -117,12 +95,7 @@ class SecAgg:
         chosen = len(parties) if honest is None else honest
         if isinstance(chosen, bool) or not isinstance(chosen, int) or not 1 <= chosen <= len(parties):
             raise ParameterError(f"honest must be a number of parties from 1 to {len(parties)}, got {honest!r}")
-        _refuse_twice(parties)
-        read = []
-        for number, data in enumerate(parties):
-            with _naming(number):
-                read.append(Records.of(data).bounded(person, max_rows_per_person))
-        self.parties = tuple(read)
+        self.parties = read_parties(parties, person=person, max_rows_per_person=max_rows_per_person)
         self.honest = chosen
         whole = "all" if chosen == len(parties) else f"at least {chosen}"
         verb = "adds" if chosen == 1 else "add"
@@ -134,11 +107,7 @@ class SecAgg:
 
     def count(self) -> int:
         """Records of all parties, after bounding."""
-        total = 0
-        for number, records in enumerate(self.parties):
-            with _naming(number):
-                total += records.count()
-        return total
+        return count_parties(self.parties)
 
     def refusal(self, query: Query) -> str | None:
         """Answers that do not add up, and noise that cannot be drawn in shares."""
@@ -225,9 +194,5 @@ class _SecAggOpening:
     def _aggregates(self, aggregate: Aggregate) -> tuple[Int64, ...]:
         # summed once: what a file holds may change while a release is open, the release may not
         if aggregate not in self._sums:
-            sums = []
-            for number, records in enumerate(self._parties):
-                with _naming(number):
-                    sums.append(records.aggregate(aggregate))
-            self._sums[aggregate] = tuple(sums)
+            self._sums[aggregate] = party_sums(self._parties, aggregate)
         return self._sums[aggregate]

@@ -1,0 +1,61 @@
+"""Several parties with the records of different people: reading them, and saying at which one something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ogive.errors import DataError, ParameterError
+from ogive.queries import Aggregate, Int64
+from ogive.records import Records
+
+
+@contextmanager
+def naming(number: int) -> Iterator[None]:
+    """Say at which party, counted from 1, something is wrong."""
+    try:
+        yield
+    except (DataError, ParameterError) as problem:
+        raise type(problem)(f"party {number + 1}: {problem}") from None
+
+
+def read_parties(parties: Sequence[Any], *, person: str | None, max_rows_per_person: int) -> tuple[Records, ...]:
+    """The records of every party, bounded per person.
+
+    Raises:
+        ParameterError: two parties are the very same object or file, though they may have equal records.
+        DataError: a party's records cannot be read.
+    """
+    known: dict[object, int] = {}
+    for number, data in enumerate(parties, 1):
+        same = Path(data).resolve() if isinstance(data, str | Path) else id(data)
+        if same in known:
+            raise ParameterError(
+                f"parties {known[same]} and {number} have the very same records, so everybody would count twice"
+            )
+        known[same] = number
+    read = []
+    for number, data in enumerate(parties):
+        with naming(number):
+            read.append(Records.of(data).bounded(person, max_rows_per_person))
+    return tuple(read)
+
+
+def count_parties(parties: Sequence[Records]) -> int:
+    """Records of all parties, after bounding."""
+    total = 0
+    for number, records in enumerate(parties):
+        with naming(number):
+            total += records.count()
+    return total
+
+
+def party_sums(parties: Sequence[Records], aggregate: Aggregate) -> tuple[Int64, ...]:
+    """The exact sums of every party."""
+    sums = []
+    for number, records in enumerate(parties):
+        with naming(number):
+            sums.append(records.aggregate(aggregate))
+    return tuple(sums)
