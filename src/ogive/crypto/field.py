@@ -1,0 +1,136 @@
+"""Arithmetic modulo the Mersenne prime p = 2^61 - 1, exact, on uint64.
+
+Elements are uint64 below p. `add`, `subtract`, `multiply` and `reduce` are compiled scalar functions, to
+be called from compiled loops; the other functions take arrays. Since 2^61 = 1 modulo p, a product of
+two elements is folded by adding its high bits to its low 61: no division.
+
+A shared number is recovered whole if its magnitude stays below p / 2: see `decode`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types, vectorize
+from numba.extending import intrinsic
+from numpy.typing import ArrayLike, NDArray
+
+UInt64 = NDArray[np.uint64]
+Int64 = NDArray[np.int64]
+Elements = UInt64 | np.uint64
+Function = TypeVar("Function", bound=Callable[..., UInt64])
+
+P = (1 << 61) - 1
+"""The modulus."""
+
+_P = np.uint64(P)
+_BITS = np.uint64(61)
+_TOP = np.uint64(3)
+_ZERO = np.uint64(0)
+
+
+def _type_high_word(typing: Any, x: Any, y: Any) -> Any:
+    """The upper 64 bits of the product of two uint64."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        wide = ir.IntType(128)
+        product = builder.mul(builder.zext(arguments[0], wide), builder.zext(arguments[1], wide))
+        return builder.trunc(builder.lshr(product, ir.Constant(wide, 64)), ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate
+
+
+_high_word: Any = intrinsic(_type_high_word)
+
+
+@njit(cache=True, nogil=True)
+def reduce(word: np.uint64) -> np.uint64:
+    """Any uint64 modulo p. A uniform word becomes an element within 2^-61 of uniform (2^64 = 8 p + 8)."""
+    folded = (word & _P) + (word >> _BITS)
+    return folded - _P if folded >= _P else folded
+
+
+@njit(cache=True, nogil=True)
+def add(x: np.uint64, y: np.uint64) -> np.uint64:
+    """The sum of two elements."""
+    found = x + y
+    return found - _P if found >= _P else found
+
+
+@njit(cache=True, nogil=True)
+def subtract(x: np.uint64, y: np.uint64) -> np.uint64:
+    """The difference x - y of two elements."""
+    return x - y if x >= y else x + _P - y
+
+
+@njit(cache=True, nogil=True)
+def multiply(x: np.uint64, y: np.uint64) -> np.uint64:
+    """The product of two elements."""
+    low = x * y
+    folded: np.uint64 = (low & _P) + ((_high_word(x, y) << _TOP) | (low >> _BITS))
+    return folded - _P if folded >= _P else folded
+
+
+def _elementwise(function: Function) -> Function:
+    """A compiled function of scalars, applied to arrays with broadcasting."""
+    found: Function = vectorize(cache=True)(function)  # type: ignore[no-untyped-call]
+    return found
+
+
+@_elementwise
+def sums(x: Elements, y: Elements) -> UInt64:
+    """Sums of arrays of elements, broadcast."""
+    return add(x, y)  # type: ignore[arg-type,return-value]
+
+
+@_elementwise
+def differences(x: Elements, y: Elements) -> UInt64:
+    """Differences x - y of arrays of elements, broadcast."""
+    return subtract(x, y)  # type: ignore[arg-type,return-value]
+
+
+@_elementwise
+def products(x: Elements, y: Elements) -> UInt64:
+    """Products of arrays of elements, broadcast."""
+    return multiply(x, y)  # type: ignore[arg-type,return-value]
+
+
+@_elementwise
+def residues(words: Elements) -> UInt64:
+    """Any uint64 modulo p, in arrays: elements within 2^-61 of uniform if the words are uniform."""
+    return reduce(words)  # type: ignore[arg-type,return-value]
+
+
+def total(elements: UInt64, *, axis: int = 0) -> UInt64:
+    """The sum of elements along an axis, exact for up to 2^32 of them."""
+    half = np.uint64(32)
+    low: UInt64 = (elements & np.uint64(0xFFFFFFFF)).sum(axis=axis, dtype=np.uint64)
+    high: UInt64 = (elements >> half).sum(axis=axis, dtype=np.uint64)
+    return sums(residues(low), products(residues(high), np.uint64(1 << 32)))
+
+
+def accept(words: UInt64) -> UInt64:
+    """The exactly uniform elements in a stream of uniform words: the upper 61 bits, those equal to p left out.
+
+    Returns:
+        Elements in the order of the stream; one word in 2^61 is lost.
+    """
+    candidates: UInt64 = words >> _TOP
+    kept: UInt64 = candidates[candidates != _P]
+    return kept
+
+
+def encode(numbers: ArrayLike) -> UInt64:
+    """Signed whole numbers modulo p, from int64 of any magnitude."""
+    signed = np.asarray(numbers, dtype=np.int64)
+    magnitude = residues(np.abs(signed).view(np.uint64))
+    return np.where(signed < 0, differences(_ZERO, magnitude), magnitude)
+
+
+def decode(elements: UInt64) -> Int64:
+    """The whole numbers of least magnitude: elements above p / 2 stand for negative ones."""
+    signed = elements.astype(np.int64)
+    return np.where(elements > np.uint64(P // 2), signed - P, signed)
