@@ -1,4 +1,4 @@
-"""From Arrow arrays to sums per bin, in exact agreement with `Grid.bin_of`.
+"""From Arrow arrays to bins and sums, in exact agreement with `Grid.bin_of`.
 
 Inside, a column is float64 with NaN for every missing value. Numbers of more than
 53 bits are read as their nearest float64, times as microseconds (exact for the years 1685 to 2255).
@@ -103,55 +103,61 @@ def _with_missing(array: Any, floats: Float64) -> Float64:
     return floats
 
 
-def add_counts(counts: Int64, values: Float64, grid: Grid) -> int:
-    """Add the bins of some values to `counts`, in place.
+def bins_of(values: Float64, grid: Grid, place: int) -> tuple[Int64, int]:
+    """The 0-based bin of each value, and how many were missing.
 
     Args:
-        counts: Bin counts so far, shape (bins,).
         values: Any floats; infinities are clipped to the grid's bounds like every other value outside.
         grid: Thresholds; the bin of a value is exactly `grid.bin_of(value)`.
-
-    Returns:
-        How many values were NaN, which are not counted.
+        place: What stands for the bin of a value that is missing, NaN.
     """
-    return int(_count(values, grid.thresholds, _per_unit(grid), counts))
+    found = np.empty(len(values), dtype=np.int64)
+    return found, int(_place(values, grid.thresholds, _per_unit(grid), place, found))
 
 
-def add_class_counts(
-    counts: Int64, values: Float64, classes: NDArray[np.uint8] | NDArray[np.uint16], grid: Grid
-) -> Int64:
-    """Add the bins of some values to the counts of their classes, in place.
+@numba.njit(cache=True, nogil=True)
+def in_class(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64:
+    """Flat cells of a table of shape (classes, size), from bins and numbers of classes; bins of -1 stay -1."""
+    cells = np.empty_like(bins)
+    for i in range(len(bins)):
+        cells[i] = np.int64(classes[i]) * size + bins[i] if bins[i] >= 0 else -1
+    return cells
+
+
+@numba.njit(cache=True, nogil=True)
+def fixed_point(values: Float64, substitute: float, bits: int) -> Int64:
+    """Probabilities rounded once to multiples of 2^-bits, in that unit.
 
     Args:
-        counts: Counts so far, shape (classes, bins); of two classes the negative one first.
-        values: As for `add_counts`.
-        classes: Number of each value's class: of two classes 1 for the positive one, else 0.
-        grid: Thresholds.
-
-    Returns:
-        How many values of each class were NaN, which are not counted; shape (classes,).
+        values: Those outside [0, 1] are clipped.
+        substitute: What a missing one stands for.
+        bits: Fractional bits.
     """
-    missing: Int64 = _count_classes(values, classes, grid.thresholds, _per_unit(grid), counts)
-    return missing
+    one = float(1 << bits)
+    amounts = np.empty(len(values), dtype=np.int64)
+    for i in range(len(values)):
+        value = substitute if np.isnan(values[i]) else values[i]
+        amounts[i] = np.int64(np.rint(min(max(value, 0.0), 1.0) * one))
+    return amounts
 
 
-def add_group_sums(
-    sums: Int64, values: Float64, positive: NDArray[np.uint8], grid: Grid, substitute: float, bits: int
-) -> int:
-    """Add some probabilities and labels to the sums of their groups, in place and exactly.
+@numba.njit(cache=True, nogil=True)
+def add_cells(counts: Int64, cells: Int64) -> None:
+    """Count flat cells, in place; those of -1 count nowhere."""
+    for i in range(len(cells)):
+        if cells[i] >= 0:
+            counts[cells[i]] += 1
 
-    Args:
-        sums: Sums so far, shape (4, groups); see `GroupSums`.
-        values: Probabilities; those outside [0, 1] are clipped.
-        positive: 1 for each record of the positive class, else 0.
-        grid: Upper ends of the groups.
-        substitute: What a missing probability stands for; NaN leaves it out.
-        bits: Fractional bits of the expected sums.
 
-    Returns:
-        How many probabilities were missing and left out.
-    """
-    return int(_sum_groups(values, positive, grid.thresholds, _per_unit(grid), substitute, float(1 << bits), sums))
+@numba.njit(cache=True, nogil=True)
+def add_amounts(sums: Int64, cells: Int64, amounts: Int64, bits: int) -> None:
+    """Add records to sums of shape (4, groups), in place; see `GroupSums` and `Contributions`."""
+    groups = sums.shape[1]
+    for i in range(len(cells)):
+        label, group = divmod(cells[i], groups)
+        sums[0, group] += (1 << bits) - amounts[i]
+        sums[1, group] += amounts[i]
+        sums[2 + label, group] += 1
 
 
 def _per_unit(grid: Grid) -> float:
@@ -193,55 +199,12 @@ def _bin(value: float, thresholds: Float64, per_unit: float) -> int:
 
 
 @numba.njit(cache=True, nogil=True)
-def _count(values: Float64, thresholds: Float64, per_unit: float, counts: Int64) -> int:
+def _place(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
     missing = 0
     for i in range(len(values)):
         if np.isnan(values[i]):
             missing += 1
+            found[i] = place
         else:
-            counts[_bin(values[i], thresholds, per_unit)] += 1
-    return missing
-
-
-@numba.njit(cache=True, nogil=True)
-def _count_classes(
-    values: Float64,
-    classes: NDArray[np.uint8] | NDArray[np.uint16],
-    thresholds: Float64,
-    per_unit: float,
-    counts: Int64,
-) -> Int64:
-    missing = np.zeros(len(counts), dtype=np.int64)
-    for i in range(len(values)):
-        if np.isnan(values[i]):
-            missing[classes[i]] += 1
-        else:
-            counts[classes[i], _bin(values[i], thresholds, per_unit)] += 1
-    return missing
-
-
-@numba.njit(cache=True, nogil=True)
-def _sum_groups(
-    values: Float64,
-    positive: NDArray[np.uint8],
-    thresholds: Float64,
-    per_unit: float,
-    substitute: float,
-    one: float,
-    sums: Int64,
-) -> int:
-    missing = 0
-    for i in range(len(values)):
-        value = values[i]
-        if np.isnan(value):
-            value = substitute
-        if np.isnan(value):
-            missing += 1
-            continue
-        value = min(max(value, 0.0), 1.0)
-        group = _bin(value, thresholds, per_unit)
-        expected = np.int64(np.rint(value * one))
-        sums[0, group] += np.int64(one) - expected
-        sums[1, group] += expected
-        sums[2 + positive[i], group] += 1
+            found[i] = _bin(values[i], thresholds, per_unit)
     return missing

@@ -1,7 +1,7 @@
-"""Rows of several columns as numbers, and how many of them have each combination of bins.
+"""Rows of several columns as numbers.
 
 A number of the grid stays itself, within the bounds; a category becomes its place in the declared list, and a label 0
-or 1. What is kept of `CellSums` does not grow with the rows.
+or 1.
 """
 
 from __future__ import annotations
@@ -14,26 +14,13 @@ from numpy.typing import NDArray
 
 from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.errors import DataError
-from ogive.queries import Cells, RowValues
+from ogive.queries import RowValues
 from ogive.records.labels import Classes, Columns, LabelCodes, Places
 from ogive.records.policies import missing_message, refuse_fractions, refuse_outside
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 Reader = Callable[[NDArray[Any]], Float64]
-
-
-class CellSums:
-    """Records per symbol, shape (k,)."""
-
-    def __init__(self, cells: Cells, labels: Mapping[str, LabelCodes]) -> None:
-        self._domain = cells.domain
-        self._rows = DomainRows(cells.domain, labels)
-        self.sums = np.zeros(cells.shape, dtype=np.int64)
-
-    def add(self, columns: Columns) -> None:
-        """Count the symbols of some rows."""
-        np.add.at(self.sums, self._domain.symbols(self._rows.numbers(columns)), 1)
 
 
 class RowSums:
@@ -46,7 +33,7 @@ class RowSums:
 
     def add(self, columns: Columns) -> None:
         """Hold the numbers of some rows."""
-        self._parts.append(self._rows.numbers(columns))
+        self._parts.append(self._rows.kept(columns)[0])
 
     @property
     def sums(self) -> Int64:
@@ -60,15 +47,18 @@ class DomainRows:
     def __init__(self, domain: Domain, labels: Mapping[str, LabelCodes]) -> None:
         self._readers = [_reader(column, labels) for column in domain.columns]
 
-    def numbers(self, columns: Columns) -> Float64:
-        """Rows of numbers without NaN, shape (rows, columns); those with a missing value that is dropped are left out.
+    def kept(self, columns: Columns) -> tuple[Float64, NDArray[np.bool_]]:
+        """Rows of numbers without NaN, and which rows those are: all without a missing value that is dropped.
+
+        Returns:
+            Shapes (kept rows, columns) and (rows,).
 
         Raises:
             DataError: a policy refuses a value, or a label or category is missing or was not declared.
         """
         found = np.stack([read(column) for read, column in zip(self._readers, columns, strict=True)], axis=1)
-        dropped = np.isnan(found).any(axis=1)
-        return found[~dropped] if dropped.any() else found
+        kept: NDArray[np.bool_] = np.asarray(~np.isnan(found).any(axis=1))
+        return found if kept.all() else found[kept], kept
 
 
 def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:

@@ -6,7 +6,6 @@ is the exact input of a release and must not leave the party that holds the reco
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -15,20 +14,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.columns import Column, Label
-from ogive.errors import DataError, ParameterError
+from ogive.columns import Column
+from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Binning, Cells, GroupBinning, RowValues
-from ogive.records.binning import float_values, kind_of, type_words
+from ogive.records.binning import float_values
 from ogive.records.bounding import content_words, kept_rows
+from ogive.records.checking import check_column, check_type
+from ogive.records.contributions import Contributions, contributor
+from ogive.records.dealing import MOST_PARTS, PartSource, deal
 from ogive.records.labelled import columns_of, start_sums
-from ogive.records.labels import Columns, LabelCodes, check_category_type, check_label_type
+from ogive.records.labels import Columns, LabelCodes
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source
 
 Int64 = NDArray[np.int64]
-
-SHOWN_COLUMNS = 12
 
 
 class Records:
@@ -107,7 +107,7 @@ class Records:
         PrivacyUnit(Adjacency.ADD_OR_REMOVE, person, max_rows_per_person)
         if person is None:
             return self
-        self._check_column(person)
+        check_column(self._source, person)
         check_person_type(person, self._source.type(person))
         bounded = Records(self._source)
         bounded.person, bounded.max_rows_per_person = person, max_rows_per_person
@@ -137,20 +137,62 @@ class Records:
             DataError: a column is missing or of the wrong kind, a label is missing or of neither class, a
                 person is missing, or a policy refuses a value.
         """
-        columns = columns_of(aggregate)
-        labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
+        labels, rows = self._read(aggregate)
         total = start_sums(aggregate, labels)
-        plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"
-        listable = len(columns) > 1 and isinstance(aggregate, Cells | RowValues)
-        for column in columns:
-            self._check_type(column, plural, listable)
-        for part in self._rows(columns, labels):
+        for part in rows:
             total.add(part)
         return total.sums
+
+    def contributions(self, aggregate: Aggregate) -> Iterator[Contributions]:
+        """What every record adds to an aggregate, some records at a time; they add up to `aggregate` exactly.
+
+        Rows come in the order of the table, without those that are not kept of a person, and in memory that is
+        bounded as that of `aggregate`.
+
+        Raises:
+            UnsupportedError: the aggregate is no sum over records.
+            DataError: as for `aggregate`, when it is reached.
+        """
+        if isinstance(aggregate, RowValues):
+            raise UnsupportedError("rows are no sum over records; ask for counts of cells")
+        labels, rows = self._read(aggregate)
+        return map(contributor(aggregate, labels).of, rows)
+
+    def split(self, parties: int) -> tuple[Records, ...]:
+        """The same table as that of several simulated organizations: every row is dealt to one of them at random.
+
+        All rows of a person go to one party where records are bounded per person. The dealing is a fixed public hash of
+        the place in the table or of the person. Every party reads the whole table and leaves out what others hold.
+
+        Args:
+            parties: How many, 1 to 65536; each gets at least one row.
+
+        Raises:
+            ParameterError: parties is out of range, or a party would get no row.
+            DataError: the table cannot be read, or a person is missing.
+        """
+        if isinstance(parties, bool) or not isinstance(parties, int) or not 1 <= parties <= MOST_PARTS:
+            raise ParameterError(f"parties must be a whole number from 1 to {MOST_PARTS}, got {parties!r}")
+        dealt = deal(self._source, self.person, parties)
+        if not np.bincount(dealt, minlength=parties).all():
+            what = "records" if self.person is None else f"different values of {self.person!r}"
+            raise ParameterError(f"{self._source.name} has too few {what} to deal to {parties} parties; use fewer")
+        parts = (Records(PartSource(self._source, dealt, part)) for part in range(parties))
+        return tuple(part.bounded(self.person, self.max_rows_per_person) for part in parts)
 
     def histogram(self, binning: Binning) -> Int64:
         """Count the records in each bin: `aggregate` of a binning, shape (bins,)."""
         return self.aggregate(binning)
+
+    def _read(self, aggregate: Aggregate) -> tuple[dict[str, LabelCodes], Iterator[Columns]]:
+        """Codes of labels, still to be filled, and the rows of the columns that an aggregate needs."""
+        columns = columns_of(aggregate)
+        labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
+        plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"
+        listable = len(columns) > 1 and isinstance(aggregate, Cells | RowValues)
+        for column in columns:
+            check_type(self._source, column, plural, listable)
+        return labels, self._rows(columns, labels)
 
     def _rows(self, columns: tuple[Column, ...], labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
         """The rows that count, some at a time: numbers of the grid, NaN where missing, and codes of labels."""
@@ -185,52 +227,3 @@ class Records:
             for start in range(0, rows, BATCH_ROWS):
                 some = slice(start, start + BATCH_ROWS)
                 yield tuple(values[some][keep[some]] for values in whole)
-
-    def _check_type(self, column: Column, plural: str, listable: bool) -> None:
-        """Refuse a column that is not there or does not hold what is declared of it."""
-        if isinstance(column, Binning):
-            self._check_values(column, listable)
-            return
-        self._check_column(column.column)
-        if isinstance(column, Label):
-            check_label_type(column, self._source.type(column.column))
-        else:
-            check_category_type(column, self._source.type(column.column), plural)
-
-    def _check_column(self, column: str) -> None:
-        if column not in self.columns:
-            raise DataError(self._no_such_column(column))
-
-    def _check_values(self, binning: Binning, listable: bool) -> None:
-        """Refuse a column that does not hold what the grid's bounds are; say that text may be listed where it may."""
-        column, unit = binning.column, binning.grid.unit
-        self._check_column(column)
-        kind = kind_of(self._source.type(column))
-        holds = type_words(self._source.type(column))
-        if kind is None:
-            hint = f"; {self._source.numbers_hint}" if holds == "text" else ""
-            if holds == "text" and listable:
-                hint += (
-                    f"; statistics of pairs take text whose values are listed, categories={{{column!r}: ('a', 'b')}}"
-                )
-            raise DataError(f"column {column!r} holds {holds}, but numbers or dates are needed{hint}")
-        if kind != unit and (kind, unit) != ("date", "datetime"):
-            wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]
-            hint = ""
-            if (kind, unit) == ("datetime", "date"):
-                hint = "; write the bounds as times, for example 2024-01-01T00:00"
-            raise DataError(f"column {column!r} holds {holds}, but the bounds are {wanted}{hint}")
-
-    def _no_such_column(self, column: str) -> str:
-        if not self._source.has_names:
-            if column.lower() in (name.lower() for name in self.columns):
-                return f"{self._source.name} has no column {column!r}, but one that differs in capitals alone"
-            return (
-                f"{self._source.name} has no column {column!r}, and its first line does not look like column names; "
-                "the first line must name the columns"
-            )
-        lower = {name.lower(): name for name in reversed(self.columns)}
-        near = [lower[name] for name in difflib.get_close_matches(column.lower(), list(lower), n=3)]
-        shown = ", ".join(self.columns[:SHOWN_COLUMNS]) + (", ..." if len(self.columns) > SHOWN_COLUMNS else "")
-        suggestion = f"; did you mean {' or '.join(near)}?" if near else ";"
-        return f"{self._source.name} has no column {column!r}{suggestion} it has {shown}"

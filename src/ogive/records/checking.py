@@ -1,0 +1,79 @@
+"""Whether a table has the columns that are asked for, and whether they hold what is declared of them."""
+
+from __future__ import annotations
+
+import difflib
+
+from ogive.columns import Binning, Column, Label
+from ogive.errors import DataError
+from ogive.records.binning import kind_of, type_words
+from ogive.records.labels import check_category_type, check_label_type
+from ogive.records.sources import Source
+
+SHOWN_COLUMNS = 12
+
+
+def check_type(source: Source, column: Column, plural: str, listable: bool) -> None:
+    """Refuse a column that is not there or does not hold what is declared of it.
+
+    Args:
+        source: The table.
+        column: What is declared.
+        plural: What values of categories are called, "groups" say.
+        listable: Whether text could be declared by a list of its values.
+
+    Raises:
+        DataError: naming the column and what it holds.
+    """
+    if isinstance(column, Binning):
+        _check_values(source, column, listable)
+        return
+    check_column(source, column.column)
+    if isinstance(column, Label):
+        check_label_type(column, source.type(column.column))
+    else:
+        check_category_type(column, source.type(column.column), plural)
+
+
+def check_column(source: Source, column: str) -> None:
+    """Refuse a column that is not there; says which names are near.
+
+    Raises:
+        DataError: there is none of that name.
+    """
+    if column not in source.columns:
+        raise DataError(_no_such_column(source, column))
+
+
+def _check_values(source: Source, binning: Binning, listable: bool) -> None:
+    """Refuse a column that does not hold what the grid's bounds are; say that text may be listed where it may."""
+    column, unit = binning.column, binning.grid.unit
+    check_column(source, column)
+    kind = kind_of(source.type(column))
+    holds = type_words(source.type(column))
+    if kind is None:
+        hint = f"; {source.numbers_hint}" if holds == "text" else ""
+        if holds == "text" and listable:
+            hint += f"; statistics of pairs take text whose values are listed, categories={{{column!r}: ('a', 'b')}}"
+        raise DataError(f"column {column!r} holds {holds}, but numbers or dates are needed{hint}")
+    if kind != unit and (kind, unit) != ("date", "datetime"):
+        wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]
+        hint = ""
+        if (kind, unit) == ("datetime", "date"):
+            hint = "; write the bounds as times, for example 2024-01-01T00:00"
+        raise DataError(f"column {column!r} holds {holds}, but the bounds are {wanted}{hint}")
+
+
+def _no_such_column(source: Source, column: str) -> str:
+    if not source.has_names:
+        if column.lower() in (name.lower() for name in source.columns):
+            return f"{source.name} has no column {column!r}, but one that differs in capitals alone"
+        return (
+            f"{source.name} has no column {column!r}, and its first line does not look like column names; "
+            "the first line must name the columns"
+        )
+    lower = {name.lower(): name for name in reversed(source.columns)}
+    near = [lower[name] for name in difflib.get_close_matches(column.lower(), list(lower), n=3)]
+    shown = ", ".join(source.columns[:SHOWN_COLUMNS]) + (", ..." if len(source.columns) > SHOWN_COLUMNS else "")
+    suggestion = f"; did you mean {' or '.join(near)}?" if near else ";"
+    return f"{source.name} has no column {column!r}{suggestion} it has {shown}"

@@ -1,0 +1,108 @@
+"""One table dealt to several parties: simulated organizations, each with some of the rows.
+
+A row goes where the hash of its place in the table says, or of its person, so that a person's rows stay together. The
+hash is public and fixed: the same table is dealt alike everywhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any
+
+import numba
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from ogive.errors import DataError
+from ogive.records.hashing import PUBLIC_KEY, siphash
+from ogive.records.persons import PersonCodes
+from ogive.records.sources import Source
+
+MOST_PARTS = 1 << 16
+
+Parts = NDArray[np.uint16]
+Uint64 = NDArray[np.uint64]
+
+
+def deal(source: Source, person: str | None, parts: int) -> Parts:
+    """The 0-based part of each row of a table, shape (rows,); two bytes a row.
+
+    Args:
+        source: The table.
+        person: The column that says whose row it is; None deals rows one by one.
+        parts: How many, at most `MOST_PARTS`.
+
+    Raises:
+        DataError: the table cannot be read, or a person is missing.
+    """
+    if person is None:
+        return _dealt(np.arange(source.rows(), dtype=np.uint64)[:, None], parts)
+    found = []
+    for (persons,) in source.batches((person,), identifiers={person}):
+        codes = PersonCodes(person, source.type(person))
+        codes.add(persons)
+        named = codes.finish()
+        words = named.words(np.ones(named.number, dtype=np.bool_))
+        found.append(_dealt(words, parts)[named.codes])
+    return np.concatenate(found)
+
+
+@numba.njit(cache=True, nogil=True)
+def _dealt(words: Uint64, parts: int) -> Parts:
+    found = np.empty(len(words), dtype=np.uint16)
+    for row in range(len(words)):
+        found[row] = ((siphash(words[row], PUBLIC_KEY) >> np.uint64(32)) * np.uint64(parts)) >> np.uint64(32)
+    return found
+
+
+class PartSource:
+    """The rows of one part of a table; every pass reads the whole table and leaves the others out.
+
+    Args:
+        source: The table.
+        dealt: The part of each row, from `deal`.
+        part: Which part this is.
+    """
+
+    def __init__(self, source: Source, dealt: Parts, part: int) -> None:
+        self._source = source
+        self._dealt = dealt
+        self._part = part
+        self.name = source.name
+        self.columns = source.columns
+        self.has_names = source.has_names
+        self.numbers_hint = source.numbers_hint
+
+    def rows(self) -> int:
+        """Number of rows of the part."""
+        return int(np.count_nonzero(self._dealt == self._part))
+
+    def digest(self) -> bytes:
+        """SHA-256 of the whole table's digest and of the places of the part's rows."""
+        places = np.packbits(self._dealt == self._part).tobytes()
+        return hashlib.sha256(b"ogive part of a table 1\n" + self._source.digest() + places).digest()
+
+    def is_empty(self) -> bool:
+        """Whether no row is of the part."""
+        return self.rows() == 0
+
+    def type(self, column: str) -> Any:
+        """Arrow type of a column."""
+        return self._source.type(column)
+
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """The part's rows of each batch of the table."""
+        first = 0
+        for arrays in self._source.batches(columns, identifiers=identifiers):
+            end = first + len(arrays[0])
+            if end > len(self._dealt):
+                break
+            mask = pa.array(self._dealt[first:end] == self._part)
+            yield tuple(array.filter(mask) for array in arrays)
+            first = end
+        else:
+            if first == len(self._dealt):
+                return
+        raise DataError(f"{self.name} has another number of rows than when it was dealt to parties")
