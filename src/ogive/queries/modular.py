@@ -1,0 +1,82 @@
+"""What a query measures of shares: sums known only modulo a number.
+
+A share is as large as the modulus whatever it stands for, so measuring it in 64 bits would overflow. It is cut into
+limbs of few bits; each is measured exactly, and the limbs' measurements are put together modulo the number.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.crypto import field
+from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.queries.base import Int64, LinearQuery
+
+Uint64 = NDArray[np.uint64]
+
+LIMB_BITS = (32, 22, 16, 11, 8, 6, 4, 3, 2, 1)
+"""Widths that are tried: those that need 2, 3, 4, 6, 8, 11, 16, 22, 32 and 64 limbs for a word."""
+
+_ROOM_BITS = 60
+
+
+def measure_modulo(query: LinearQuery, shares: Uint64, modulus: int) -> Uint64:
+    """`query.measure` of sums that are known modulo a number, exactly.
+
+    Args:
+        query: What is measured.
+        shares: Shares of the query's aggregate, in its shape, below the modulus.
+        modulus: 2^64, 2^32 or the prime of `ogive.crypto.field`.
+
+    Returns:
+        In the shape of `query.measure`, below the modulus. Shares that add up to the aggregate modulo the number
+        give results that add up to its measurements.
+
+    Raises:
+        ParameterError: another modulus.
+        UnsupportedError: the query has so many fractional bits that no limb fits.
+    """
+    if modulus not in (1 << 64, 1 << 32, field.P):
+        raise ParameterError(f"shares must be modulo 2^64, 2^32 or 2^61 - 1, got {modulus}")
+    width = _limb_bits(query, shares != 0)
+    limb = np.uint64((1 << width) - 1)
+    total: Uint64 | None = None
+    for shift in reversed(range(0, (modulus - 1).bit_length(), width)):
+        part = _residues(query.measure(((shares >> np.uint64(shift)) & limb).astype(np.int64)), modulus)
+        total = part if total is None else _add(_doubled(total, width, modulus), part, modulus)
+    assert total is not None
+    return total
+
+
+def _limb_bits(query: LinearQuery, present: NDArray[np.bool_]) -> int:
+    """The widest limbs of these cells that can be measured in 64 bits."""
+    ones = present.astype(np.int64)
+    for width in LIMB_BITS:
+        try:
+            largest = int(np.abs(query.measure(ones)).max(initial=0))
+            query.measure(ones * ((1 << width) - 1))
+        except (DataError, ParameterError):  # what would not fit is refused
+            continue
+        # where entries may be negative: projections refuse by the sum of all cells, and sums per group have room
+        if largest << width < 1 << _ROOM_BITS:
+            return width
+    raise UnsupportedError("the query has too many fractional bits to be measured in shares; use fewer bits")
+
+
+def _residues(values: Int64, modulus: int) -> Uint64:
+    if modulus == field.P:
+        return np.mod(values, field.P).astype(np.uint64)
+    return np.asarray(values.astype(np.uint64) & np.uint64(modulus - 1))
+
+
+def _doubled(values: Uint64, times: int, modulus: int) -> Uint64:
+    if modulus == field.P:
+        return field.products(values, np.uint64(1 << times))
+    return np.asarray((values << np.uint64(times)) & np.uint64(modulus - 1))
+
+
+def _add(first: Uint64, second: Uint64, modulus: int) -> Uint64:
+    if modulus == field.P:
+        return field.sums(first, second)
+    return np.asarray((first + second) & np.uint64(modulus - 1))
