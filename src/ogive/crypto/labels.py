@@ -14,8 +14,24 @@ from enum import StrEnum, unique
 class Label(StrEnum):
     """Every purpose that anything is hashed for: "ogive/1/<part>/<purpose>"."""
 
+    AGGREGATION_SETTINGS = "ogive/1/aggregation/settings"
+    AGGREGATION_OPENING = "ogive/1/aggregation/opening"
+    AGGREGATION_KEYS = "ogive/1/aggregation/keys"
+    AGGREGATION_SESSION = "ogive/1/aggregation/session"
+    AGGREGATION_GRAPH = "ogive/1/aggregation/graph"
+    AGGREGATION_CHANNEL = "ogive/1/aggregation/channel"
+    AGGREGATION_PAIR = "ogive/1/aggregation/pair"
+    AGGREGATION_SELF = "ogive/1/aggregation/self"
+    AGGREGATION_COMMITMENT = "ogive/1/aggregation/commitment"
+    AGGREGATION_TOTALS = "ogive/1/aggregation/totals"
+    AGGREGATION_INCLUDED = "ogive/1/aggregation/included"
     COMPARISON_BLOCK = "ogive/1/comparison/block"
     COMPARISON_SHARED = "ogive/1/comparison/shared"
+    SHARE_BATCH = "ogive/1/share/batch"
+    SHARE_BLOCK = "ogive/1/share/block"
+    SKETCH_COMMITMENT = "ogive/1/sketch/commitment"
+    SKETCH_CONTEXT = "ogive/1/sketch/context"
+    SKETCH_SEED = "ogive/1/sketch/seed"
 
 
 def digest(label: Label, *fields: bytes, length: int = 32) -> bytes:

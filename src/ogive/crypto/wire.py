@@ -183,7 +183,7 @@ class Inbox:
     def __init__(self, *, suite: int, study: bytes, receiver: int, senders: Collection[int]) -> None:
         self._suite = suite
         self._study = study
-        self._receiver = receiver
+        self.receiver = receiver
         self._senders = frozenset(senders)
         self._seen: set[tuple[bytes, int, int]] = set()
 
@@ -200,7 +200,7 @@ class Inbox:
             ("session", header.session, session),
             ("round", header.round, round),
             ("type", header.kind, kind),
-            ("receiver", header.receiver, self._receiver),
+            ("receiver", header.receiver, self.receiver),
         ):
             if found != wanted:
                 raise PeerError(f"the message is of another {name} than expected{_values(found, wanted)}")

@@ -1,0 +1,26 @@
+"""Secure aggregation: a server learns the sum of the parties' vectors and nothing else of them.
+
+Roles and messages are in `party` and `server`; `settings` says what all have to know beforehand.
+
+Assumed: at most so many parties as the settings say leave, or tell the server what they know. The server may lie, where
+parties confirm to each other who is in the sum. A party can add whatever it likes to the sum, and a party or a server
+can keep it from being opened.
+
+Source:
+    Bonawitz et al. 2017; Bell et al. 2020 for many parties.
+"""
+
+from ogive.crypto.aggregation.graph import choose_neighbours
+from ogive.crypto.aggregation.mailbox import Round
+from ogive.crypto.aggregation.party import AggregationParty
+from ogive.crypto.aggregation.server import AggregationServer
+from ogive.crypto.aggregation.settings import AggregationSettings, least_threshold
+
+__all__ = [
+    "AggregationParty",
+    "AggregationServer",
+    "AggregationSettings",
+    "Round",
+    "choose_neighbours",
+    "least_threshold",
+]

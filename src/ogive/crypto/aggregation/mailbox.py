@@ -1,0 +1,108 @@
+"""Signed messages of one participant: who sends, who receives, in which session and round.
+
+    signed message = header | body | Ed25519 signature of both by the sender
+
+Party number u writes one message a round to the server, which is number 0, and the server one to each party; so the
+sequence number of a message is its round, and nobody is heard twice in a round.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from ogive.crypto.aggregation.settings import AggregationSettings
+from ogive.crypto.wire import HEADER_BYTES, Header, Inbox, Suite
+from ogive.errors import ParameterError, PeerError
+
+SERVER = 0
+SIGNATURE_BYTES = 64
+SIGNED_BYTES = HEADER_BYTES + SIGNATURE_BYTES
+"""What header and signature add to a body."""
+
+
+class Round(IntEnum):
+    """The rounds, each begun by the server (but the first) and answered by the parties."""
+
+    KEYS = 0
+    SHARES = 1
+    INPUT = 2
+    CONFIRM = 3
+    UNMASK = 4
+
+
+class _Kind(IntEnum):
+    TO_SERVER = 1
+    TO_PARTY = 2
+
+
+class Mailbox:
+    """What one participant signs and accepts.
+
+    Args:
+        settings: Of the aggregation.
+        owner: The participant's number; 0 for the server.
+        key: Its private key, which belongs to the public one in the settings.
+
+    Raises:
+        ParameterError: there is no such participant, or the key is another's.
+    """
+
+    def __init__(self, settings: AggregationSettings, owner: int, key: Ed25519PrivateKey) -> None:
+        if not 0 <= owner <= len(settings.parties):
+            raise ParameterError(f"parties are numbered from 1 to {len(settings.parties)}, got {owner}")
+        self._keys = (settings.server, *settings.parties)
+        if key.public_key().public_bytes_raw() != self._keys[owner]:
+            raise ParameterError(f"this is not the private key of number {owner}")
+        self._study = settings.digest
+        self._owner = owner
+        self._key = key
+        self._inbox = self._inbox_of(owner)
+
+    def write(self, body: bytes, *, receiver: int, session: bytes, round: Round) -> bytes:
+        """A signed message of this participant."""
+        kind = _Kind.TO_SERVER if receiver == SERVER else _Kind.TO_PARTY
+        header = Header(Suite.AGGREGATION, kind, self._study, session, self._owner, receiver, round, round)
+        message = header.message(body)
+        return message + self._key.sign(message)
+
+    def read(self, data: bytes, *, session: bytes, round: Round, longest: int) -> tuple[Header, bytes]:
+        """Header and body of a message to this participant that was not received before.
+
+        Raises:
+            PeerError: it is nothing of the kind.
+        """
+        return self._open(self._inbox, data, session=session, round=round, longest=longest)
+
+    def mark(self, header: Header) -> None:
+        """Note a message as received, once all of it was found good."""
+        self._inbox.mark(header)
+
+    def read_forwarded(self, data: bytes, *, session: bytes, round: Round, longest: int) -> tuple[int, bytes]:
+        """Sender and body of a message that a party sent to the server.
+
+        Raises:
+            PeerError: it is nothing of the kind.
+        """
+        header, body = self._open(self._inbox_of(SERVER), data, session=session, round=round, longest=longest)
+        return header.sender, body
+
+    def _inbox_of(self, owner: int) -> Inbox:
+        senders = range(1, len(self._keys)) if owner == SERVER else [SERVER]
+        return Inbox(suite=Suite.AGGREGATION, study=self._study, receiver=owner, senders=senders)
+
+    def _open(self, inbox: Inbox, data: bytes, *, session: bytes, round: Round, longest: int) -> tuple[Header, bytes]:
+        if not isinstance(data, bytes) or len(data) < SIGNED_BYTES:
+            raise PeerError(f"a signed message has at least {SIGNED_BYTES} bytes")
+        message, signature = data[:-SIGNATURE_BYTES], data[-SIGNATURE_BYTES:]
+        kind = _Kind.TO_SERVER if inbox.receiver == SERVER else _Kind.TO_PARTY
+        header, body = inbox.read(message, kind=kind, session=session, round=round, longest=longest)
+        if header.sequence != round:
+            raise PeerError(f"the message has the sequence number {header.sequence}; in this round it is {int(round)}")
+        try:
+            Ed25519PublicKey.from_public_bytes(self._keys[header.sender]).verify(signature, message)
+        except InvalidSignature:
+            raise PeerError(f"the message is not signed by number {header.sender}, from whom it says it is") from None
+        return header, body

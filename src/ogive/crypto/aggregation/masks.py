@@ -1,0 +1,84 @@
+"""Masks that hide one party's vector and cancel, or can be removed, in the sum of all.
+
+A party's vector gets a mask of its own and one for every neighbour: added for those after it, taken away for those
+before it. Two neighbours have the same mask, which no one else can compute, so it cancels where both are in the sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+
+from ogive.crypto.aggregation.sharing import PRIME
+from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.streams import SEED_BYTES, UInt64, words
+from ogive.errors import PeerError
+
+
+def agree(private: X25519PrivateKey, public: bytes, who: int) -> bytes:
+    """The secret of two key pairs, 32 bytes; to be hashed before it is used.
+
+    Raises:
+        PeerError: the other's key is of small order, so that everybody would know the secret.
+    """
+    try:
+        return private.exchange(X25519PublicKey.from_public_bytes(public))
+    except ValueError:
+        raise PeerError(f"party {who} sent a key with which no secret can be agreed on") from None
+
+
+def pair_seed(session: bytes, one: int, other: int, agreed: bytes) -> bytes:
+    """Seed of the mask of two parties; the same for both."""
+    low, high = sorted((one, other))
+    return digest(Label.AGGREGATION_PAIR, session, number(low), number(high), agreed, length=SEED_BYTES)
+
+
+def self_seed(session: bytes, party: int, secret: bytes) -> bytes:
+    """Seed of a party's own mask, from the 32 bytes that it shares."""
+    return digest(Label.AGGREGATION_SELF, session, number(party), secret, length=SEED_BYTES)
+
+
+def commitment(party: int, secret: bytes) -> bytes:
+    """What a party says of the secret of its own mask before it shares it, 32 bytes."""
+    return digest(Label.AGGREGATION_COMMITMENT, number(party), secret)
+
+
+def as_secret(value: int) -> bytes:
+    """A shared number as the 32 bytes it was."""
+    assert 0 <= value < PRIME
+    return value.to_bytes(32, "little")
+
+
+def add_masks(vector: UInt64, *, plus: Iterable[bytes], minus: Iterable[bytes]) -> None:
+    """Add and take away the streams of seeds, in place, modulo 2^64.
+
+    Args:
+        vector: Shape (length,).
+        plus: Seeds whose streams are added.
+        minus: Seeds whose streams are taken away.
+    """
+    for seed in plus:
+        np.add(vector, words(seed, vector.size), out=vector)
+    for seed in minus:
+        np.subtract(vector, words(seed, vector.size), out=vector)
+
+
+def mask_vector(vector: UInt64, *, party: int, own: bytes, pairs: dict[int, bytes]) -> UInt64:
+    """What a party sends instead of its vector.
+
+    Args:
+        vector: Shape (length,).
+        party: Its number.
+        own: Seed of its own mask.
+        pairs: Seeds of the masks with its neighbours, by their numbers.
+
+    Returns:
+        The masked vector, shape (length,).
+    """
+    masked = vector.copy()
+    after = [seed for other, seed in pairs.items() if other > party]
+    before = [seed for other, seed in pairs.items() if other < party]
+    add_masks(masked, plus=[own, *after], minus=before)
+    return masked

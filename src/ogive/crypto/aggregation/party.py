@@ -1,0 +1,276 @@
+"""A party of a secure aggregation: a state machine from bytes to bytes.
+
+    advertise    -> its public keys and commitments
+    share_keys   keys of all -> shares of its secrets for each neighbour, encrypted
+    mask         shares of the others -> its vector, masked
+    confirm      who is in the sum -> its signature of that list
+    unmask       the others' signatures -> for each party in the sum a share of the secret of its own mask, for each
+                 that left before its vector a share of its private key
+
+Learns: who takes part and who is in the sum; nothing of any vector. Any bytes are accepted or raise PeerError, and what
+raises leaves the party as it was. Its state is in memory only; whoever stores it stores it before an answer is sent.
+
+Source:
+    Bonawitz et al. 2017, the protocol against active adversaries; `crypto.md`, section 5.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
+
+from ogive.crypto.aggregation.checking import check_confirmed, check_keys, check_members
+from ogive.crypto.aggregation.graph import graph
+from ogive.crypto.aggregation.mailbox import SERVER, Mailbox, Round
+from ogive.crypto.aggregation.masks import agree, as_secret, commitment, mask_vector, pair_seed, self_seed
+from ogive.crypto.aggregation.messages import (
+    NONCE_BYTES,
+    SALT_BYTES,
+    SEALED_BYTES,
+    Advertised,
+    Roster,
+    included_digest,
+    most_confirmations_bytes,
+    most_list_bytes,
+    opening_session,
+    read_confirmations,
+    read_list,
+    totals_commitment,
+    write_shares,
+)
+from ogive.crypto.aggregation.sealing import seal, unseal
+from ogive.crypto.aggregation.settings import AggregationSettings
+from ogive.crypto.aggregation.sharing import share, uniform
+from ogive.crypto.labels import number as field
+from ogive.crypto.streams import UInt64
+from ogive.crypto.wire import Header, Reader
+from ogive.errors import ParameterError, PeerError
+
+
+class AggregationParty:
+    """One party, for one session.
+
+    Args:
+        settings: Agreed on beforehand; never taken from a peer.
+        number: The party's, from 1.
+        key: Its enrolment key, whose public half is in the settings.
+        declared: Totals that it commits to, such as its number of records; as many as the settings say where they are
+            opened, any number where they are not.
+        first: Asked before an answer that must be given only once is made: notes the token for good and says whether it
+            was new. It has to outlive the process, or a party that is started again could be made to answer twice.
+        random: Gives so many random bytes.
+
+    Raises:
+        ParameterError: the number, the key or the totals do not fit the settings.
+    """
+
+    def __init__(
+        self,
+        settings: AggregationSettings,
+        *,
+        number: int,
+        key: Ed25519PrivateKey,
+        first: Callable[[bytes], bool],
+        declared: Sequence[int] = (),
+        random: Callable[[int], bytes] = os.urandom,
+    ) -> None:
+        if number == SERVER:
+            raise ParameterError("parties are numbered from 1")
+        if settings.totals and len(declared) != settings.totals:
+            raise ParameterError(f"{settings.totals} totals must be declared, got {len(declared)}")
+        self._settings = settings
+        self._number = number
+        self._mailbox = Mailbox(settings, number, key)
+        self._first = first
+        self._random = random
+        self._next: Round | None = Round.KEYS
+        self.declaration = random(SALT_BYTES) + b"".join(map(field, declared))
+        """Salt and totals, which open the commitment: for the server where totals are public, else for an auditor."""
+        self._own = uniform(random)
+        self._channel = _private_key(random)
+        self._mask = _private_key(random)
+        self._session = opening_session(settings)
+        self._advertised = b""
+        self._agreed: dict[int, bytes] = {}
+        self._pairs: dict[int, bytes] = {}
+        self._held: dict[int, tuple[int, int]] = {}
+        self._members: Sequence[int] = range(1, len(settings.parties) + 1)
+        self._included: tuple[int, ...] | None = None
+
+    def advertise(self) -> bytes:
+        """Round 0: make public keys and commitments known."""
+        self._expect(Round.KEYS)
+        body = Advertised(
+            self._random(NONCE_BYTES),
+            self._channel.public_key().public_bytes_raw(),
+            self._mask.public_key().public_bytes_raw(),
+            commitment(self._number, as_secret(self._own)),
+            totals_commitment(self._number, self.declaration),
+        ).to_bytes()
+        self._advertised = self._write(Round.KEYS, body)
+        self._next = Round.SHARES
+        return self._advertised
+
+    def share_keys(self, data: bytes) -> bytes:
+        """Round 1: from everybody's keys to shares for each neighbour.
+
+        Raises:
+            PeerError: the list lacks this party or too many others, or somebody's keys are not signed, or used twice.
+        """
+        header, body = self._read(data, Round.SHARES, Roster.most_bytes(self._settings))
+        roster = Roster.from_bytes(body, self._settings)
+        self._check(roster.members, "the list of parties")
+        session = roster.session(self._settings)
+        neighbours = graph(roster.members, self._settings.neighbours, session)[self._number]
+        peers = check_keys(
+            roster,
+            settings=self._settings,
+            mailbox=self._mailbox,
+            party=self._number,
+            sent=self._advertised,
+            neighbours=neighbours,
+        )
+        agreed = {peer: agree(self._channel, keys.channel, peer) for peer, keys in peers.items()}
+        pairs = {
+            peer: pair_seed(session, self._number, peer, agree(self._mask, keys.mask, peer))
+            for peer, keys in peers.items()
+        }
+        threshold, holders = self._settings.threshold, (*neighbours, self._number)
+        own = share(self._own, threshold, holders, random=self._random)
+        private = int.from_bytes(self._mask.private_bytes_raw(), "little")
+        mask = share(private, threshold, holders, random=self._random)
+        dealt = dict(zip(holders, zip(own, mask, strict=True), strict=True))
+        sealed = [
+            seal(
+                dealt[peer],
+                session=session,
+                sender=self._number,
+                receiver=peer,
+                agreed=agreed[peer],
+                random=self._random,
+            )
+            for peer in neighbours
+        ]
+        self._session = session
+        self._agreed = agreed
+        self._pairs = pairs
+        self._held = {self._number: dealt[self._number]}
+        self._members = roster.members
+        return self._answer(header, b"".join(sealed), after=Round.INPUT)
+
+    def mask(self, data: bytes, vector: UInt64) -> bytes:
+        """Round 2: from the others' shares to this party's masked vector.
+
+        Args:
+            data: From the server.
+            vector: Shape (length,), modulo 2^64; noise included. Nobody checks what is in it.
+
+        Raises:
+            ParameterError: the vector has another shape or type.
+            PeerError: too many parties are missing, a share was not meant for this party, or it answered before.
+        """
+        if vector.shape != (self._settings.length,) or vector.dtype != np.uint64:
+            raise ParameterError(f"the vector must be {self._settings.length} numbers of 64 bits without a sign")
+        most = most_list_bytes(self._settings) + len(self._agreed) * SEALED_BYTES
+        header, body = self._read(data, Round.INPUT, most)
+        reader = Reader(body, "list of shares")
+        members = read_list(reader, self._settings)
+        self._check(members, "the list of parties who shared their keys")
+        present = set(members)
+        held = {
+            peer: unseal(
+                reader.take(SEALED_BYTES), session=self._session, sender=peer, receiver=self._number, agreed=agreed
+            )
+            for peer, agreed in self._agreed.items()
+            if peer in present
+        }
+        reader.finish()
+        self._once(Round.INPUT)
+        own = self_seed(self._session, self._number, as_secret(self._own))
+        pairs = {peer: self._pairs[peer] for peer in held}
+        masked = mask_vector(vector, party=self._number, own=own, pairs=pairs)
+        self._held |= held
+        self._members = members
+        opened = self.declaration if self._settings.totals else b""
+        after = Round.CONFIRM if self._settings.confirmed else Round.UNMASK
+        return self._answer(header, opened + masked.astype("<u8", copy=False).tobytes(), after=after)
+
+    def confirm(self, data: bytes) -> bytes:
+        """Round 2b: sign who is in the sum.
+
+        Raises:
+            PeerError: the list lacks this party or too many others.
+        """
+        header, body = self._read(data, Round.CONFIRM, most_list_bytes(self._settings))
+        reader = Reader(body, "list of who is in the sum")
+        included = self._read_included(reader)
+        reader.finish()
+        self._once(Round.CONFIRM)
+        self._included = included
+        return self._answer(header, included_digest(self._session, included), after=Round.UNMASK)
+
+    def unmask(self, data: bytes) -> bytes:
+        """Round 3: give away what opens the sum, and nothing that opens a vector.
+
+        Raises:
+            PeerError: the list is not the one that was confirmed, too few confirmed it, or this party answered before.
+        """
+        most = most_list_bytes(self._settings) + most_confirmations_bytes(self._settings)
+        header, body = self._read(data, Round.UNMASK, most)
+        reader = Reader(body, "request for shares")
+        included = self._read_included(reader)
+        confirmations = read_confirmations(reader, self._settings)
+        reader.finish()
+        if self._settings.confirmed:
+            if included != self._included:
+                raise PeerError("the list of who is in the sum is not the one that this party confirmed")
+            check_confirmed(
+                included, confirmations, settings=self._settings, mailbox=self._mailbox, session=self._session
+            )
+        self._once(Round.UNMASK)
+        inside = set(included)
+        # of each party one of its two secrets, never both: that of its own mask, or the key of its masks with others
+        shares = [self._held[peer][0 if peer in inside else 1] for peer in sorted(self._held)]
+        self._held = {}
+        self._pairs = {}
+        self._agreed = {}
+        return self._answer(header, write_shares(shares), after=None)
+
+    def _expect(self, round: Round) -> None:
+        if self._next is not round:
+            waiting = "has finished" if self._next is None else f"is at the step {self._next.name.lower()}"
+            raise PeerError(f"this party {waiting}, and was asked for the step {round.name.lower()}")
+
+    def _read(self, data: bytes, round: Round, longest: int) -> tuple[Header, bytes]:
+        self._expect(round)
+        return self._mailbox.read(data, session=self._session, round=round, longest=longest)
+
+    def _write(self, round: Round, body: bytes) -> bytes:
+        return self._mailbox.write(body, receiver=SERVER, session=self._session, round=round)
+
+    def _answer(self, header: Header, body: bytes, *, after: Round | None) -> bytes:
+        """Go on to the next step, and answer."""
+        self._mailbox.mark(header)
+        self._next = after
+        return self._write(Round(header.round), body)
+
+    def _once(self, round: Round) -> None:
+        if not self._first(self._session + bytes([round])):
+            raise PeerError(f"this party answered the step {round.name.lower()} of this session before")
+
+    def _check(self, members: Sequence[int], what: str) -> None:
+        check_members(members, what, party=self._number, least=self._settings.least, among=self._members)
+
+    def _read_included(self, reader: Reader) -> tuple[int, ...]:
+        included = read_list(reader, self._settings)
+        self._check(included, "the list of who is in the sum")
+        return included
+
+
+def _private_key(random: Callable[[int], bytes]) -> X25519PrivateKey:
+    """A fresh private key that can be shared as a number below the prime."""
+    return X25519PrivateKey.from_private_bytes(as_secret(uniform(random)))

@@ -1,0 +1,243 @@
+"""The server of a secure aggregation: a state machine from bytes to bytes that adds up what it cannot read.
+
+It collects one message a party and round (`receive`), and when enough have come, or time is up, goes on to the next
+(`close_round`); who did not answer by then has left. Learns: the sum of the vectors of the parties `included`, who took
+part, and totals where the settings say that they are opened.
+
+Source:
+    Bonawitz et al. 2017; `crypto.md`, section 5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from ogive.crypto.aggregation.graph import graph
+from ogive.crypto.aggregation.mailbox import SERVER, Mailbox, Round
+from ogive.crypto.aggregation.messages import (
+    ADVERTISED_BYTES,
+    DIGEST_BYTES,
+    SALT_BYTES,
+    SEALED_BYTES,
+    Advertised,
+    Roster,
+    included_digest,
+    keys_digest,
+    opening_session,
+    read_shares,
+    totals_commitment,
+    write_confirmations,
+    write_list,
+)
+from ogive.crypto.aggregation.settings import AggregationSettings
+from ogive.crypto.aggregation.sharing import SHARE_BYTES
+from ogive.crypto.aggregation.unmasking import remove_masks
+from ogive.crypto.streams import UInt64
+from ogive.crypto.wire import Reader
+from ogive.errors import PeerError
+
+_TOTAL_BYTES = 8
+
+
+class AggregationServer:
+    """The server, for one session.
+
+    Args:
+        settings: Agreed on beforehand.
+        key: The server's enrolment key, whose public half is in the settings.
+
+    Raises:
+        ParameterError: the key is another.
+    """
+
+    def __init__(self, settings: AggregationSettings, *, key: Ed25519PrivateKey) -> None:
+        self._settings = settings
+        self._mailbox = Mailbox(settings, SERVER, key)
+        self._session = opening_session(settings)
+        self._round: Round | None = Round.KEYS
+        self._asked: tuple[int, ...] = tuple(range(1, len(settings.parties) + 1))
+        self._received: dict[int, bytes] = {}
+        self._keys: dict[int, Advertised] = {}
+        self._neighbours: dict[int, tuple[int, ...]] = {}
+        self._shared: tuple[int, ...] = ()
+        self._included: tuple[int, ...] | None = None
+        self._totals = [0] * settings.totals
+        self._masked = np.zeros(settings.length, np.uint64)
+        self._sum: UInt64 | None = None
+
+    @property
+    def included(self) -> tuple[int, ...]:
+        """Who is in the sum, ascending; known once the vectors are in.
+
+        Raises:
+            PeerError: that round is not closed yet.
+        """
+        if self._included is None:
+            raise PeerError("who is in the sum is not known before the vectors are in")
+        return self._included
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """Sums of what those in the sum declared, where the settings say that it is opened."""
+        return tuple(self._totals)
+
+    def sum(self) -> UInt64:
+        """The sum of the included parties' vectors modulo 2^64, shape (length,).
+
+        Raises:
+            PeerError: it is not open yet.
+        """
+        if self._sum is None:
+            raise PeerError("the sum is not open before the last round is closed")
+        return self._sum
+
+    def receive(self, data: bytes) -> int:
+        """Take in one party's message of this round, and say whose it is.
+
+        Raises:
+            PeerError: it is not that; nothing has changed.
+        """
+        if self._round is None:
+            raise PeerError("the aggregation is over")
+        header, body = self._mailbox.read(
+            data, session=self._session, round=self._round, longest=self._longest(self._round)
+        )
+        sender = header.sender
+        if sender not in self._asked:
+            raise PeerError(f"party {sender} had left before this round")
+        match self._round:
+            case Round.KEYS:
+                self._keys[sender] = Advertised.from_bytes(body)
+            case Round.SHARES:
+                if len(body) != len(self._neighbours[sender]) * SEALED_BYTES:
+                    raise PeerError(f"party {sender} sent shares for another number of parties than its neighbours")
+            case Round.INPUT:
+                self._add(sender, body)
+            case Round.CONFIRM:
+                if body != included_digest(self._session, self.included):
+                    raise PeerError(f"party {sender} confirmed another list of who is in the sum")
+            case Round.UNMASK:
+                read_shares(body, len(self._dealers(sender)))
+        # what others will be shown is kept signed; vectors are added up and not kept
+        signed = self._round in (Round.KEYS, Round.CONFIRM)
+        self._mailbox.mark(header)
+        self._received[sender] = data if signed else b"" if self._round is Round.INPUT else body
+        return sender
+
+    def close_round(self) -> dict[int, bytes]:
+        """Go on without those who have not answered.
+
+        Returns:
+            What to send to whom, by the numbers of the parties; nothing after the last round.
+
+        Raises:
+            PeerError: too few have answered, so that there will be no sum; nothing has changed, so one may wait.
+        """
+        if self._round is None:
+            raise PeerError("the aggregation is over")
+        who = tuple(sorted(self._received))
+        last = self._round in (Round.CONFIRM, Round.UNMASK) and self._settings.neighbours is None
+        least = self._settings.threshold if last else self._settings.least if self._round < Round.CONFIRM else 1
+        if len(who) < least:
+            raise PeerError(
+                f"{len(who)} of {len(self._settings.parties)} parties answered the step {self._round.name.lower()}, "
+                f"and at least {least} are needed; there is no sum"
+            )
+        session = self._session
+        match self._round:
+            case Round.KEYS:
+                bodies = self._introduce(who)
+                after = Round.SHARES
+            case Round.SHARES:
+                bodies = self._forward(who)
+                after = Round.INPUT
+            case Round.INPUT:
+                self._included = who
+                ask = write_list(who) + (b"" if self._settings.confirmed else write_confirmations([]))
+                bodies = dict.fromkeys(who, ask)
+                after = Round.CONFIRM if self._settings.confirmed else Round.UNMASK
+            case Round.CONFIRM:
+                ask = write_list(self.included) + write_confirmations([self._received[each] for each in who])
+                bodies = dict.fromkeys(who, ask)
+                after = Round.UNMASK
+            case Round.UNMASK:
+                self._sum = self._open(who)
+                self._round = None
+                return {}
+        self._asked = who
+        self._received = {}
+        self._round = after
+        return {
+            party: self._mailbox.write(body, receiver=party, session=session, round=after)
+            for party, body in bodies.items()
+        }
+
+    def _longest(self, round: Round) -> int:
+        others = len(self._settings.parties)
+        return {
+            Round.KEYS: ADVERTISED_BYTES,
+            Round.SHARES: others * SEALED_BYTES,
+            Round.INPUT: self._declared_bytes + 8 * self._settings.length,
+            Round.CONFIRM: DIGEST_BYTES,
+            Round.UNMASK: others * SHARE_BYTES,
+        }[round]
+
+    @property
+    def _declared_bytes(self) -> int:
+        return SALT_BYTES + _TOTAL_BYTES * self._settings.totals if self._settings.totals else 0
+
+    def _introduce(self, who: tuple[int, ...]) -> dict[int, bytes]:
+        """Everybody's keys, for each party; the session begins."""
+        digests = tuple(keys_digest(self._received[party]) for party in who)
+        self._session = Roster(who, digests, ()).session(self._settings)
+        self._neighbours = graph(who, self._settings.neighbours, self._session)
+        known = {party: sorted((party, *others)) for party, others in self._neighbours.items()}
+        return {
+            party: Roster(who, digests, tuple(self._received[each] for each in known[party])).to_bytes()
+            for party in who
+        }
+
+    def _forward(self, who: tuple[int, ...]) -> dict[int, bytes]:
+        """The shares that each party got from those of its neighbours who sent any."""
+        self._shared = who
+        sealed: dict[int, list[bytes]] = {party: [write_list(who)] for party in who}
+        for sender in who:
+            for place, receiver in enumerate(self._neighbours[sender]):
+                if receiver in sealed:
+                    start = place * SEALED_BYTES
+                    sealed[receiver].append(self._received[sender][start : start + SEALED_BYTES])
+        return {party: b"".join(parts) for party, parts in sealed.items()}
+
+    def _add(self, sender: int, body: bytes) -> None:
+        reader = Reader(body, f"vector of party {sender}")
+        declaration = reader.take(self._declared_bytes)
+        vector = reader.array(self._settings.length, "<u8")
+        reader.finish()
+        if declaration:
+            if totals_commitment(sender, declaration) != self._keys[sender].totals:
+                raise PeerError(f"party {sender} opens other totals than it declared")
+            opened = Reader(declaration[SALT_BYTES:], "list of totals")
+            self._totals = [total + opened.number(_TOTAL_BYTES) for total in self._totals]
+        np.add(self._masked, vector, out=self._masked)
+
+    def _dealers(self, holder: int) -> list[int]:
+        """Whose shares a party holds."""
+        shared = set(self._shared)
+        return sorted(each for each in (holder, *self._neighbours[holder]) if each in shared)
+
+    def _open(self, who: tuple[int, ...]) -> UInt64:
+        shares: dict[int, dict[int, int]] = {party: {} for party in self._shared}
+        for holder in who:
+            dealers = self._dealers(holder)
+            for dealer, value in zip(dealers, read_shares(self._received[holder], len(dealers)), strict=True):
+                shares[dealer][holder] = value
+        return remove_masks(
+            self._masked,
+            shares,
+            threshold=self._settings.threshold,
+            included=self.included,
+            keys=self._keys,
+            neighbours=self._neighbours,
+            session=self._session,
+        )

@@ -1,0 +1,128 @@
+"""What all participants of a secure aggregation agree on beforehand, and what it has to satisfy."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ogive.crypto.aggregation.graph import SAFE_BITS, failure_bits
+from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.wire import STUDY_BYTES
+from ogive.errors import ParameterError
+
+PUBLIC_KEY_BYTES = 32
+MOST_PARTIES = 10_000
+MOST_TOTALS = 1 << 10
+LONGEST = 1 << 27
+"""Numbers in a vector; a gigabyte."""
+
+
+def least_threshold(parties: int, *, colluding: int, confirmed: bool) -> int:
+    """The fewest holders of shares who may be able to reconstruct a secret, where all hold shares of all.
+
+    Colluding parties alone must not be enough. Where the server may lie, it must not get both secrets of a party
+    either: two sets of that many parties, who confirmed different lists, have an honest one in common.
+    """
+    return max(colluding + 1, (parties + colluding) // 2 + 1 if confirmed else 1)
+
+
+@dataclass(frozen=True)
+class AggregationSettings:
+    """A study's secure aggregation: who takes part, what is added up, and how many may leave or collude.
+
+    Fields:
+        study: Digest of all that the sum is for, the release included; 32 bytes.
+        parties: Ed25519 public keys of the parties, who are numbered from 1; at least two.
+        server: The server's Ed25519 public key; it is number 0.
+        length: Numbers in a party's vector, each modulo 2^64.
+        threshold: Holders of shares of a secret who can reconstruct it.
+        dropouts: How many parties may leave, at whatever round; if more leave, there is no sum.
+        colluding: How many parties may tell the server, and each other, all that they know.
+        totals: How many totals each party declares before keys are exchanged and opens with its vector; 0 if what it
+            declares is never opened.
+        confirmed: Whether parties confirm to each other who is in the sum before masks are opened, so that a server
+            that tells them different things gets nothing. Without it the server has to follow the protocol.
+        neighbours: With how many others each party shares masks and secrets, in a random regular graph; None for all.
+            Then the threshold is of neighbours, and `confirmed` has to be False.
+
+    Raises:
+        ParameterError: the numbers do not fit together; says what would.
+    """
+
+    study: bytes
+    parties: tuple[bytes, ...]
+    server: bytes
+    length: int
+    threshold: int
+    dropouts: int = 0
+    colluding: int = 0
+    totals: int = 0
+    confirmed: bool = True
+    neighbours: int | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.parties)
+        if len(self.study) != STUDY_BYTES:
+            raise ParameterError(f"the digest of the study must have {STUDY_BYTES} bytes, got {len(self.study)}")
+        if not 2 <= count <= MOST_PARTIES:
+            raise ParameterError(f"secure aggregation needs 2 to {MOST_PARTIES} parties, got {count}")
+        keys = (self.server, *self.parties)
+        if any(len(key) != PUBLIC_KEY_BYTES for key in keys) or len(set(keys)) != len(keys):
+            raise ParameterError("every party and the server needs an Ed25519 public key of its own, of 32 bytes")
+        for name, value, least, most in (
+            ("the length of the vectors", self.length, 1, LONGEST),
+            ("the number of totals", self.totals, 0, MOST_TOTALS),
+            ("dropouts", self.dropouts, 0, count - 1),
+            ("colluding", self.colluding, 0, count - 1),
+        ):
+            if not least <= value <= most:
+                raise ParameterError(f"{name} must be from {least} to {most}, got {value}")
+        if self.least - self.colluding < 1:
+            raise ParameterError(
+                f"of {count} parties, {self.dropouts} that leave and {self.colluding} that collude leave nobody "
+                "whose vector would be hidden; count on fewer"
+            )
+        if self.neighbours is None:
+            self._check_threshold(count)
+        else:
+            self._check_neighbours(count, self.neighbours)
+
+    @property
+    def least(self) -> int:
+        """How many parties' vectors there must be for a sum."""
+        return len(self.parties) - self.dropouts
+
+    @cached_property
+    def digest(self) -> bytes:
+        """32 bytes that tell these settings from all others; every message carries them."""
+        numbers = (
+            self.length, self.threshold, self.dropouts, self.colluding, self.totals, self.confirmed,
+            0 if self.neighbours is None else self.neighbours,
+        )  # fmt: skip
+        fields = (self.study, *(number(value) for value in numbers), self.server, *self.parties)
+        return digest(Label.AGGREGATION_SETTINGS, *fields)
+
+    def _check_threshold(self, count: int) -> None:
+        least = least_threshold(count, colluding=self.colluding, confirmed=self.confirmed)
+        if least > self.least:
+            raise ParameterError(
+                f"{count} parties cannot spare {self.dropouts} that leave where {self.colluding} may collude: "
+                f"{least} are needed to open the sum; count on fewer that leave or collude"
+            )
+        if not least <= self.threshold <= self.least:
+            raise ParameterError(f"threshold must be from {least} to {self.least} here, got {self.threshold}")
+
+    def _check_neighbours(self, count: int, neighbours: int) -> None:
+        if self.confirmed:
+            raise ParameterError("parties that only know their neighbours cannot confirm lists to each other")
+        if not 2 <= neighbours < count or neighbours % 2:
+            raise ParameterError(f"neighbours must be an even number below {count}, got {neighbours}")
+        if not 1 <= self.threshold <= neighbours:
+            raise ParameterError(f"threshold must be from 1 to {neighbours} neighbours, got {self.threshold}")
+        bits = failure_bits(count, neighbours, self.threshold, dropouts=self.dropouts, colluding=self.colluding)
+        if bits < SAFE_BITS:
+            raise ParameterError(
+                f"with {neighbours} neighbours and a threshold of {self.threshold} the aggregation may fail or tell "
+                f"too much with probability 2^-{bits:.0f}, and 2^-{SAFE_BITS} is allowed; take more neighbours, "
+                "or another threshold"
+            )

@@ -1,0 +1,123 @@
+"""Secure aggregation in one process: parties that leave when they are told to, and messages that tests may change."""
+
+import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+from ogive.crypto.aggregation import (
+    AggregationParty,
+    AggregationServer,
+    AggregationSettings,
+    Round,
+    least_threshold,
+)
+
+STUDY = b"a study of many parties, 32 bytes"[:32]
+
+
+def enrolment(number: int) -> Ed25519PrivateKey:
+    """A participant's fixed private key."""
+    return Ed25519PrivateKey.from_private_bytes(number.to_bytes(32, "big"))
+
+
+def public(number: int) -> bytes:
+    return enrolment(number).public_key().public_bytes_raw()
+
+
+def settings(parties: int, *, length: int = 3, threshold: int | None = None, **more) -> AggregationSettings:
+    if threshold is None:
+        chosen = {"colluding": more.get("colluding", 0), "confirmed": more.get("confirmed", True)}
+        threshold = least_threshold(parties, **chosen)
+    keys = tuple(public(number) for number in range(1, parties + 1))
+    return AggregationSettings(STUDY, keys, public(0), length, threshold, **more)
+
+
+class Once:
+    """What a party noted for good; survives it."""
+
+    def __init__(self):
+        self.tokens = set()
+
+    def __call__(self, token: bytes) -> bool:
+        new = token not in self.tokens
+        self.tokens.add(token)
+        return new
+
+
+class Session:
+    """One session: the parties, the server, and how far it got.
+
+    Args:
+        agreed: The settings.
+        vectors: One a party, in order.
+        leaving: Party -> the first round in which it does not answer.
+        declared: One tuple of totals a party.
+    """
+
+    def __init__(self, agreed, vectors, *, leaving=None, declared=None, randoms=None):
+        self.settings = agreed
+        self.vectors = [np.asarray(vector, np.uint64) for vector in vectors]
+        self.leaving = dict(leaving or {})
+        self.server = AggregationServer(agreed, key=enrolment(0))
+        self.once = {}
+        self.parties = {}
+        for number in range(1, len(agreed.parties) + 1):
+            self.once[number] = Once()
+            self.parties[number] = AggregationParty(
+                agreed,
+                number=number,
+                key=enrolment(number),
+                first=self.once[number],
+                declared=() if declared is None else declared[number - 1],
+                **({} if randoms is None else {"random": randoms[number - 1]}),
+            )
+        self.round = Round.KEYS
+        self.inbox = dict.fromkeys(self.parties, b"")
+        self.rounds = [each for each in Round if agreed.confirmed or each is not Round.CONFIRM]
+
+    def answer(self, number: int, data: bytes) -> bytes:
+        """What a party says to the server's message of this round."""
+        party = self.parties[number]
+        match self.round:
+            case Round.KEYS:
+                return party.advertise()
+            case Round.SHARES:
+                return party.share_keys(data)
+            case Round.INPUT:
+                return party.mask(data, self.vectors[number - 1])
+            case Round.CONFIRM:
+                return party.confirm(data)
+            case Round.UNMASK:
+                return party.unmask(data)
+
+    def present(self) -> list[int]:
+        return [number for number in self.inbox if self.leaving.get(number, 99) > self.round]
+
+    def answers(self) -> dict[int, bytes]:
+        return {number: self.answer(number, self.inbox[number]) for number in self.present()}
+
+    def close(self) -> None:
+        self.inbox = self.server.close_round()
+        after = self.rounds.index(self.round) + 1
+        if after < len(self.rounds):
+            self.round = self.rounds[after]
+
+    def step(self) -> None:
+        """Play one round."""
+        for data in self.answers().values():
+            self.server.receive(data)
+        self.close()
+
+    def run(self, until=None):
+        """Play all rounds, or all before one, and return the sum if there is one."""
+        for each in self.rounds:
+            if each is until:
+                return None
+            self.step()
+        return self.server.sum()
+
+    def plain(self):
+        """The sum of the vectors of those in the sum, added up in the open."""
+        total = [0] * self.settings.length
+        for number in self.server.included:
+            total = [(a + int(b)) % 2**64 for a, b in zip(total, self.vectors[number - 1], strict=True)]
+        return total
