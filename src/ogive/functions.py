@@ -1,4 +1,4 @@
-"""One call on an array: a trusted curator releases one statistic, or simulated owners do."""
+"""One call on an array: one release by a trusted curator, or by whom a simulation puts in their place."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ogive.statistics.quantiles import DECILES, Quantiles
 from ogive.statistics.recipes_hierarchy import HierarchyAuc
 from ogive.statistics.roc import Roc
 from ogive.statistics.ustatistic import Ustatistic
-from ogive.trust import ONE_TABLE, Central, TrustModel
+from ogive.trust import Central, Simulation, TrustModel
 
 if TYPE_CHECKING:
     from ogive.statistics.bounds_estimate import BoundsEstimate
@@ -42,11 +42,12 @@ GROUP = "group"
 def ecdf(
     values: Any,
     *,
-    privacy: Privacy,
+    privacy: Privacy | None = None,
     bounds: tuple[Bound, Bound] | None = None,
     bins: int = DEFAULT_BINS,
     grid: Grid | str = "linear",
     adjacency: Adjacency = Adjacency.REPLACE,
+    trust: type[TrustModel] | Simulation = Central,
     method: Method = "auto",
     smooth: str = "auto",
     missing: str = "refuse",
@@ -63,6 +64,7 @@ def ecdf(
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
         method: "auto", "path", "tree_ls", "hat_ls", "sqrt", "projection", "histogram", "adaptive", "selected", or one
             of the latter four with options, or a designed strategy; see `Ecdf`.
         smooth: "auto", "shrinkage", "least_squares", "least_absolute" or "isotonic".
@@ -75,7 +77,7 @@ def ecdf(
         ParameterError, DataError: as `release`.
 
     Privacy:
-        `privacy` for the stated adjacency, under a trusted curator.
+        `privacy` for the stated adjacency, under the trust model's assumption.
 
     Example:
         >>> import numpy as np, ogive
@@ -94,19 +96,20 @@ def ecdf(
         missing=missing,
         expected_records=expected_records,
     )
-    trust = Central({COLUMN: values})
-    return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, batch=batch, source=source)
+    holder = Simulation.of(trust).over({COLUMN: values})
+    return release(statistic, trust=holder, privacy=privacy, adjacency=adjacency, batch=batch, source=source)
 
 
 def quantiles(
     values: Any,
     probabilities: Sequence[float] = DECILES,
     *,
-    privacy: Privacy,
+    privacy: Privacy | None = None,
     bounds: tuple[Bound, Bound] | None = None,
     bins: int = DEFAULT_BINS,
     grid: Grid | str = "linear",
     adjacency: Adjacency = Adjacency.REPLACE,
+    trust: type[TrustModel] | Simulation = Central,
     method: Method = "auto",
     missing: str = "refuse",
     expected_records: int | None = None,
@@ -122,6 +125,7 @@ def quantiles(
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
         missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
         expected_records: A public guess of n where it is private, which "auto" needs for more than unbiased methods.
         source: Where the noise key comes from; the operating system by default.
@@ -132,7 +136,7 @@ def quantiles(
         ParameterError, DataError: as `release`.
 
     Privacy:
-        `privacy` for the stated adjacency, under a trusted curator.
+        `privacy` for the stated adjacency, under the trust model's assumption.
 
     Example:
         >>> import numpy as np, ogive
@@ -151,17 +155,24 @@ def quantiles(
         missing=missing,
         expected_records=expected_records,
     )
-    return release(statistic, trust=Central({COLUMN: values}), privacy=privacy, adjacency=adjacency, source=source)
+    return release(
+        statistic,
+        trust=Simulation.of(trust).over({COLUMN: values}),
+        privacy=privacy,
+        adjacency=adjacency,
+        source=source,
+    )
 
 
 def boxplot(
     data: Any,
     *,
-    privacy: Privacy,
+    privacy: Privacy | None = None,
     bounds: tuple[Bound, Bound] | None = None,
     bins: int = DEFAULT_BINS,
     grid: Grid | str = "linear",
     adjacency: Adjacency = Adjacency.REPLACE,
+    trust: type[TrustModel] | Simulation = Central,
     method: str = "resample",
     curve: Any = DEFAULT_CURVE,
     shares: tuple[Rational, ...] = EQUAL_SHARES,
@@ -182,6 +193,7 @@ def boxplot(
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (the size of each group is public) or ADD_OR_REMOVE (it is private).
+        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
         method: "resample" (box, whiskers and outliers of a private curve) or "five_numbers".
         curve: How the curve is released, as for `ecdf`.
         shares: Of the budget, for the lower end, the quartiles and the upper end of "five_numbers".
@@ -194,7 +206,7 @@ def boxplot(
         ParameterError, DataError: as `release`.
 
     Privacy:
-        `privacy` for the stated adjacency, under a trusted curator; not for which group a record is in.
+        `privacy` for the stated adjacency, under the trust model's assumption; not for which group a record is in.
 
     Example:
         >>> import numpy as np, ogive
@@ -221,7 +233,9 @@ def boxplot(
         expected_records=expected_records,
     )
     table = {COLUMN: data} if groups is None else _stacked(data)
-    return release(statistic, trust=Central(table), privacy=privacy, adjacency=adjacency, source=source)
+    return release(
+        statistic, trust=Simulation.of(trust).over(table), privacy=privacy, adjacency=adjacency, source=source
+    )
 
 
 def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
@@ -237,12 +251,13 @@ def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
 def find_bounds(
     values: Any,
     *,
-    privacy: Privacy,
+    privacy: Privacy | None = None,
     base: float = 2.0,
     smallest: float = SMALLEST,
     largest: float = LARGEST,
     false_alarm: float = FALSE_ALARM,
     adjacency: Adjacency = Adjacency.REPLACE,
+    trust: type[TrustModel] | Simulation = Central,
     missing: str = "refuse",
     source: RandomSource | None = None,
 ) -> BoundsEstimate:
@@ -256,6 +271,7 @@ def find_bounds(
         largest: Largest magnitude that matters, public; values beyond it count as it.
         false_alarm: Largest probability that the bounds reach to an order of magnitude without records.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
         missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
         source: Where the noise key comes from; the operating system by default.
 
@@ -263,7 +279,7 @@ def find_bounds(
         ParameterError, DataError: as `release`.
 
     Privacy:
-        `privacy` for the stated adjacency, under a trusted curator.
+        `privacy` for the stated adjacency, under the trust model's assumption.
 
     Example:
         >>> import numpy as np, ogive
@@ -273,7 +289,13 @@ def find_bounds(
         True
     """
     statistic = Bounds(COLUMN, base=base, smallest=smallest, largest=largest, false_alarm=false_alarm, missing=missing)
-    return release(statistic, trust=Central({COLUMN: values}), privacy=privacy, adjacency=adjacency, source=source)
+    return release(
+        statistic,
+        trust=Simulation.of(trust).over({COLUMN: values}),
+        privacy=privacy,
+        adjacency=adjacency,
+        source=source,
+    )
 
 
 def hosmer_lemeshow(
@@ -281,11 +303,12 @@ def hosmer_lemeshow(
     labels: Any,
     *,
     groups: int = DEFAULT_GROUPS,
-    privacy: Privacy,
+    privacy: Privacy | None = None,
     positive: Any = 1,
     negative: Any = None,
     bins: int = DEFAULT_BINS,
     adjacency: Adjacency = Adjacency.REPLACE,
+    trust: type[TrustModel] | Simulation = Central,
     method: str = "auto",
     split: Rational | None = None,
     form: str = "difference",
@@ -309,6 +332,7 @@ def hosmer_lemeshow(
             other value.
         bins: Thresholds in [0, 1] among which the groups' ends are chosen.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
         method: How the probabilities' distribution is measured, as for `ecdf`.
         split: Share of the privacy for the groups' ends; None chooses it by predicted error.
         form: "difference" or "counts"; see `HosmerLemeshow`.
@@ -323,7 +347,7 @@ def hosmer_lemeshow(
         ParameterError, DataError: as `release`.
 
     Privacy:
-        `privacy` for the stated adjacency, under a trusted curator.
+        `privacy` for the stated adjacency, under the trust model's assumption.
 
     Example:
         >>> import numpy as np, ogive
@@ -349,19 +373,20 @@ def hosmer_lemeshow(
         missing=missing,
         confidence_level=confidence_level,
     )
-    trust = Central({"probability": probabilities, "label": labels})
-    return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, source=source)
+    holder = Simulation.of(trust).over({"probability": probabilities, "label": labels})
+    return release(statistic, trust=holder, privacy=privacy, adjacency=adjacency, source=source)
 
 
 def roc(
     scores: Any,
     labels: Any,
     *,
-    privacy: Privacy,
+    privacy: Privacy | None = None,
     bounds: tuple[Bound, Bound] | None = None,
     bins: int = DEFAULT_BINS,
     grid: Grid | str = "linear",
     adjacency: Adjacency = Adjacency.REPLACE,
+    trust: type[TrustModel] | Simulation = Central,
     positive: LabelValue | tuple[LabelValue, ...] = 1,
     negative: LabelValue | tuple[LabelValue, ...] | None = None,
     positive_when: str = "high",
@@ -384,6 +409,7 @@ def roc(
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
         positive: Value or values of the positive class.
         negative: Value or values of the negative class; left out, 0 if the positive class is 1, else the one
             other value.
@@ -401,7 +427,7 @@ def roc(
         ParameterError, DataError: as `release`.
 
     Privacy:
-        `privacy` for the stated adjacency, under a trusted curator; a changed label is hidden too unless
+        `privacy` for the stated adjacency, under the trust model's assumption; a changed label is hidden too unless
         `public_labels`.
 
     Example:
@@ -430,8 +456,8 @@ def roc(
         outside=outside,
         confidence_level=confidence_level,
     )
-    trust = Central({SCORE: scores, LABEL: labels})
-    return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, source=source)
+    holder = Simulation.of(trust).over({SCORE: scores, LABEL: labels})
+    return release(statistic, trust=holder, privacy=privacy, adjacency=adjacency, source=source)
 
 
 def ustatistic(
@@ -441,7 +467,7 @@ def ustatistic(
     privacy: Privacy | None = None,
     labels: Any = None,
     bounds: Any = None,
-    trust: type[TrustModel] = Central,
+    trust: type[TrustModel] | Simulation = Central,
     bins: Any = "auto",
     grid: Any = "linear",
     categories: Any = None,
@@ -468,8 +494,7 @@ def ustatistic(
         privacy: The guarantee; None only under `Clear`, which has none.
         labels: For an AUC, the class of each record, shape (n,), beside the scores.
         bounds: Smallest and largest possible value, public: one pair, or one for each column.
-        trust: Who holds the records: `Central` (a curator), `Local` (each record is randomized at its owner; the owners
-            are simulated here) or `Clear`.
+        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
         bins: "auto" or how many bins values are rounded to, where that is needed.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         categories: Values of a column that is no number, public; a list, or lists by column name.
@@ -501,9 +526,6 @@ def ustatistic(
         True
     """
     table = _columns(data, labels)
-    if trust not in ONE_TABLE:
-        names = " or ".join(model.__name__ for model in ONE_TABLE)
-        raise ParameterError(f"trust must be {names}, the type itself, got {trust!r}")
     statistic = Ustatistic(
         tuple(table),
         kernel,
@@ -522,8 +544,9 @@ def ustatistic(
         confidence_level=confidence_level,
         expected_records=expected_records,
     )
-    maker: Any = trust
-    return release(statistic, trust=maker(table), privacy=privacy, adjacency=adjacency, source=source)
+    return release(
+        statistic, trust=Simulation.of(trust).over(table), privacy=privacy, adjacency=adjacency, source=source
+    )
 
 
 def _columns(data: Any, labels: Any) -> dict[str, Any]:

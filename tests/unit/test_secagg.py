@@ -229,8 +229,8 @@ def test_what_is_wrong_at_a_party_is_said_with_its_place():
         ogive.release(WISH, trust=SecAgg([*parties()[:2], gap]), privacy=PureDP(1))
 
 
-def test_sessions_and_plans_of_one_table_say_which_models_they_take():
-    with pytest.raises(ParameterError, match="trust must be Central, Clear or Local itself"):
+def test_a_session_of_one_table_asks_to_how_many_parties_it_is_dealt():
+    with pytest.raises(ParameterError, match="trust secagg needs parties, for example parties=5"):
         ogive.Session(parties()[0], limit=PureDP(1), trust=SecAgg)
 
 

@@ -39,16 +39,16 @@ def ledger(tmp_path):
 
 
 def test_verbs_are_those_of_the_one_call_functions():
-    """Arguments and defaults are the same; columns stand for arrays, and the session says the adjacency."""
+    """Arguments and defaults are the same; columns stand for arrays, and the session says the rest."""
     for name in ("ecdf", "quantiles", "roc", "hosmer_lemeshow", "find_bounds"):
         function = inspect.signature(getattr(ogive, name)).parameters
         verb = inspect.signature(getattr(Session, name)).parameters
         named = {key: each for key, each in function.items() if each.kind is each.KEYWORD_ONLY}
-        assert {key for key in verb if verb[key].kind is verb[key].KEYWORD_ONLY} == named.keys() - {"adjacency"}
+        assert {key for key in verb if verb[key].kind is verb[key].KEYWORD_ONLY} == named.keys() - {"adjacency", "trust"}
         for key, parameter in named.items():
             if key == "privacy":
                 assert verb[key].default is None, "a forgotten privacy is met by advice, not by a TypeError"
-            elif key != "adjacency":
+            elif key not in ("adjacency", "trust"):
                 assert verb[key].default == parameter.default, key
     assert all(callable(getattr(Session, name)) for name in vars(Verbs) if not name.startswith("_"))
 
@@ -329,7 +329,7 @@ def test_clear_spends_and_records_nothing(table, tmp_path, ledger):
 
 
 def test_trust_is_a_kind_of_holder_not_one_with_other_data():
-    with pytest.raises(ParameterError, match="trust must be Central, Clear or Local itself"):
+    with pytest.raises(ParameterError, match="trust must be the type of a trust model that is made of one table"):
         Session(PEOPLE, limit=ONE, trust=ogive.Central(PEOPLE))
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from ogive.cli.options import Words, whole
+from ogive.cli.converters import whole
+from ogive.cli.options import Words
 from ogive.errors import ParameterError
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.classes import ClassOptions
+from ogive.cli.converters import whole
 from ogive.cli.options import (
     NO_BOOKS,
     NOTHING_GRANTED,
@@ -16,7 +17,6 @@ from ogive.cli.options import (
     OutputOptions,
     Plot,
     PrivacyOptions,
-    whole,
 )
 from ogive.cli.paying import release_and_publish
 from ogive.errors import ParameterError

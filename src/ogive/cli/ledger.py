@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from ogive.cli.options import TABLE, OutputOptions, guarantee, whole
+from ogive.cli.converters import whole
+from ogive.cli.options import TABLE, OutputOptions, guarantee
 from ogive.cli.output import check_outputs, publish
 from ogive.cli.paying import announce, files_of
 from ogive.errors import LedgerError, ParameterError

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
+from ogive.cli.converters import whole
 from ogive.cli.kept_state import KeptState, key_file
 from ogive.cli.local_describe import app as describe
 from ogive.cli.naming import named
-from ogive.cli.options import TABLE, OutputOptions, Plot, Words, guarantee, whole
+from ogive.cli.options import TABLE, OutputOptions, Plot, Words, guarantee
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import to_owners
 from ogive.errors import DataError, OgiveError, ParameterError

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.box_options import GroupOptions
+from ogive.cli.converters import whole
 from ogive.cli.method_options import recipe
-from ogive.cli.options import MeasureOptions, Words, whole
+from ogive.cli.options import MeasureOptions, Words
 from ogive.cli.ustat_options import PairOptions
 
 

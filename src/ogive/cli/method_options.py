@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from ogive.cli.options import whole
+from ogive.cli.converters import whole
 from ogive.errors import ParameterError
 
 # which method each option is for

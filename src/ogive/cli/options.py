@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from cyclopts import Group, Parameter, Token
+from cyclopts import Group, Parameter
 
+from ogive.cli.converters import whole
+from ogive.cli.trust_options import HolderOptions
 from ogive.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ogive.grids import Bound, Grid
     from ogive.privacy import Privacy
-    from ogive.trust import TrustModel
+    from ogive.trust import Simulation
 
 GRIDS = ("linear", "geometric", "integers")
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -24,14 +25,6 @@ Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default
 
 Probabilities = Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)]
 """Which quantiles."""
-
-
-def whole(_: Any, tokens: Sequence[Token]) -> int:
-    """A whole number as it is written; the parser's own conversion would round fractions."""
-    try:
-        return int(tokens[0].value)
-    except ValueError:
-        raise ValueError(f"it must be a whole number, got {tokens[0].value!r}") from None
 
 
 @Parameter(name="*", group=Group("What is measured", sort_key=1))
@@ -145,7 +138,7 @@ def _thresholds_in(path: Path) -> list[str]:
 
 @Parameter(name="*", group=Group("What is granted", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
-class PrivacyOptions:
+class PrivacyOptions(HolderOptions):
     """How much privacy may be spent, and under whose trust."""
 
     epsilon: str | None = None
@@ -162,8 +155,9 @@ class PrivacyOptions:
     their number is private. By default replace, or add_or_remove where a person may have several records."""
 
     trust: str = "central"
-    """Who holds the records: central (a trusted curator), local (every record is randomized at its owner, simulated
-    here), or clear (no privacy at all)."""
+    """Who holds the records: central (a trusted curator), secagg (several organizations, of whose answers only the sum
+    is seen), servers (owners share their records between servers), local (every record is randomized at its owner), or
+    clear (no privacy at all). All but a curator are simulated here."""
 
     def privacy(self) -> Privacy | None:
         """The guarantee in the library's types; None where none was given.
@@ -180,18 +174,13 @@ class PrivacyOptions:
             raise ParameterError("say how much privacy may be spent, for example --epsilon 1")
         return privacy
 
-    def model(self) -> type[TrustModel]:
-        """The trust model of this name, to be made of the records.
+    def simulation(self) -> Simulation:
+        """The trust model of this name with its options, to be made of the records.
 
         Raises:
-            ParameterError: there is none.
+            ParameterError: there is none, an option does not fit it, or one is missing.
         """
-        from ogive.trust import ONE_TABLE
-
-        models = {model.name: model for model in ONE_TABLE}
-        if self.trust not in models:
-            raise ParameterError(f"--trust must be one of {', '.join(models)}, got {self.trust!r}")
-        return models[self.trust]
+        return self.simulations([self.trust])[0]
 
 
 @Parameter(name="*", group=Group("Budget", sort_key=3))

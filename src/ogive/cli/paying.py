@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ogive.privacy import Privacy
     from ogive.session import Session
     from ogive.statistics.base import Statistic
-    from ogive.trust import TrustModel
+    from ogive.trust import Simulation
 
 
 def release_and_publish(
@@ -48,18 +48,18 @@ def release_and_publish(
         ParameterError, DataError, RefusalError: as `Session.release`; a file cannot be written.
     """
     privacy = granted.privacy()
-    model = granted.model()
+    trust = granted.simulation()
     limit = budget.limit()
     if plot is not None:
         check_picture(plot)
     check_outputs(data, output.output, plot, keep=files_of(budget.ledger))
-    if budget.ledger is None or not model.private:
+    if budget.ledger is None or not trust.private:
         with busy(f"reading {data}"):
-            estimate = _release(statistic, model, data, privacy, granted, budget)
+            estimate = _release(statistic, trust, data, privacy, granted, budget)
         publish(estimate.to_json, lambda: table(estimate), output)
     else:
         try:
-            estimate, note = _pay(statistic, model, data, privacy, limit, granted, budget)
+            estimate, note = _pay(statistic, trust, data, privacy, limit, granted, budget)
         except BaseException as problem:
             # shown where it is an interrupt, whatever an extension made of it
             problem.add_note("if the release was paid already, asking again costs nothing more")
@@ -72,7 +72,7 @@ def release_and_publish(
 
 def _release(
     statistic: Statistic[Any],
-    model: type[TrustModel],
+    trust: Simulation,
     data: Path,
     privacy: Privacy | None,
     granted: PrivacyOptions,
@@ -84,14 +84,13 @@ def _release(
 
     fitting = Adjacency.REPLACE if budget.max_rows_per_person == 1 else Adjacency.ADD_OR_REMOVE
     adjacency = fitting if granted.adjacency is None else Adjacency(granted.adjacency)
-    maker: Any = model
-    trust = maker(data, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
-    return release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, batch=budget.batch)
+    model = trust.over(data, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
+    return release(statistic, trust=model, privacy=privacy, adjacency=adjacency, batch=budget.batch)
 
 
 def _pay(
     statistic: Statistic[Any],
-    model: type[TrustModel],
+    trust: Simulation,
     data: Path,
     privacy: Privacy | None,
     limit: Privacy | None,
@@ -99,7 +98,7 @@ def _pay(
     budget: BudgetOptions,
 ) -> tuple[Any, str]:
     """One release from an account, and what it did to the budget; says so where it begins new books."""
-    with busy(f"reading {data}"), _session(data, model, limit, granted, budget) as session:
+    with busy(f"reading {data}"), _session(data, trust, limit, granted, budget) as session:
         assert session.ledger is not None
         announce(session.ledger)
         assert session.account is not None
@@ -119,7 +118,7 @@ def announce(ledger: Ledger) -> None:
 
 
 def _session(
-    data: Path, model: type[TrustModel], limit: Privacy | None, granted: PrivacyOptions, budget: BudgetOptions
+    data: Path, trust: Simulation, limit: Privacy | None, granted: PrivacyOptions, budget: BudgetOptions
 ) -> Session:
     from ogive.session import Session
 
@@ -131,7 +130,7 @@ def _session(
         person=budget.person,
         max_rows_per_person=budget.max_rows_per_person,
         adjacency=granted.adjacency,
-        trust=model,
+        trust=trust,
         part=budget.part,
         updated=budget.updated,
     )

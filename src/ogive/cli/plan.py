@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Group, Parameter
 
 from ogive.cli.box_options import ONE_BOX, BoxOptions
+from ogive.cli.converters import whole
 from ogive.cli.method_options import ANY_METHOD, MethodOptions
-from ogive.cli.options import DECILES, TABLE, OutputOptions, Plot, Probabilities, whole
+from ogive.cli.options import DECILES, TABLE, OutputOptions, Plot, Probabilities
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.plan_options import (
     NOTHING_PLANNED,

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.classes import ClassOptions
-from ogive.cli.options import MeasureOptions, ScoreOptions, Words, guarantee, whole
+from ogive.cli.converters import whole
+from ogive.cli.options import MeasureOptions, ScoreOptions, Words, guarantee
+from ogive.cli.trust_options import HolderOptions
 from ogive.cli.ustat_options import UstatOptions
 from ogive.errors import ParameterError
 
@@ -56,7 +58,7 @@ class PlannedPairs(UstatOptions):
 
 @Parameter(name="*", group=Group("What is planned", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
-class PlanOptions:
+class PlanOptions(HolderOptions):
     """How many records there are, and which guarantees are compared."""
 
     records: Annotated[int | None, Parameter(converter=whole)] = None
@@ -87,7 +89,7 @@ class PlanOptions:
     """How many of a person's records would be kept."""
 
     trust: Words = ("central",)
-    """Who would hold the records: central or local; several to compare them."""
+    """Who would hold the records: central, secagg, servers or local; several to compare them."""
 
     like: Path | None = None
     """A file of public or synthetic records to simulate on; never the records that are to be protected."""
@@ -180,13 +182,7 @@ class PlanOptions:
         return Records.of(data).size
 
     def _models(self) -> Any:
-        from ogive.trust import ONE_TABLE
-
-        models = {model.name: model for model in ONE_TABLE}
-        unknown = [name for name in self.trust if name not in models]
-        if unknown:
-            raise ParameterError(f"--trust must be one of {', '.join(models)}, got {unknown[0]!r}")
-        found = [models[name] for name in self.trust]
+        found = self.simulations(self.trust)
         if len(found) > 1 and self.error is not None:
             raise ParameterError("--error finds the privacy loss under one trust model; name one with --trust")
         return found[0] if len(found) == 1 else found

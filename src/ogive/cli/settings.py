@@ -4,8 +4,8 @@
 one table for each command. `OGIVE_LEDGER` is a shared option, `OGIVE_ECDF_BINS` one of a single command. The
 command line goes before the environment, and this before the file.
 
-How much privacy is spent, and whether there is any, is never taken from either: a default nobody sees would
-spend a budget, or publish exact values, without anyone having said so.
+How much privacy is spent, whether there is any, and who is trusted is never taken from either: a default nobody sees
+would spend a budget, publish exact values, or rely on somebody, without anyone having said so.
 """
 
 from __future__ import annotations
@@ -45,6 +45,10 @@ ON_THE_COMMAND_LINE = (
     "limit-delta",
     "limit-rho",
     "trust",
+    "parties",
+    "colluding",
+    "dropouts",
+    "servers",
     "updated",
     "no-limit",
 )

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from ogive.cli.converters import whole
 from ogive.cli.method_options import recipe
-from ogive.cli.options import whole
 
 _PRUNE = {"auto": "auto", "yes": True, "no": False}
 

@@ -10,7 +10,8 @@ from cyclopts import Group, Parameter
 
 from ogive.cli.box_options import group_of
 from ogive.cli.classes import meanings
-from ogive.cli.options import GRIDS, Words, whole
+from ogive.cli.converters import whole
+from ogive.cli.options import GRIDS, Words
 from ogive.errors import ParameterError
 
 

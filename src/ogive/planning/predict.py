@@ -47,7 +47,7 @@ from ogive.statistics.recipes_reports import Reports, owners_answer
 from ogive.statistics.ustatistic import Ustatistic
 from ogive.strategies import ReportedHistogram, ReportedTree
 from ogive.strategies.base import approximates
-from ogive.trust import Central, TrustModel
+from ogive.trust import Central, Simulation, TrustModel
 from ogive.trust.base import NEEDS_OWNERS
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
@@ -67,6 +67,8 @@ MAX_RECORDS = 1 << 40
 
 Float64 = NDArray[np.float64]
 Progress = Callable[[int, int], None]
+Planned = type[TrustModel] | Simulation | TrustModel
+"""Who would hold the records: a model that has them, or how one would be made."""
 
 
 def plan(
@@ -77,7 +79,7 @@ def plan(
     adjacency: Adjacency = Adjacency.REPLACE,
     person: str | None = None,
     max_rows_per_person: int = 1,
-    trust: type[TrustModel] | TrustModel | Sequence[type[TrustModel] | TrustModel] = Central,
+    trust: Planned | Sequence[Planned] = Central,
     like: Any = None,
     positive_share: float | None = None,
     auc: float | None = None,
@@ -98,7 +100,7 @@ def plan(
         adjacency: Which data sets would be adjacent.
         person: Column that says whose record it is, as for `Central`.
         max_rows_per_person: How many of a person's records would be kept.
-        trust: Who would hold the records: a trust model, or its type; or several of them to compare.
+        trust: Who would hold the records: a trust model, its type, or a `Simulation`; or several of them to compare.
         like: Public or synthetic records with the columns that are needed, in any form that `Central` reads, to
             simulate whole releases on. Never the records that are to be protected.
         positive_share: Of the model that stands in for labeled records where `like` is not given; 0.3 by default.
@@ -178,7 +180,7 @@ class Planner:
         adjacency: Adjacency,
         person: str | None,
         max_rows_per_person: int,
-        trust: type[TrustModel] | TrustModel,
+        trust: Planned,
         like: Any,
         positive_share: float | None,
         auc: float | None,
@@ -430,13 +432,10 @@ def _grants(privacy: Privacy | Sequence[Privacy]) -> tuple[Privacy, ...]:
     return (check_privacy(privacy),)
 
 
-def _trusted(
-    trust: type[TrustModel] | TrustModel, adjacency: Adjacency, person: str | None, rows: int
-) -> tuple[PrivacyUnit, TrustModel]:
-    """The privacy unit, and a trust model to ask what it refuses; of a type one without any records."""
-    model = trust.__new__(trust) if isinstance(trust, type) else trust
-    if not isinstance(model, TrustModel):
+def _trusted(trust: Planned, adjacency: Adjacency, person: str | None, rows: int) -> tuple[PrivacyUnit, TrustModel]:
+    """The privacy unit, and a trust model to ask what it refuses; of a simulation one without any records."""
+    if isinstance(trust, type | Simulation):
+        return PrivacyUnit(adjacency, person, rows), Simulation.of(trust).planned()
+    if not isinstance(trust, TrustModel):
         raise ParameterError(f"trust must be a trust model such as Central, got {trust!r}")
-    if isinstance(trust, type) or person is not None:
-        return PrivacyUnit(adjacency, person, rows), model
-    return model.unit(adjacency), model
+    return PrivacyUnit(adjacency, person, rows) if person is not None else trust.unit(adjacency), trust

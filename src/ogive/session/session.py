@@ -20,7 +20,7 @@ from ogive.session.statement import left, statement
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic
 from ogive.statistics.stored import read_estimate
-from ogive.trust import ONE_TABLE, Central, TrustModel
+from ogive.trust import Central, Simulation, TrustModel
 
 if TYPE_CHECKING:
     from ogive.ledger import Entry
@@ -46,7 +46,9 @@ class Session(Verbs):
         max_rows_per_person: How many of a person's records are kept, chosen at random.
         adjacency: Which data sets are adjacent. By default the account's own; for a new one REPLACE, or
             ADD_OR_REMOVE where a person may have several records.
-        trust: `Central`, or `Clear` to look at exact values, which spends and records nothing.
+        trust: Who would hold the data: the type of a trust model, such as `Central` or `Local`, or a `Simulation` of
+            one that needs options, such as `SecAgg` among so many parties. `Clear` looks at exact values, which
+            spends and records nothing.
         part: Name of the part of the data set that these records are, where it was declared to consist
             of parts and no person is in two of them.
         updated: Whether the records may be others than when the account was last used. What was spent
@@ -81,24 +83,21 @@ class Session(Verbs):
         person: str | None = None,
         max_rows_per_person: int = 1,
         adjacency: Adjacency | str | None = None,
-        trust: type[TrustModel] = Central,
+        trust: type[TrustModel] | Simulation = Central,
         part: str | None = None,
         updated: bool = False,
     ) -> None:
-        if trust not in ONE_TABLE:
-            *others, last = (model.__name__ for model in ONE_TABLE)
-            names = f"{', '.join(others)} or {last}"
-            raise ParameterError(f"trust must be {names} itself, to be made of the session's data, got {trust!r}")
-        self.name = name_of(data, name, lasting=ledger is not None and trust.private)
+        self._simulation = Simulation.of(trust)
+        private = self._simulation.private
+        self.name = name_of(data, name, lasting=ledger is not None and private)
         self._asked: Counter[str] = Counter()
         self._closed = False
         self._account: Account | None = None
         self._ledger: Ledger | None = None
-        self._ledger_is_own = trust.private and not isinstance(ledger, Ledger)
+        self._ledger_is_own = private and not isinstance(ledger, Ledger)
         self._records = Records.of(data)
-        model: Any = trust
-        self._trust: TrustModel = model(self._records, person=person, max_rows_per_person=max_rows_per_person)
-        if not trust.private:
+        self._trust = self._simulation.over(self._records, person=person, max_rows_per_person=max_rows_per_person)
+        if not private:
             plain = default_adjacency(None, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
             self.unit: PrivacyUnit = self._trust.unit(plain)
             return
@@ -148,7 +147,7 @@ class Session(Verbs):
             person=self.unit.person,
             max_rows_per_person=self.unit.max_rows_per_person,
             adjacency=self.unit.adjacency,
-            trust=type(self._trust),
+            trust=self._simulation,
             part=name,
             updated=updated,
         )

@@ -52,6 +52,24 @@ def _assumption(honest_parties_add: str) -> str:
     )
 
 
+def _check_number(parties: object) -> None:
+    """Refuse what is no number of parties."""
+    if isinstance(parties, bool) or not isinstance(parties, int) or not 2 <= parties <= MOST_PARTIES:
+        raise ParameterError(f"parties must be a whole number from 2 to {MOST_PARTIES}, got {parties!r}")
+
+
+def _honest(parties: int, colluding: int, dropouts: int) -> int:
+    """How many parties are sure to add their noise and keep it to themselves."""
+    for name, value in (("colluding", colluding), ("dropouts", dropouts)):
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < parties:
+            raise ParameterError(f"{name} must be a number of parties from 0 to {parties - 1}, got {value!r}")
+    if colluding + dropouts >= parties:
+        raise ParameterError(
+            f"colluding={colluding} and dropouts={dropouts} leave none of {parties} parties honest; one is needed"
+        )
+    return parties - colluding - dropouts
+
+
 class SecAgg:
     """Several parties who add up masked vectors; only the sum is ever seen.
 
@@ -100,6 +118,40 @@ class SecAgg:
         whole = "all" if chosen == len(parties) else f"at least {chosen}"
         verb = "adds" if chosen == 1 else "add"
         self.assumption = _assumption(f"{whole} of the {len(parties)} parties {verb}")
+
+    @classmethod
+    def simulated(
+        cls,
+        data: Any,
+        *,
+        parties: int,
+        colluding: int = 0,
+        dropouts: int = 0,
+        person: str | None = None,
+        max_rows_per_person: int = 1,
+    ) -> SecAgg:
+        """The model of one table that is dealt to so many parties, whose rows are chosen by a public hash.
+
+        Raises:
+            ParameterError: fewer than two parties, none of them honest, or too few records for all.
+            DataError: the records cannot be read.
+        """
+        _check_number(parties)
+        honest = _honest(parties, colluding, dropouts)
+        dealt = Records.of(data).bounded(person, max_rows_per_person).split(parties)
+        return cls(dealt, honest=honest, person=person, max_rows_per_person=max_rows_per_person)
+
+    @classmethod
+    def planned(cls, *, parties: int, colluding: int = 0, dropouts: int = 0) -> SecAgg:
+        """The model without any records, to be asked what it refuses.
+
+        Raises:
+            ParameterError: fewer than two parties, or none of them honest.
+        """
+        _check_number(parties)
+        model = cls.__new__(cls)
+        model.honest = _honest(parties, colluding, dropouts)
+        return model
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """One record of one party, or one person where a person column was named."""

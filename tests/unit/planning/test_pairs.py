@@ -213,7 +213,7 @@ def test_what_no_trust_model_serves_is_refused():
         ogive.plan(ogive.Roc("x", "y", (0, 1), bins=8), records=N, trust=Local)
     with pytest.raises(ParameterError, match="a mean over pairs needs at least two records, got 1"):
         ogive.plan(GINI, records=1, privacy=ONE)
-    shared = ogive.plan(GINI, records=N, privacy=ONE, trust=[Central, SecAgg])
+    shared = ogive.plan(GINI, records=N, privacy=ONE, trust=[Central, ogive.Simulation(SecAgg, parties=3)])
     assert [row.method for row in shared.rows if row.trust == "secagg"] == ["cells"]
 
 

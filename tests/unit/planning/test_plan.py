@@ -212,7 +212,7 @@ def test_what_the_trust_model_cannot_serve_is_left_out(trust):
 
 def test_no_records_are_read():
     class Unread(Central):
-        def __init__(self, data):
+        def __init__(self, data, *, person=None, max_rows_per_person=1):
             raise AssertionError("a plan must not open records")
 
     assert ogive.plan(STATISTIC, privacy=PureDP(1), records=RECORDS, trust=Unread).rows

@@ -1,0 +1,64 @@
+"""Options that say who holds the records, and how a trust model is made of them."""
+
+# annotations stay values here: the parser reads them off subclasses, whose modules do not have these names
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Group, Parameter
+
+from ogive.cli.converters import whole
+from ogive.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ogive.trust import Simulation
+
+HOLDERS = Group("Parties and servers", sort_key=2.5)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class HolderOptions:
+    """How many parties and servers there are, and how many of them need not be trusted."""
+
+    parties: Annotated[int | None, Parameter(converter=whole, group=HOLDERS)] = None
+    """Deal the records to so many organizations; under --trust servers without it each record has its own owner."""
+
+    colluding: Annotated[int | None, Parameter(converter=whole, group=HOLDERS)] = None
+    """With --trust secagg: how many parties may tell others all they know; none by default."""
+
+    dropouts: Annotated[int | None, Parameter(converter=whole, group=HOLDERS)] = None
+    """With --trust secagg: how many parties may leave before the end; none by default."""
+
+    servers: Annotated[int | None, Parameter(converter=whole, group=HOLDERS)] = None
+    """With --trust servers: how many there are, of which one has to be honest; two by default."""
+
+    upload: Annotated[str | None, Parameter(group=HOLDERS)] = None
+    """With --trust servers: keys or tables, which is what owners upload; by default the cheaper."""
+
+    def simulations(self, names: Sequence[str]) -> "list[Simulation]":
+        """The trust models of these names with their options, to be made of the records.
+
+        Raises:
+            ParameterError: there is no such model, an option fits none of them, or one is missing.
+        """
+        from ogive.trust import TRUST_MODELS, Simulation
+        from ogive.trust.simulation import options_of
+
+        known = {model.name: model for model in TRUST_MODELS}
+        for name in names:
+            if name not in known:
+                raise ParameterError(f"--trust must be one of {', '.join(known)}, got {name!r}")
+        said = {name: value for name, value in vars(self).items() if name in _OPTIONS and value is not None}
+        for option in said:
+            fitting = [name for name, model in known.items() if option in options_of(model)]
+            if not set(names) & set(fitting):
+                raise ParameterError(f"--{option} needs --trust {' or '.join(fitting)} beside it")
+        return [
+            Simulation(known[name], **{key: value for key, value in said.items() if key in options_of(known[name])})
+            for name in names
+        ]
+
+
+_OPTIONS = tuple(HolderOptions.__dataclass_fields__)

@@ -1,0 +1,117 @@
+"""Who holds the records, from the command line: every releasing command under several parties, and plans of them."""
+
+import json
+import tomllib
+
+import numpy as np
+import pytest
+from helpers.wording import speaks_python
+
+from ogive.cli import main
+from ogive.ledger import Ledger
+
+RNG = np.random.default_rng(3)
+N = 3_000
+RISK = RNG.random(N)
+ILL = RNG.random(N) < RISK
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    path = tmp_path_factory.mktemp("records") / "people.csv"
+    rows = "".join(f"{100 * risk:.2f},{risk:.4f},{int(ill)}\n" for risk, ill in zip(RISK, ILL, strict=True))
+    path.write_text("age,risk,ill\n" + rows)
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run a command: (status, standard output, standard error)."""
+
+    def run_it(*arguments):
+        status = main([str(argument) for argument in arguments])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_it
+
+
+AGE = ("--column", "age", "--bounds", "0", "100", "--bins", "16")
+AMONG_FOUR = ("--trust", "secagg", "--parties", "4", "--colluding", "1", "--dropouts", "1")
+COMMANDS = {
+    "ecdf": AGE,
+    "quantiles": (*AGE, "--probabilities", "0.5"),
+    "boxplot": AGE,
+    "roc": ("--score", "risk", "--bounds", "0", "1", "--bins", "16", "--label", "ill", "--negative", "0"),
+    "calibration": ("--probability", "risk", "--bins", "16", "--groups", "4", "--label", "ill", "--negative", "0"),
+    "ustat": ("--columns", "age", "--kernel", "gini", "--bounds", "0", "100", "--bins", "16"),
+    "bounds": ("--column", "age"),
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_releasing_command_deals_the_records_to_parties(command, table, run):
+    status, out, _ = run(command, table, *COMMANDS[command], "--epsilon", 5, *AMONG_FOUR, "--json")
+    assert status == 0
+    provenance = json.loads(out)["provenance"]
+    assert provenance["trust"] == "secagg"
+    assert "2 of the 4 parties" in provenance["assumption"]
+
+
+def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
+    books = ("--ledger", tmp_path / "b.db", "--limit-epsilon", 2)
+    command = ("ecdf", table, *AGE, "--epsilon", 1, *AMONG_FOUR)
+    first = run(*command, *books)
+    again = run(*command, *books)
+    assert first[0] == again[0] == 0
+    assert "asked before" in again[2]
+    assert first[1] == again[1]
+    with Ledger.open(tmp_path / "b.db") as ledger:
+        [account] = ledger.accounts()
+        assert str(account.spent) == "epsilon = 1"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--trust", "secagg"), "--trust secagg needs --parties, for example --parties 5"),
+        (("--parties", "5"), "--parties needs --trust secagg"),
+        (("--colluding", "1"), "--colluding needs --trust secagg beside it"),
+        (("--dropouts", "1", "--trust", "local"), "--dropouts needs --trust secagg beside it"),
+        (("--trust", "secagg", "--parties", "1"), "--parties must be a whole number from 2 to"),
+        (("--trust", "secagg", "--parties", "two"), "it must be a whole number, got 'two'"),
+        (("--trust", "secagg", "--parties", "3", "--colluding", "3"), "--colluding must be a number of parties from 0"),
+        (
+            ("--trust", "secagg", "--parties", "3", "--colluding", "2", "--dropouts", "1"),
+            "--colluding 2 and --dropouts 1 leave none of 3 parties honest",
+        ),
+        (("--trust", "secagg", "--parties", "2999"), "has too few records to deal to 2999 parties; use fewer"),
+    ],
+    ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
+)
+def test_what_does_not_fit_is_refused_in_one_line(words, message, table, run):
+    status, out, err = run("ecdf", table, *AGE, "--epsilon", 1, *words)
+    assert (status, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not speaks_python(err)
+
+
+def test_who_is_trusted_is_never_taken_from_settings(table, run, tmp_path, monkeypatch):
+    for name in ("trust", "parties", "colluding", "dropouts"):
+        file = tmp_path / "ogive.toml"
+        file.write_text(f'[ecdf]\n{name} = "1"\n')
+        assert name in tomllib.loads(file.read_text())["ecdf"]
+        monkeypatch.setenv("OGIVE_CONFIG", str(file))
+        status, _, err = run("ecdf", table, *AGE, "--epsilon", 1)
+        assert status == 2
+        assert f"say --{name} on the command line" in err
+
+
+def test_a_plan_compares_a_curator_with_parties(run):
+    words = ("plan", "ecdf", "--records", N, "--bounds", 0, 100, "--bins", 16, "--epsilon", 1)
+    status, out, err = run(*words, "--trust", "central", "secagg", "--parties", 4)
+    assert status == 0, err
+    assert "trust models central, secagg" in out
+    status, _, err = run(*words, "--trust", "central", "--parties", 4)
+    assert (status, "--parties needs --trust secagg" in err) == (2, True)
