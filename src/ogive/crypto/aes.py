@@ -1,0 +1,68 @@
+"""Expansion of secret, uniform 16-byte seeds by AES-128 under fixed public keys.
+
+Block b of the expansion of a seed s is the Matyas-Meyer-Oseas hash AES_b(s) xor s, one key a block: a pseudorandom
+generator where AES under a fixed key is modelled as a random permutation. AES_b(s) alone could be inverted, so
+`encrypt` is only ever used with the xor, which compiled loops do in the pass that reads its results.
+
+Keys are derived for every study, level and block, so that work spent on one does not help against another. With C seeds
+hashed under one key the security level is 128 - log2(C) bits. Nothing here hides anything from other programs on the
+same machine.
+
+Source:
+    Guo, Katz, Wang and Yu 2020; `crypto.md`, section 2.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+from ogive.crypto.labels import Label, digest, number
+
+KEY_BYTES = 16
+BLOCK_BYTES = 16
+
+
+class Block(IntEnum):
+    """What a block of an expanded seed is for."""
+
+    LEFT = 0
+    RIGHT = 1
+    VALUES = 2
+    LEAF = 3
+
+
+def block_key(study: bytes, level: int, block: Block) -> bytes:
+    """The public key of one block of one level.
+
+    Args:
+        study: Digest of the study.
+        level: Of the tree, from 0 at the root.
+        block: Which block of the expansion.
+
+    Returns:
+        16 bytes.
+    """
+    return digest(Label.COMPARISON_BLOCK, study, number(level), number(block), length=KEY_BYTES)
+
+
+class Permutation:
+    """AES-128 under one fixed key. Not for two threads at once.
+
+    Args:
+        key: 16 bytes.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        # every block of the array on its own, which is what a permutation of seeds is
+        self._encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
+
+    def encrypt(self, blocks: memoryview, out: memoryview) -> None:
+        """Encrypt every block on its own.
+
+        Args:
+            blocks: Bytes, whole blocks.
+            out: Where the results go, at its beginning; it must be longer than `blocks`, by a block.
+        """
+        self._encryptor.update_into(blocks, out)

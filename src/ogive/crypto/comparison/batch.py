@@ -1,0 +1,111 @@
+"""Many keys of one server, level by level: everything but the seeds of the roots is the same for both servers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.crypto.comparison.shape import KeyShape
+from ogive.crypto.comparison.wire import Parts, UInt8, UInt64, Values, pack, unpack
+from ogive.crypto.labels import Label, digest, number
+from ogive.errors import ParameterError
+
+__all__ = ["KeyBatch", "UInt8", "UInt64", "Values", "join"]
+
+
+@dataclass(frozen=True, eq=False)
+class KeyBatch:
+    """Keys of n clients for one server.
+
+    Fields:
+        shape: Of every key.
+        study: Digest of the study that they belong to, 32 bytes.
+        roots: Seeds, shape (n, 2); what makes this server's keys differ from the other's.
+        seeds: Seed corrections, shape (levels, n, 2).
+        values: Value corrections, shape (levels, n), elements of the group.
+        controls: Corrections of the control bits, shape (levels, n): bit 0 for the left child, bit 1 for the right.
+        leaves: Corrections of the leaf, shape (n, leaf_values).
+    """
+
+    shape: KeyShape
+    study: bytes
+    roots: UInt64
+    seeds: UInt64
+    values: Values
+    controls: UInt8
+    leaves: Values
+
+    def __len__(self) -> int:
+        """Number of clients."""
+        return len(self.roots)
+
+    def __getitem__(self, chosen: slice | NDArray[Any]) -> KeyBatch:
+        """Some of the keys: a slice (without a copy), or an array of indices or of truth values."""
+        return KeyBatch(
+            self.shape,
+            self.study,
+            self.roots[chosen],
+            self.seeds[:, chosen],
+            self.values[:, chosen],
+            self.controls[:, chosen],
+            self.leaves[chosen],
+        )
+
+    def to_bytes(self) -> bytes:
+        """The batch as bytes, in the format of `wire`.
+
+        Raises:
+            ParameterError: it has 2^32 keys or more.
+        """
+        parts = Parts(self.roots, self.seeds, self.values, self.controls, self.leaves)
+        return pack(self.shape, self.study, parts)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, shape: KeyShape, study: bytes) -> KeyBatch:
+        """Read a batch, believing nothing.
+
+        Args:
+            data: Any bytes.
+            shape: What keys of this study look like.
+            study: Digest of the study, 32 bytes.
+
+        Raises:
+            PeerError: the bytes are no batch of keys of this study; one line says why.
+        """
+        return cls(shape, study, *unpack(data, shape, study))
+
+    def shared_digest(self) -> bytes:
+        """Digest of all that both servers were given alike, which they compare before they evaluate; 32 bytes."""
+        levels = (
+            part[level].tobytes()
+            for level in range(self.shape.levels)
+            for part in (self.seeds, self.values, self.controls)
+        )
+        shape = (number(self.shape.arithmetic.number), number(self.shape.bits), number(self.shape.leaf_bits))
+        return digest(Label.COMPARISON_SHARED, self.study, *shape, number(len(self)), *levels, self.leaves.tobytes())
+
+
+def join(batches: Sequence[KeyBatch]) -> KeyBatch:
+    """Put the keys of several batches of one study and server into one, in their order.
+
+    Raises:
+        ParameterError: there are none, or they differ in shape or study.
+    """
+    if not batches:
+        raise ParameterError("batches must have at least one batch of keys")
+    first = batches[0]
+    if any((batch.shape, batch.study) != (first.shape, first.study) for batch in batches):
+        raise ParameterError("batches must be of one shape and one study")
+    return KeyBatch(
+        first.shape,
+        first.study,
+        np.concatenate([batch.roots for batch in batches]),
+        np.concatenate([batch.seeds for batch in batches], axis=1),
+        np.concatenate([batch.values for batch in batches], axis=1),
+        np.concatenate([batch.controls for batch in batches], axis=1),
+        np.concatenate([batch.leaves for batch in batches]),
+    )

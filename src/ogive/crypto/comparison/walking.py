@@ -1,0 +1,118 @@
+"""A walk over the prefixes of public points, for a chunk of keys at once: every distinct prefix is expanded once.
+
+All keys take the same path, so a block of a level is one call of AES for the whole chunk. The walk is depth-first: at
+most two states a level are held, whatever the number of points.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+
+from ogive.crypto.aes import BLOCK_BYTES, Block, Permutation, block_key
+from ogive.crypto.comparison.batch import KeyBatch, UInt8, UInt64
+from ogive.crypto.comparison.passes import flip_high
+from ogive.crypto.comparison.shape import KeyShape
+
+Total = TypeVar("Total")
+
+
+class Tally(Protocol[Total]):
+    """What is made of the values that a walk passes."""
+
+    def start(self) -> Total:
+        """The total at the root."""
+        ...
+
+    def descend(
+        self, level: int, side: int, total: Total, s: UInt64, t: UInt8, child: UInt64, t_child: UInt8, v: UInt64
+    ) -> Total:
+        """Turn an encrypted block into the child's seeds and control bits, and return the child's total."""
+        ...
+
+    def arrive(self, point: int, value: int, total: Total, s: UInt64, t: UInt8, v: UInt64) -> None:
+        """Take one value of a leaf, with which the point of that number is done."""
+        ...
+
+
+class _State:
+    """Seeds and control bits of a chunk of keys at one node, with room for AES to write into."""
+
+    def __init__(self, keys: int) -> None:
+        padded = np.empty(2 * keys + 2, np.uint64)
+        self.s = padded[: 2 * keys]
+        self.t = np.empty(keys, np.uint8)
+        self.room = padded.data.cast("B")
+        self.bytes = self.room[: keys * BLOCK_BYTES]
+
+
+class Walk:
+    """Buffers and keyed permutations for chunks of so many keys; one for each thread.
+
+    Args:
+        shape: Of the keys.
+        study: Digest of the study, 32 bytes.
+        keys: In a chunk.
+    """
+
+    def __init__(self, shape: KeyShape, study: bytes, keys: int) -> None:
+        self._shape = shape
+        blocks = (Block.LEFT, Block.RIGHT, Block.VALUES)
+        self._levels = [
+            [Permutation(block_key(study, level, block)) for block in blocks] for level in range(shape.levels)
+        ]
+        self._leaf = Permutation(block_key(study, shape.levels, Block.LEAF))
+        self._states = [(_State(keys), _State(keys)) for _ in range(shape.levels + 1)]
+        self._values = _State(keys)
+        self._flipped = _State(keys)
+
+    def run(self, batch: KeyBatch, points: Sequence[int], server: int, tally: Tally[Total]) -> None:
+        """Walk to all points.
+
+        Args:
+            batch: The chunk of keys.
+            points: Strictly increasing.
+            server: 0 or 1.
+            tally: What takes the values.
+        """
+        root = self._states[0][0]
+        root.s[:] = batch.roots.reshape(-1)
+        root.t[:] = server
+        self._points, self._tally = points, tally
+        self._visit(0, 0, len(points), root, tally.start())
+
+    def _visit(self, level: int, first: int, stop: int, at: _State, total: Any) -> None:
+        """Walk to the points numbered first, .., stop - 1, which share a prefix of `level` bits."""
+        if level == self._shape.levels:
+            self._arrive(first, stop, at, total)
+            return
+        position = self._shape.bits - 1 - level
+        middle = bisect_left(self._points, (self._points[first] >> position | 1) << position, first, stop)
+        permutations = self._levels[level]
+        values = self._values
+        permutations[Block.VALUES].encrypt(at.bytes, values.room)
+        children = []
+        for side, begin, end in ((0, first, middle), (1, middle, stop)):
+            if begin < end:
+                child = self._states[level + 1][side]
+                permutations[side].encrypt(at.bytes, child.room)
+                below = self._tally.descend(level, side, total, at.s, at.t, child.s, child.t, values.s)
+                children.append((begin, end, child, below))
+        for begin, end, child, below in children:
+            self._visit(level + 1, begin, end, child, below)
+
+    def _arrive(self, first: int, stop: int, at: _State, total: Any) -> None:
+        per_block, last = self._shape.per_block, None
+        seeds = at
+        for point in range(first, stop):
+            block, place = divmod(self._points[point] % self._shape.leaf_values, per_block)
+            if block != last:
+                if block:
+                    seeds = self._flipped
+                    flip_high(at.s, np.uint64(block), seeds.s)
+                self._leaf.encrypt(seeds.bytes, self._values.room)
+                last = block
+            self._tally.arrive(point, block * per_block + place, total, seeds.s, at.t, self._values.s)
