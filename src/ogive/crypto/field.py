@@ -1,8 +1,8 @@
 """Arithmetic modulo the Mersenne prime p = 2^61 - 1, exact, on uint64.
 
-Elements are uint64 below p. `add`, `subtract`, `multiply` and `reduce` are compiled scalar functions, to
-be called from compiled loops; the other functions take arrays. Since 2^61 = 1 modulo p, a product of
-two elements is folded by adding its high bits to its low 61: no division.
+Elements are uint64 below p. `add`, `subtract`, `multiply`, `reduce`, `accumulate` and `fold` are compiled scalar
+functions, to be called from compiled loops; the other functions take arrays. Since 2^61 = 1 modulo p, a product of two
+elements is folded by adding its high bits to its low 61: no division.
 
 A shared number is recovered whole if its magnitude stays below p / 2: see `decode`.
 """
@@ -29,7 +29,7 @@ P = (1 << 61) - 1
 _P = np.uint64(P)
 _BITS = np.uint64(61)
 _TOP = np.uint64(3)
-_ZERO = np.uint64(0)
+_ZERO, _EIGHT = np.uint64(0), np.uint64(8)
 
 
 def _type_high_word(typing: Any, x: Any, y: Any) -> Any:
@@ -74,6 +74,20 @@ def multiply(x: np.uint64, y: np.uint64) -> np.uint64:
     return folded - _P if folded >= _P else folded
 
 
+@njit(cache=True, nogil=True)
+def accumulate(low: np.uint64, high: np.uint64, x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
+    """A sum of 128 bits, in two words, with the product of two elements added; up to 64 products fit: see `fold`."""
+    added = x * y
+    found = low + added
+    return found, high + _high_word(x, y) + np.uint64(found < added)
+
+
+@njit(cache=True, nogil=True)
+def fold(low: np.uint64, high: np.uint64) -> np.uint64:
+    """A number of 128 bits, in two words, modulo p: 2^64 = 8."""
+    return add(reduce(low), multiply(reduce(high), _EIGHT))
+
+
 def _elementwise(function: Function) -> Function:
     """A compiled function of scalars, applied to arrays with broadcasting."""
     found: Function = vectorize(cache=True)(function)  # type: ignore[no-untyped-call]
@@ -104,6 +118,13 @@ def residues(words: Elements) -> UInt64:
     return reduce(words)  # type: ignore[arg-type,return-value]
 
 
+@_elementwise
+def _encoded(number: Int64) -> UInt64:
+    if number < 0:
+        return subtract(_ZERO, reduce(np.uint64(-number)))  # type: ignore[return-value]
+    return reduce(np.uint64(number))  # type: ignore[return-value]
+
+
 def total(elements: UInt64, *, axis: int = 0) -> UInt64:
     """The sum of elements along an axis, exact for up to 2^32 of them."""
     half = np.uint64(32)
@@ -125,9 +146,7 @@ def accept(words: UInt64) -> UInt64:
 
 def encode(numbers: ArrayLike) -> UInt64:
     """Signed whole numbers modulo p, from int64 of any magnitude."""
-    signed = np.asarray(numbers, dtype=np.int64)
-    magnitude = residues(np.abs(signed).view(np.uint64))
-    return np.where(signed < 0, differences(_ZERO, magnitude), magnitude)
+    return _encoded(np.asarray(numbers, dtype=np.int64))
 
 
 def decode(elements: UInt64) -> Int64:

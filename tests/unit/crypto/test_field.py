@@ -53,6 +53,19 @@ def test_reduces_any_word():
     assert field.residues(drawn).tolist() == [word % P for word in drawn.tolist()]
 
 
+@pytest.mark.parametrize("count", [0, 1, 2, 63, 64])
+def test_sums_of_up_to_64_products_fit_two_words(count):
+    x, y = np.random.default_rng(count).integers(0, P, (2, count), dtype=np.uint64)
+    for left, right in ((x, y), (np.full(count, P - 1, np.uint64),) * 2):
+        low = high = np.uint64(0)
+        for pair in zip(left, right, strict=True):
+            low, high = (np.uint64(word) for word in field.accumulate(low, high, *pair))
+        whole = sum(int(a) * int(b) for a, b in zip(left, right, strict=True))
+        assert int(high) << 64 | int(low) == whole
+        assert int(field.fold(low, high)) == whole % P
+    assert int(field.fold(np.uint64(2**64 - 1), np.uint64(2**64 - 1))) == (2**128 - 1) % P
+
+
 @pytest.mark.parametrize("axis", [0, 1])
 def test_totals_do_not_wrap(axis):
     table = np.full((300, 7), P - 1, dtype=np.uint64)
