@@ -1,0 +1,59 @@
+"""What secure aggregation takes of a party and of the server: bytes exactly, and seconds as predicted.
+
+Seconds are those of one core at the rates below, which `benchmarks/uploads.py` measures. Where nobody leaves, each
+party makes one mask for every neighbour and one of its own, and the server takes those away that did not cancel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ogive.crypto.aggregation.mailbox import SIGNED_BYTES
+from ogive.crypto.aggregation.messages import ADVERTISED_BYTES, CONFIRMED_BYTES, SEALED_BYTES
+from ogive.crypto.aggregation.sharing import SHARE_BYTES
+
+NUMBERS_PER_SECOND = 2.5e8
+"""Of a mask's stream, made and added to a vector."""
+
+PAIR_SECONDS = 5e-4
+"""For agreeing on secrets with one neighbour, sharing them, and checking what it signed."""
+
+
+@dataclass(frozen=True)
+class AggregationCost:
+    """What one sum takes.
+
+    Fields:
+        bytes_per_party: What a party sends that stays to the end.
+        bytes_per_server: What the server receives of all.
+        seconds: That one core of whoever has most to do computes.
+    """
+
+    bytes_per_party: int
+    bytes_per_server: int
+    seconds: float
+
+
+def aggregation_cost(
+    parties: int, length: int, *, dropouts: int = 0, neighbours: int | None = None, confirmed: bool = True
+) -> AggregationCost:
+    """Predict one sum from public numbers.
+
+    Args:
+        parties: How many there are.
+        length: Numbers in a vector.
+        dropouts: How many may leave; the more, the more masks the server has to make itself.
+        neighbours: With how many others each party shares masks; None for all.
+        confirmed: Whether parties confirm who is in the sum.
+    """
+    others = parties - 1 if neighbours is None else neighbours
+    sent = (
+        (SIGNED_BYTES + ADVERTISED_BYTES)
+        + (SIGNED_BYTES + others * SEALED_BYTES)
+        + (SIGNED_BYTES + 8 * length)
+        + (CONFIRMED_BYTES if confirmed else 0)
+        + (SIGNED_BYTES + (others + 1) * SHARE_BYTES)
+    )
+    party = others * PAIR_SECONDS + (others + 1) * length / NUMBERS_PER_SECOND
+    server = parties * PAIR_SECONDS + (parties + dropouts * others) * length / NUMBERS_PER_SECOND
+    return AggregationCost(sent, parties * sent, max(party, server))

@@ -1,0 +1,42 @@
+"""What secure aggregation takes: bytes as they are sent, and seconds that grow as the work does."""
+
+import numpy as np
+import pytest
+from helpers.aggregation import Session, settings
+
+from ogive.crypto.aggregation import choose_neighbours
+from ogive.crypto.aggregation.costs import aggregation_cost
+
+
+def sent_bytes(agreed):
+    """What each party sends in a whole session, by numbers."""
+    session = Session(agreed, np.zeros((len(agreed.parties), agreed.length), np.uint64))
+    sent = dict.fromkeys(session.parties, 0)
+    for _ in session.rounds:
+        for number, data in session.answers().items():
+            sent[number] += len(data)
+            session.server.receive(data)
+        session.close()
+    return sent
+
+
+@pytest.mark.parametrize(("parties", "length", "confirmed"), [(2, 1, True), (5, 100, True), (9, 33, False)])
+def test_bytes_are_those_that_are_sent(parties, length, confirmed):
+    cost = aggregation_cost(parties, length, confirmed=confirmed)
+    sent = sent_bytes(settings(parties, length=length, confirmed=confirmed))
+    assert set(sent.values()) == {cost.bytes_per_party}
+    assert cost.bytes_per_server == sum(sent.values())
+
+
+def test_bytes_with_neighbours_are_those_that_are_sent():
+    neighbours, threshold = choose_neighbours(60, dropouts=0, colluding=0)
+    agreed = settings(60, length=3, confirmed=False, neighbours=neighbours, threshold=threshold)
+    cost = aggregation_cost(60, 3, neighbours=neighbours, confirmed=False)
+    assert set(sent_bytes(agreed).values()) == {cost.bytes_per_party}
+
+
+def test_seconds_grow_with_pairs_numbers_and_those_who_leave():
+    few = aggregation_cost(10, 1000).seconds
+    assert aggregation_cost(100, 1000).seconds > 8 * few
+    assert aggregation_cost(10, 10**7).seconds == pytest.approx(10 * aggregation_cost(10, 10**6).seconds, rel=0.1)
+    assert aggregation_cost(10, 10**6, dropouts=3).seconds > 2 * aggregation_cost(10, 10**6).seconds
