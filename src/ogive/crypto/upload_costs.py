@@ -4,16 +4,16 @@ Two servers can be given a pair of comparison keys: short, but every threshold c
 servers can be given additive shares of a table with one number a cell: long, but thresholds are then sums. Which is
 cheaper follows from public numbers alone, so every party finds the same.
 
-Bytes are those of the uploads, without the headers of batches. Seconds are predicted for one core at the rates below.
-
-Source:
-    Boyle et al. 2021 for the keys; Boneh et al. 2021 for the check.
+Bytes are those of the uploads, without the headers of batches. Seconds are predicted for one core at the rates below,
+which `benchmarks/uploads.py` measures.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ogive.crypto.comparison import KeyShape
+from ogive.crypto.tables import ShareShape
 from ogive.errors import ParameterError
 
 KEYS, TABLES = "keys", "tables"
@@ -22,19 +22,17 @@ SEED_BYTES, ELEMENT_BYTES = 16, 8
 VERIFICATIONS = 16
 """How often the servers can check an upload, where nothing else is said."""
 
-BLOCKS_PER_SECOND = 3e8
+BLOCKS_PER_SECOND = 2.2e8
 """AES blocks of keys, with all that is done with them."""
 
-CELLS_PER_SECOND = 4e8
-"""Cells of a table: expanded from a seed, reduced and added up."""
+CELLS_PER_SECOND = 2e8
+"""Cells of a table: expanded from a seed and added up, or multiplied by two coefficients and added up."""
 
-PRODUCTS_PER_SECOND = 4e8
-"""Multiplications modulo 2^61 - 1 in the check."""
+PRODUCTS_PER_SECOND = 1e9
+"""Multiplications modulo 2^61 - 1."""
 
 BYTES_PER_SECOND = 125e6
 """What a line of 1 Gbit/s brings in."""
-
-_EARLY = 2  # levels of the tree that one leaf of values of 64 bits replaces
 
 
 @dataclass(frozen=True)
@@ -91,71 +89,43 @@ def upload_costs(
     ):  # fmt: skip
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    proofs = _Proofs(servers, verifications) if verified else None
-    tables = _cost(
+    proofs = verifications if verified else 0
+    tables = _tables(cells, clients, servers, proofs)
+    return (_keys(cells, min(points, cells - 1), clients, proofs), tables) if servers == 2 else (tables,)
+
+
+def _tables(cells: int, clients: int, servers: int, proofs: int) -> UploadCost:
+    shared = ShareShape(cells, squares=1, verifications=proofs)
+    explicit = ELEMENT_BYTES * shared.explicit
+    seconds = cells / CELLS_PER_SECOND
+    return UploadCost(
         TABLES,
-        clients,
-        uploaded=SEED_BYTES * (servers - 1) + ELEMENT_BYTES * cells,
-        received=ELEMENT_BYTES * cells,
-        seconds=cells / CELLS_PER_SECOND,
-        checked=cells,
-        proofs=proofs,
+        servers * SEED_BYTES + explicit,
+        clients * (SEED_BYTES + explicit + _exchanged(servers, proofs)),
+        clients * (2 * seconds if proofs else seconds),
     )
-    if servers != 2:
-        return (tables,)
-    bits = max(1, (cells - 1).bit_length())
-    keys = _cost(
+
+
+def _keys(cells: int, points: int, clients: int, proofs: int) -> UploadCost:
+    shape = KeyShape(group="field" if proofs else "ring64", bits=(cells - 1).bit_length())
+    material = ShareShape(0, squares=1, verifications=proofs)
+    seeds, explicit = (SEED_BYTES if proofs else 0), ELEMENT_BYTES * material.explicit
+    checking = 2 * (points + 1) / PRODUCTS_PER_SECOND if proofs else 0.0
+    return UploadCost(
         KEYS,
-        clients,
-        uploaded=2 * key_bytes(bits),
-        received=key_bytes(bits),
-        seconds=blocks_of_key(bits, min(points, cells - 1)) / BLOCKS_PER_SECOND,
-        checked=min(points, cells - 1) + 1,
-        proofs=proofs,
+        2 * (shape.key_bytes + seeds) + explicit,
+        clients * (shape.key_bytes + seeds + explicit + _exchanged(2, proofs)),
+        clients * (blocks_at(shape, points) / BLOCKS_PER_SECOND + checking),
     )
-    return keys, tables
 
 
-@dataclass(frozen=True)
-class _Proofs:
-    """What a check adds for each client: a seed for every server but the last, which gets the elements themselves."""
-
-    servers: int
-    verifications: int
-
-    @property
-    def received(self) -> int:
-        return 2 * ELEMENT_BYTES * self.verifications
-
-    @property
-    def uploaded(self) -> int:
-        return SEED_BYTES * (self.servers - 1) + self.received
-
-    @property
-    def exchanged(self) -> int:
-        """Bytes that a server gets from the others, two elements from each."""
-        return 2 * ELEMENT_BYTES * (self.servers - 1)
+def _exchanged(servers: int, proofs: int) -> int:
+    """Bytes that a server gets from the others to check one client once: two elements from each."""
+    return 2 * ELEMENT_BYTES * (servers - 1) if proofs else 0
 
 
-def _cost(
-    kind: str, clients: int, *, uploaded: int, received: int, seconds: float, checked: int, proofs: _Proofs | None
-) -> UploadCost:
-    if proofs is not None:
-        uploaded += proofs.uploaded
-        received += proofs.received + proofs.exchanged
-        seconds += 2 * checked / PRODUCTS_PER_SECOND
-    return UploadCost(kind, uploaded, clients * received, clients * seconds)
-
-
-def key_bytes(bits: int) -> int:
-    """Bytes of one server's key over 2^bits values, in a group of 64 bits."""
-    early = min(_EARLY, bits - 1)
-    return SEED_BYTES + (bits - early) * (SEED_BYTES + ELEMENT_BYTES + 1) + (ELEMENT_BYTES << early)
-
-
-def blocks_of_key(bits: int, points: int) -> int:
-    """AES blocks that evaluate one key at so many evenly spread points, each distinct prefix once."""
-    early = min(_EARLY, bits - 1)
-    prefixes = [min(1 << level, points) for level in range(bits - early + 1)]
-    leaves = min(points, 1 << (bits - min(1, early)))  # a block holds two values
+def blocks_at(shape: KeyShape, points: int) -> int:
+    """AES blocks that evaluate one key at so many evenly spread points; of points that are listed, the shape knows."""
+    prefixes = [min(1 << level, points) for level in range(shape.levels + 1)]
+    leaves = min(points, shape.domain // min(shape.per_block, shape.leaf_values))
     return sum(prefixes[1:]) + sum(prefixes[:-1]) + leaves

@@ -1,35 +1,67 @@
-"""What uploads cost: sizes and blocks of the specification, and a choice that follows the numbers."""
+"""What uploads cost: bytes as they are sent, blocks as they are walked, and a choice that follows the numbers."""
 
+import numpy as np
 import pytest
 
-from ogive.crypto.upload_costs import BYTES_PER_SECOND, blocks_of_key, cheapest_upload, key_bytes, upload_costs
+from ogive.crypto.comparison import KeyShape, generate
+from ogive.crypto.tables import ShareShape, one_hot_columns, share
+from ogive.crypto.upload_costs import BYTES_PER_SECOND, blocks_at, cheapest_upload, upload_costs
 from ogive.errors import ParameterError
 
-
-def test_a_key_of_16_bits_has_the_specified_size():
-    assert key_bytes(16) == 398
-
-
-def distinct_blocks(bits, points):
-    """Blocks one by one: every node that some point's path visits, for points that are evenly spread."""
-    early = min(2, bits - 1)
-    wanted = [number * 2**bits // points for number in range(points)]
-    visited = {(level, point >> (bits - level)) for point in wanted for level in range(bits - early + 1)}
-    below = sum(1 for level, _ in visited if level > 0)  # one block for the seed of every node but the root
-    inner = sum(1 for level, _ in visited if level < bits - early)  # and one for the value of every inner node
-    leaves = {(point >> early, point % 2**early // 2) for point in wanted}
-    return below + inner + len(leaves)
+STUDY = bytes(32)
+CLIENTS = 7
 
 
-@pytest.mark.parametrize("bits", [1, 2, 3, 6, 10])
-def test_blocks_are_those_of_the_nodes_that_are_visited(bits):
+def per_client(encode):
+    """Bytes that one more client adds to batches, without their headers."""
+    few, many = encode(CLIENTS), encode(2 * CLIENTS)
+    return [(len(b) - len(a)) // CLIENTS for a, b in zip(few, many, strict=True)]
+
+
+def keys(clients, cells, group):
+    shape = KeyShape(group=group, bits=(cells - 1).bit_length())
+    return [batch.to_bytes() for batch in generate(np.zeros(clients, np.int64), shape=shape, study=STUDY)]
+
+
+def shares(clients, cells, servers, verifications):
+    shape = ShareShape(cells, squares=1, verifications=verifications)
+    columns = one_hot_columns(np.zeros(clients, np.int64), cells=cells) if cells else np.zeros((0, clients), np.int64)
+    return [batch.to_bytes() for batch in share(columns, shape=shape, servers=servers, study=STUDY)]
+
+
+@pytest.mark.parametrize("cells", [2, 5, 64, 1000])
+@pytest.mark.parametrize("servers", [2, 3])
+@pytest.mark.parametrize("verifications", [0, 4])
+def test_bytes_are_those_of_what_clients_send(cells, servers, verifications):
+    costs = {
+        cost.kind: cost
+        for cost in upload_costs(cells, 1, CLIENTS, servers, verifications > 0, verifications=max(1, verifications))
+    }
+    exchanged = 2 * 8 * (servers - 1) if verifications else 0
+    sent = per_client(lambda clients: shares(clients, cells, servers, verifications))
+    assert costs["tables"].bytes_per_client == sum(sent)
+    assert costs["tables"].bytes_per_server == CLIENTS * (max(sent) + exchanged)
+    if servers == 2:
+        sent = per_client(lambda clients: keys(clients, cells, "field" if verifications else "ring64"))
+        if verifications:
+            material = per_client(lambda clients: shares(clients, 0, 2, verifications))
+            sent = [sum(both) for both in zip(sent, material, strict=True)]
+        assert costs["keys"].bytes_per_client == sum(sent)
+        assert costs["keys"].bytes_per_server == CLIENTS * (max(sent) + exchanged)
+    else:
+        assert list(costs) == ["tables"]
+
+
+@pytest.mark.parametrize("group", ["ring32", "field"])
+@pytest.mark.parametrize("bits", [1, 2, 3, 6, 12])
+def test_blocks_of_evenly_spread_points_are_those_that_are_walked(bits, group):
+    shape = KeyShape(group=group, bits=bits)
     for points in {1, 2, 2**bits // 2, 2**bits} - {0}:
-        assert blocks_of_key(bits, points) == distinct_blocks(bits, points)
-
-
-def test_blocks_of_points_that_are_no_power_of_two_are_within_a_few_of_the_nodes_visited():
-    for points in (3, 7, 100, 1000):
-        assert blocks_of_key(16, points) == pytest.approx(distinct_blocks(16, points), rel=0.02)
+        spread = [number * 2**bits // points for number in range(points)]
+        assert blocks_at(shape, points) == shape.blocks_to_evaluate(spread)
+    for points in {3, 7, 100} & set(range(2**bits)):
+        spread = [number * 2**bits // points for number in range(points)]
+        assert blocks_at(shape, points) == pytest.approx(shape.blocks_to_evaluate(spread), rel=0.03, abs=1)
 
 
 def test_few_cells_are_shared_as_a_table_and_many_as_keys():
@@ -49,23 +81,12 @@ def test_the_choice_is_the_one_that_takes_less_time_at_every_size():
             assert chosen.elapsed == times[chosen.kind]
 
 
-def test_three_servers_are_offered_tables_alone():
-    (only,) = upload_costs(1024, 100, 10, 3, True)
-    assert only.kind == "tables"
-    assert only == cheapest_upload(1024, 100, 10, 3, True)
-
-
-def test_bytes_of_a_client_and_a_server_add_up():
-    keys, tables = upload_costs(1024, 1023, 10, 2, False)
-    assert keys.bytes_per_client == 2 * (16 + 8 * 25 + 32)
-    assert keys.bytes_per_server == 10 * keys.bytes_per_client // 2
-    assert tables.bytes_per_client == 16 + 8 * 1024
-    assert tables.bytes_per_server == 10 * 8 * 1024
-    checked_keys, checked_tables = upload_costs(1024, 1023, 10, 2, True, verifications=4)
-    for plain, checked in ((keys, checked_keys), (tables, checked_tables)):
-        assert checked.bytes_per_client - plain.bytes_per_client == 16 + 4 * 16
-        assert checked.bytes_per_server - plain.bytes_per_server == 10 * (4 * 16 + 2 * 8)
-        assert checked.seconds > plain.seconds
+def test_points_make_keys_dearer_and_leave_tables_as_they_are():
+    (few_keys, few_tables), (many_keys, many_tables) = (upload_costs(4096, points, 100, 2, True) for points in (5, 500))
+    assert many_keys.seconds > 10 * few_keys.seconds
+    assert many_keys.bytes_per_client == few_keys.bytes_per_client
+    assert many_tables == few_tables
+    assert upload_costs(4096, 4095, 100, 2, True) == upload_costs(4096, 10**9, 100, 2, True)
 
 
 def test_costs_grow_with_clients_alone_as_they_do():
@@ -73,6 +94,11 @@ def test_costs_grow_with_clients_alone_as_they_do():
         assert one.bytes_per_client == many.bytes_per_client
         assert many.bytes_per_server == 1000 * one.bytes_per_server
         assert many.seconds == pytest.approx(1000 * one.seconds)
+
+
+def test_checking_costs_time():
+    for plain, checked in zip(upload_costs(64, 10, 1, 2, False), upload_costs(64, 10, 1, 2, True), strict=True):
+        assert checked.seconds > plain.seconds
 
 
 @pytest.mark.parametrize(
