@@ -89,39 +89,53 @@ def upload_costs(
     ):  # fmt: skip
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    proofs = verifications if verified else 0
-    tables = _tables(cells, clients, servers, proofs)
-    return (_keys(cells, min(points, cells - 1), clients, proofs), tables) if servers == 2 else (tables,)
+    material = ShareShape(0, squares=1, verifications=verifications) if verified else None
+    tables = upload_cost(tables=ShareShape(cells), material=material, clients=clients, servers=servers)
+    if servers != 2:
+        return (tables,)
+    shape = KeyShape(group="field" if verified else "ring64", bits=(cells - 1).bit_length())
+    points = min(points, cells - 1)
+    return upload_cost(keys=shape, points=points, material=material, clients=clients, servers=servers), tables
 
 
-def _tables(cells: int, clients: int, servers: int, proofs: int) -> UploadCost:
-    shared = ShareShape(cells, squares=1, verifications=proofs)
-    explicit = ELEMENT_BYTES * shared.explicit
-    seconds = cells / CELLS_PER_SECOND
-    return UploadCost(
-        TABLES,
-        servers * SEED_BYTES + explicit,
-        clients * (SEED_BYTES + explicit + _exchanged(servers, proofs)),
-        clients * (2 * seconds if proofs else seconds),
-    )
+def upload_cost(
+    *,
+    keys: KeyShape | None = None,
+    points: int = 0,
+    tables: ShareShape | None = None,
+    material: ShareShape | None = None,
+    clients: int,
+    servers: int,
+) -> UploadCost:
+    """What uploads of known shapes cost, and one answer from them.
 
-
-def _keys(cells: int, points: int, clients: int, proofs: int) -> UploadCost:
-    shape = KeyShape(group="field" if proofs else "ring64", bits=(cells - 1).bit_length())
-    material = ShareShape(0, squares=1, verifications=proofs)
-    seeds, explicit = (SEED_BYTES if proofs else 0), ELEMENT_BYTES * material.explicit
-    checking = 2 * (points + 1) / PRODUCTS_PER_SECOND if proofs else 0.0
-    return UploadCost(
-        KEYS,
-        2 * (shape.key_bytes + seeds) + explicit,
-        clients * (shape.key_bytes + seeds + explicit + _exchanged(2, proofs)),
-        clients * (blocks_at(shape, points) / BLOCKS_PER_SECOND + checking),
-    )
-
-
-def _exchanged(servers: int, proofs: int) -> int:
-    """Bytes that a server gets from the others to check one client once: two elements from each."""
-    return 2 * ELEMENT_BYTES * (servers - 1) if proofs else 0
+    Args:
+        keys: Of the comparison keys, where they are uploaded.
+        points: At how many of them keys are evaluated.
+        tables: Of the tables, where they are uploaded.
+        material: Of what is shared for verifications; None where nothing is verified.
+        clients: How many upload.
+        servers: How many there are.
+    """
+    uploaded, received, seconds = 0, 0, 0.0
+    for shape in (tables, material):
+        if shape is not None:
+            uploaded += servers * SEED_BYTES + ELEMENT_BYTES * shape.explicit
+            received += SEED_BYTES + ELEMENT_BYTES * shape.explicit
+    if keys is not None:
+        uploaded += servers * keys.key_bytes
+        received += keys.key_bytes
+        seconds += blocks_at(keys, points) / BLOCKS_PER_SECOND
+    if tables is not None:
+        seconds += tables.columns / CELLS_PER_SECOND
+    if material is not None:
+        opened = material.squares + 2 * material.products
+        received += ELEMENT_BYTES * (opened + 1) * (servers - 1)
+        if keys is not None:
+            seconds += 2 * (points + 1) / PRODUCTS_PER_SECOND
+        if tables is not None:
+            seconds += tables.columns / CELLS_PER_SECOND  # expanded once more, to be multiplied
+    return UploadCost(TABLES if keys is None else KEYS, uploaded, clients * received, clients * seconds)
 
 
 def blocks_at(shape: KeyShape, points: int) -> int:
