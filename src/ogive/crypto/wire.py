@@ -37,6 +37,7 @@ class Suite(IntEnum):
 
     AGGREGATION = 1
     SKETCH = 2
+    SERVERS = 3
 
 
 class Reader:

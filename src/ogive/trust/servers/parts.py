@@ -1,0 +1,141 @@
+"""What is in the uploads of some clients, as one server reads it: keys or tables, and material for verifications."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.crypto import field
+from ogive.crypto.comparison import KeyBatch, evaluate_sums
+from ogive.crypto.comparison.weighing import evaluate_weighed
+from ogive.crypto.labels import Label, digest
+from ogive.crypto.tables import ShareBatch, ShareShape
+from ogive.crypto.wire import Reader
+from ogive.errors import PeerError
+from ogive.queries import Int64
+from ogive.trust.servers.settings import Collected
+
+UInt64 = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The uploads of some clients.
+
+    Fields:
+        collected: What was to be uploaded.
+        server: Who reads.
+        keys: Comparison keys; None where tables or sums were uploaded.
+        tables: Those; None where keys were.
+        material: For verifications; None where there are none.
+    """
+
+    collected: Collected
+    server: int
+    keys: KeyBatch | None
+    tables: ShareBatch | None
+    material: ShareBatch | None
+
+    @classmethod
+    def read(cls, body: bytes, collected: Collected, server: int) -> Parts:
+        """Take the body of an upload apart.
+
+        Raises:
+            PeerError: it holds anything but what was to be uploaded, for one number of clients.
+        """
+        reader = Reader(body, "upload")
+        study, servers = collected.study, collected.uploads.servers
+
+        def part() -> bytes:
+            return reader.take(reader.number(8))
+
+        def shares(shape: ShareShape | None) -> ShareBatch | None:
+            if shape is None:
+                return None
+            return ShareBatch.from_bytes(part(), shape=shape, study=study, server=server, servers=servers)
+
+        keys = None
+        if collected.keys is not None:
+            keys = KeyBatch.from_bytes(part(), shape=collected.keys, study=study)
+        found = cls(collected, server, keys, shares(collected.tables), shares(collected.material))
+        reader.finish()
+        sizes = {len(each) for each in (found.keys, found.tables, found.material) if each is not None}
+        if len(sizes) != 1 or 0 in sizes:
+            raise PeerError("the parts of the upload are of different numbers of clients, or of none")
+        return found
+
+    @property
+    def clients(self) -> int:
+        """How many there are."""
+        held = self.tables if self.keys is None else self.keys
+        assert held is not None
+        return len(held)
+
+    def shared_digest(self) -> bytes:
+        """Digest of all that the servers have in common of these uploads."""
+        held = [each.shared_digest() for each in (self.keys, self.tables, self.material) if each is not None]
+        return digest(Label.SERVERS_UPLOAD, *held)
+
+    def sums(self, ends: Int64) -> UInt64:
+        """Shares of the records in every block and then of the sums of amounts, over all these clients."""
+        if self.keys is not None:
+            points = self.collected.points(ends)
+            if not points.size:
+                return self._blocks(np.empty(0, np.uint64))
+            return self._blocks(evaluate_sums(self.keys, points, server=self.server).astype(np.uint64))
+        assert self.tables is not None
+        return self._folded(self.tables.sums(), ends)
+
+    def weighed(self, ends: Int64, weights: UInt64) -> tuple[UInt64, UInt64]:
+        """Shares of public linear forms of each client's columns, shape (forms, n), and `sums`."""
+        if self.keys is not None:
+            found = evaluate_weighed(self.keys, self.collected.points(ends), weights, server=self.server)
+            return found.forms, self._blocks(found.sums)
+        assert self.tables is not None
+        return self.tables.project(weights), self.sums(ends)
+
+    def only(self, client: int) -> Parts:
+        """The upload of one of the clients."""
+        one = slice(client, client + 1)
+        keys = None if self.keys is None else self.keys[one]
+        tables = None if self.tables is None else self.tables[one]
+        return Parts(self.collected, self.server, keys, tables, None)
+
+    def _blocks(self, values: UInt64) -> UInt64:
+        """Records in blocks, from how many have a cell beyond each point: the differences, all clients at first."""
+        modulus = self.collected.modulus
+        everyone = np.array([self.clients if self.server == 0 else 0], np.uint64)
+        beyond = np.concatenate([everyone, values, np.zeros(1, np.uint64)])
+        return subtracted(beyond[:-1], beyond[1:], modulus)
+
+    def _folded(self, columns: UInt64, ends: Int64) -> UInt64:
+        """Cells added up in blocks, and the amounts."""
+        layout = self.collected.layout
+        starts = np.concatenate([[0], ends[:-1] + 1])
+        cells, amounts = columns[: layout.cells], columns[layout.cells : layout.cells + layout.groups]
+        low = np.add.reduceat(cells & np.uint64(0xFFFFFFFF), starts)
+        high = np.add.reduceat(cells >> np.uint64(32), starts)
+        wide = field.products(field.residues(high), np.uint64(1 << 32))
+        return np.concatenate([field.sums(field.residues(low), wide), amounts])
+
+
+def added(x: UInt64, y: UInt64, modulus: int) -> UInt64:
+    """Sums modulo 2^64 or the prime."""
+    return field.sums(x, y) if modulus == field.P else x + y
+
+
+def subtracted(x: UInt64, y: UInt64, modulus: int) -> UInt64:
+    """Differences modulo 2^64 or the prime."""
+    return field.differences(x, y) if modulus == field.P else x - y
+
+
+def residues(numbers: Int64, modulus: int) -> UInt64:
+    """Signed whole numbers modulo 2^64 or the prime."""
+    return field.encode(numbers) if modulus == field.P else np.ascontiguousarray(numbers).view(np.uint64)
+
+
+def signed(shares: UInt64, modulus: int) -> Int64:
+    """The whole numbers of least magnitude that have these residues."""
+    return field.decode(shares) if modulus == field.P else np.ascontiguousarray(shares).view(np.int64)

@@ -1,0 +1,105 @@
+"""What everybody knows of the uploads of one aggregate before anything is sent."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ogive.crypto.comparison import KeyShape
+from ogive.crypto.field import P
+from ogive.crypto.labels import Label, digest
+from ogive.crypto.sketch import AmountClaim, CellClaim, Claim, StepClaim
+from ogive.crypto.tables import ShareShape
+from ogive.queries import Int64
+from ogive.trust.servers.layout import Layout
+
+AUTO, KEYS, TABLES, SUMS = "auto", "keys", "tables", "sums"
+
+
+@dataclass(frozen=True)
+class Uploads:
+    """What clients upload, and to how many servers.
+
+    Fields:
+        servers: How many.
+        kind: "keys", "tables" or "sums"; "auto" until the aggregate is known.
+        verified: Whether servers check that every upload is that of one record.
+        verifications: How often they can.
+    """
+
+    servers: int
+    kind: str
+    verified: bool
+    verifications: int
+
+
+@dataclass(frozen=True)
+class Collected:
+    """The uploads of one aggregate: public, the same for clients, servers and analyst.
+
+    Fields:
+        layout: The cells.
+        uploads: What is uploaded, its kind decided.
+    """
+
+    layout: Layout
+    uploads: Uploads
+
+    @property
+    def keys(self) -> KeyShape | None:
+        """Of the comparison keys; None where tables or sums are uploaded."""
+        if self.uploads.kind != KEYS:
+            return None
+        group = "field" if self.uploads.verified else "ring64"
+        return KeyShape(group=group, bits=max(1, (self.layout.cells - 1).bit_length()))
+
+    @property
+    def tables(self) -> ShareShape | None:
+        """Of the tables or sums; None where keys are uploaded."""
+        layout, kind = self.layout, self.uploads.kind
+        if kind == KEYS:
+            return None
+        bits = layout.amount_bits
+        digits = 0 if bits is None or kind == SUMS else bits + 1
+        return ShareShape(layout.cells + layout.groups + digits)
+
+    @property
+    def material(self) -> ShareShape | None:
+        """Of what is shared for verifications; None where there are none."""
+        if not self.uploads.verified:
+            return None
+        claim = self.claim(np.arange(self.layout.cells))
+        return ShareShape(0, claim.squares, claim.products, self.uploads.verifications)
+
+    def points(self, ends: Int64) -> Int64:
+        """Where keys are evaluated to count records in blocks: at the last cell of every block but the last."""
+        return ends[:-1]
+
+    def claim(self, ends: Int64) -> Claim:
+        """What is verified before records in these blocks are counted."""
+        layout = self.layout
+        if self.uploads.kind == KEYS:
+            return StepClaim(self.points(ends))
+        if layout.amount_bits is not None:
+            return AmountClaim(layout.groups, layout.amount_bits)
+        return CellClaim(ends)
+
+    @property
+    def modulus(self) -> int:
+        """Shares add up modulo this."""
+        return P if self.keys is None else self.keys.modulus
+
+    @property
+    def study(self) -> bytes:
+        """Digest that binds every upload to this aggregate, these servers and this kind of upload; 32 bytes."""
+        public: dict[str, Any] = {
+            "aggregate": self.layout.aggregate.to_dict(),
+            "servers": self.uploads.servers,
+            "upload": self.uploads.kind,
+            "verified": self.uploads.verified,
+            "verifications": self.uploads.verifications,
+        }
+        return digest(Label.SERVERS_STUDY, json.dumps(public, sort_keys=True).encode())

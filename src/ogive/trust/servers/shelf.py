@@ -1,0 +1,39 @@
+"""Where a server keeps what clients uploaded: a file without a name, so that memory stays bounded."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+
+
+class Shelf:
+    """Messages in the order in which they came; gone when the server is."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile()  # noqa: SIM115
+        self._ends = [0]
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def append(self, message: bytes) -> None:
+        """Keep one more message."""
+        self._file.seek(self._ends[-1])
+        self._file.write(message)
+        self._ends.append(self._ends[-1] + len(message))
+
+    def __iter__(self) -> Iterator[bytes]:
+        """All messages, one at a time."""
+        for number in range(len(self)):
+            yield self[number]
+
+    def __getitem__(self, number: int) -> bytes:
+        """One message."""
+        start, end = self._ends[number : number + 2]
+        self._file.seek(start)
+        return self._file.read(end - start)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes are kept."""
+        return self._ends[-1]
