@@ -22,9 +22,11 @@ from ogive.noise.exact import (
     uniform_wide,
     word,
 )
-from ogive.noise.rounding import SMALLEST_VARIANCE, split_scale
+from ogive.noise.rounding import SMALLEST_VARIANCE, round_up_root, split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
+
+_SIGMA_STEPS = 1 << 20
 
 
 @njit(cache=True, error_model="numpy")
@@ -175,3 +177,16 @@ class DiscreteGaussian:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""
         return {"law": "discrete_gaussian", "sigma": str(self.sigma)}
+
+
+def sigma_of(variance: float) -> Fraction:
+    """The smallest sigma, up to rounding, whose law has at least this variance."""
+    if variance >= 9:
+        return round_up_root(Fraction(variance))
+    low = int(np.sqrt(variance) * _SIGMA_STEPS)
+    high = low + _SIGMA_STEPS  # the law of this sigma is wider
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = DiscreteGaussian(Fraction(middle, _SIGMA_STEPS)).variance >= variance
+        low, high = (low, middle) if enough else (middle, high)
+    return Fraction(high, _SIGMA_STEPS)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ogive.noise.base import Float64, Int64, RandomSource
 from ogive.noise.exact import Words, bernoulli_exp, bernoulli_inverse_e, expand, reciprocal, uniform, word
-from ogive.noise.rounding import SMALLEST_VARIANCE, split_scale
+from ogive.noise.rounding import SMALLEST_VARIANCE, round_up_scale, split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
 
@@ -123,3 +123,8 @@ class DiscreteLaplace:
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""
         return {"law": "discrete_laplace", "scale": str(self.scale)}
+
+
+def scale_of(variance: float) -> Fraction:
+    """The scale, rounded up, whose law has this variance: 1 / (2 sinh(1 / (2 scale))^2)."""
+    return round_up_scale(0.5 / math.asinh(math.sqrt(0.5 / variance)))

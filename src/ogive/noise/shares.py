@@ -8,10 +8,18 @@ nearly: the sum of H of them with variance s^2 each lies within the max-divergen
 of one with variance H s^2. Each share is drawn with a variance that is larger by the relative room 2^-28, and that
 noise makes up for tau, whatever the mechanism: its price, pure, zCDP or Gaussian, stays as it is for a single curator.
 
+Where s would be below 2, shares are Skellam variables, whose sums are Skellam again. One of variance mu costs at most
+
+    order d^2 (1 / (2 mu) + 7 / (4 mu^2))
+
+in Renyi divergence of any order above 1 for a change of d, so where that is order d^2 / (2 sigma^2) the price in zCDP
+stays as it is too. (A price in Gaussian DP has a sigma of at least 1000, whose shares are never so narrow.)
+
 Shares of more than H parties add further independent noise, which is post-processing.
 
 Source:
-    `docs/proofs/noise_shares.md`; Kairouz, Liu and Steinke 2021 for the sum of discrete Gaussians.
+    `docs/proofs/noise_shares.md`; Kairouz, Liu and Steinke 2021 for the sum of discrete Gaussians; Agarwal, Kairouz and
+    Liu 2021 for Skellam noise.
 """
 
 from __future__ import annotations
@@ -22,15 +30,20 @@ from typing import Any, TypeVar
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.base import Int64, Law, NodeNoise
-from ogive.noise.discrete_gaussian import DiscreteGaussian
-from ogive.noise.discrete_laplace import DiscreteLaplace
+from ogive.noise.discrete_gaussian import DiscreteGaussian, sigma_of
+from ogive.noise.discrete_laplace import DiscreteLaplace, scale_of
 from ogive.noise.polya import Polya
 from ogive.noise.rounding import round_up_root
+from ogive.noise.skellam import MIN_VARIANCE, Skellam
 
 MOST_PARTIES = 10_000
 LEAST_SIGMA = 2
-"""Of a share of Gaussian noise; with `ROOM` and at most `MOST_PARTIES` the proof needs no more."""
+"""Of a discrete Gaussian share; with `ROOM` and at most `MOST_PARTIES` the proof needs no more."""
 ROOM = Fraction(1, 1 << 28)
+
+_SKELLAM_UNIT = Fraction(1, 1 << 30)
+_WIDE = 3
+"""From this sigma on a discrete Gaussian has the variance of a continuous one."""
 
 
 def share_of(law: Law, honest: int) -> Law:
@@ -42,7 +55,7 @@ def share_of(law: Law, honest: int) -> Law:
 
     Raises:
         ParameterError: honest is out of range.
-        UnsupportedError: the law cannot be divided, or the shares would be too narrow; says what would work.
+        UnsupportedError: the law cannot be divided; says what would work.
     """
     if isinstance(honest, bool) or not isinstance(honest, int) or not 1 <= honest <= MOST_PARTIES:
         raise ParameterError(f"the number of honest parties must be from 1 to {MOST_PARTIES}, got {honest!r}")
@@ -52,34 +65,34 @@ def share_of(law: Law, honest: int) -> Law:
         return Polya(law.scale, Fraction(1, honest))
     if not isinstance(law, DiscreteGaussian):
         raise UnsupportedError(f"noise of the law {law.to_dict()['law']} cannot be drawn in shares; use trust central")
-    share = DiscreteGaussian(round_up_root(law.sigma**2 * (1 + ROOM) / honest))
-    if share.sigma < LEAST_SIGMA:
-        most = int(law.sigma**2 / LEAST_SIGMA**2)
-        fewer = f", or count on at most {most} honest parties" if most >= 1 else ""
-        raise UnsupportedError(
-            f"{honest} parties' shares of this Gaussian noise would be too narrow to add up to it: sigma "
-            f"{float(share.sigma):.3g}, and at least {LEAST_SIGMA} is needed; ask for PureDP{fewer}"
-        )
-    return share
+    variance = law.sigma**2 * (1 + ROOM) / honest
+    if variance >= LEAST_SIGMA**2:
+        return DiscreteGaussian(round_up_root(variance))
+    squared = law.sigma**2
+    skellam = (squared + round_up_root(squared * (squared + 14))) / 2
+    return Skellam(max(-(-skellam / honest // _SKELLAM_UNIT) * _SKELLAM_UNIT, MIN_VARIANCE))
 
 
 MeasuredT = TypeVar("MeasuredT")
 
 
-def widened(measured: MeasuredT, spread: Fraction) -> MeasuredT:
-    """The same measurements with noise of more variance: what they have where more parties than needed add a share.
+def widened(measured: MeasuredT, adding: int, honest: int) -> MeasuredT:
+    """The same measurements with the noise that they really have where so many parties add a share of 1/honest.
 
-    The sum of more shares of Laplace noise lies between Laplace and Gaussian noise; it is described as Laplace noise of
-    the same variance, whose tails are heavier.
+    It is described by a law of the same kind and the same variance. The sum of more shares of Laplace noise than needed
+    lies between Laplace and Gaussian noise, whose tails are lighter; that of Skellam shares is a little heavier than
+    Gaussian. The room in wide Gaussian shares is left out.
 
     Args:
         measured: A strategy or query, whose fields hold its laws.
-        spread: How many times the variance, at least 1.
+        adding: How many parties added a share, at least `honest`.
+        honest: How many shares make up the whole noise.
     """
-    if spread == 1:
-        return measured
     held: Any = measured
-    wider: MeasuredT = dataclasses.replace(held, **{field.name: _wider(value, spread) for field, value in _laws(held)})
+    fields = {field.name: _wider(value, adding, honest) for field, value in _laws(held)}
+    if all(getattr(held, name) == value for name, value in fields.items()):
+        return measured
+    wider: MeasuredT = dataclasses.replace(held, **fields)
     return wider
 
 
@@ -95,12 +108,20 @@ def _is_noise(value: Any) -> bool:
     return isinstance(value, DiscreteLaplace | DiscreteGaussian)
 
 
-def _wider(law: Any, spread: Fraction) -> Any:
+def _wider(law: Any, adding: int, honest: int) -> Any:
     if isinstance(law, tuple):
-        return tuple(_wider(each, spread) for each in law)
-    if isinstance(law, DiscreteGaussian):
+        return tuple(_wider(each, adding, honest) for each in law)
+    share = share_of(law, honest)
+    if isinstance(share, Skellam):
+        return DiscreteGaussian(sigma_of(adding * share.variance))
+    if adding == honest:
+        return law
+    spread = Fraction(adding, honest)
+    if isinstance(law, DiscreteLaplace):
+        return DiscreteLaplace(scale_of(float(spread) * law.variance))
+    if law.sigma >= _WIDE:
         return DiscreteGaussian(round_up_root(law.sigma**2 * spread))
-    return DiscreteLaplace(round_up_root(law.scale**2 * spread))
+    return DiscreteGaussian(sigma_of(float(spread) * law.variance))
 
 
 class ShareNodes:

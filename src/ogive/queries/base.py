@@ -14,7 +14,6 @@ import hashlib
 import json
 from collections.abc import Hashable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
@@ -109,13 +108,15 @@ class Answer:
         totals: Exact numbers of records where the adjacency makes them public: of all records, or of
             each class where labels are public; else None.
         noisy: False only where the trust model has no privacy.
-        spread: How many times the query's own variance the noise has, where more parties than needed add theirs.
+        adding: How many parties added noise of their own.
+        honest: How many of their shares make up the query's noise; with fewer than are added there is more of it.
     """
 
     values: Int64
     totals: tuple[int, ...] | None
     noisy: bool = True
-    spread: Fraction = Fraction(1)
+    adding: int = 1
+    honest: int = 1
 
     @property
     def total(self) -> int | None:
@@ -124,7 +125,7 @@ class Answer:
 
     def noise_of(self, measured: MeasuredT) -> MeasuredT:
         """The strategy or query that was answered, with the noise that the answer really has."""
-        return widened(measured, self.spread)
+        return widened(measured, self.adding, self.honest)
 
 
 def check_missing(binning: Binning, adjacency: Adjacency) -> None:

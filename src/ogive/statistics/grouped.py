@@ -123,7 +123,7 @@ def _split(query: Together, answer: Answer, known: bool) -> Iterator[Answer]:
         part = values[group] if isinstance(values, list) else values[start : start + size]
         start += size
         total = answer.totals[group] if known and answer.totals is not None else None
-        yield Answer(part, None if total is None else (total,), answer.noisy, answer.spread)
+        yield dataclasses.replace(answer, values=part, totals=None if total is None else (total,))
 
 
 def _shared_terms(

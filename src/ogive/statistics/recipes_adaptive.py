@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import ClassVar
 
@@ -92,7 +92,7 @@ class AdaptiveQuantiles:
             point = search.after(point, values[-1] / 2**plan.bits, answer.total)
         assert answer is not None, "a grid of two bins has a threshold to ask for"
         strategy = OpenedThresholds(task.size, tuple(points), plan.law, plan.bits)
-        whole = Answer(np.array(values, dtype=np.int64), answer.totals, answer.noisy, answer.spread)
+        whole = replace(answer, values=np.array(values, dtype=np.int64))
         return curve_from(whole, task.binning, strategy, task.terms, task.smooth)
 
     def energies(self, task: Task) -> tuple[float, ...]:

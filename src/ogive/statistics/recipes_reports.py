@@ -7,7 +7,7 @@ and smoothing a valid curve. Which hierarchy is taken follows from public number
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
@@ -161,4 +161,4 @@ def owners_answer(terms: Terms, binning: Binning = _BINNING) -> bool:
 def class_sums(answer: Answer, number: int, oracle: TreeOracle | UnaryOracle) -> Answer:
     """One class's reports of an answer about public classes, with their number."""
     sums: Int64 = answer.values[number]
-    return Answer(sums, (oracle.reports(sums),), answer.noisy, answer.spread)
+    return replace(answer, values=sums, totals=(oracle.reports(sums),))

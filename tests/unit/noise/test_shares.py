@@ -5,9 +5,13 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, Polya, Skellam
+from ogive.noise.discrete_gaussian import sigma_of
+from ogive.noise.discrete_laplace import scale_of
 from ogive.noise.shares import LEAST_SIGMA, MOST_PARTIES, ROOM, ShareNodes, share_of, widened
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies import design_path, design_tree
@@ -108,10 +112,6 @@ def test_one_honest_party_draws_the_whole_noise():
 
 
 def test_what_cannot_be_divided_is_refused_with_what_would_work():
-    with pytest.raises(UnsupportedError, match=r"sigma 1\.34, and at least 2 is needed; .* at most 4 honest"):
-        share_of(DiscreteGaussian(4.25), 10)
-    with pytest.raises(UnsupportedError, match=r"ask for PureDP$"):
-        share_of(DiscreteGaussian(1), 2)
     with pytest.raises(UnsupportedError, match="skellam cannot be drawn in shares; use trust central"):
         share_of(Skellam(4), 2)
     for honest in (0, MOST_PARTIES + 1, 2.0, True):
@@ -130,10 +130,34 @@ def test_shares_of_parties_are_independent_and_add_up_in_variance(law):
     assert np.sum(drawn, axis=0).var() == pytest.approx(law.variance, rel=0.06)
 
 
-def test_more_shares_than_needed_widen_every_law_of_a_strategy():
-    for privacy, design in ((PureDP(1), design_path), (ZeroConcentratedDP("0.1"), design_tree)):
+@pytest.mark.parametrize("adding", [4, 9, 40])
+def test_measurements_get_the_variance_that_their_noise_really_has(adding):
+    for privacy, design in (
+        (PureDP(1), design_path),
+        (PureDP(200), design_path),
+        (ZeroConcentratedDP("0.1"), design_tree),
+    ):
         strategy = design(64, privacy=privacy, adjacency=Adjacency.REPLACE)
-        assert widened(strategy, Fraction(1)) is strategy
-        wider = widened(strategy, Fraction(9, 4))
-        ratio = wider.variance(total_known=True)[:-1] / strategy.variance(total_known=True)[:-1]
-        assert ratio == pytest.approx(2.25, rel=0.01)
+        wider = widened(strategy, adding, 4)
+        for law, known in zip((level.law for level in wider.levels), strategy.levels, strict=True):
+            assert type(law) is type(known.law)
+            real = adding * share_of(known.law, 4).variance
+            assert real * (1 - 1e-7) <= law.variance <= real * (1 + 1e-4)
+
+
+def test_measurements_whose_noise_is_the_stated_one_stay_as_they_are():
+    for privacy, design in ((PureDP(1), design_path), (ZeroConcentratedDP("0.001"), design_tree)):
+        strategy = design(64, privacy=privacy, adjacency=Adjacency.REPLACE)
+        for parties in (1, 5):
+            assert widened(strategy, parties, parties) is strategy
+    narrow = design_tree(64, privacy=ZeroConcentratedDP(2), adjacency=Adjacency.REPLACE)
+    assert widened(narrow, 1, 1) is narrow
+    assert widened(narrow, 5, 5) != narrow  # shares of so narrow noise are Skellam variables, a little wider
+
+
+@given(st.floats(1e-9, 1e12))
+def test_laws_of_a_variance_have_it(variance):
+    assert DiscreteLaplace(scale_of(variance)).variance == pytest.approx(variance, rel=1e-6)
+    law = DiscreteGaussian(sigma_of(variance))
+    assert variance * (1 - 1e-9) <= law.variance
+    assert law.variance == pytest.approx(variance, rel=1e-3)

@@ -212,11 +212,11 @@ def test_parties_add_up_to_what_a_curator_has(adjacency, privacy):
     parts = [{name: column[start::3] for name, column in table.items()} for start in range(3)]
     query = design_cells(Cells(DOMAIN), privacy, PrivacyUnit(adjacency))
     exact = answered(query, Clear(table), adjacency)
-    for trust in (Central(table), SecAgg(parts), SecAgg(parts, honest=1)):
+    for trust in (Central(table), SecAgg(parts), SecAgg(parts, colluding=len(parts) - 1)):
         answer = answered(query, trust, adjacency)
         assert answer.totals == exact.totals
         noise = (answer.values - exact.values) / 2.0**query.bits
-        stated = cells.cumulants(query.law, query.bits, spread=float(answer.spread)).variance
+        stated = cells.cumulants(query.law, query.bits, spread=answer.adding / answer.honest).variance
         assert 0.25 < noise.var() / stated < 4  # 32 counts
         assert abs(noise.mean()) < 5 * np.sqrt(stated / 32)
 

@@ -198,7 +198,7 @@ def two_sample_variance(
 
 def _counts(query: CellsQuery, answer: Answer) -> tuple[Float64, Cumulants]:
     counts = np.ldexp(answer.values.astype(np.float64), -query.bits)
-    noise = cumulants(query.law, query.bits, spread=float(answer.spread)) if answer.noisy else NOTHING
+    noise = cumulants(query.law, query.bits, spread=answer.adding / answer.honest) if answer.noisy else NOTHING
     return counts, noise
 
 

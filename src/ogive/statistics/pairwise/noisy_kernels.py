@@ -168,7 +168,7 @@ def kernel_means(query: KernelQuery, answer: Answer) -> Means:
     Privacy: post-processing of noisy numbers.
     """
     totals = check_totals(answer.totals or ())
-    noises = _noises(query, float(answer.spread)) if answer.noisy else (NOTHING,) * len(query.laws)
+    noises = _noises(query, answer.adding / answer.honest) if answer.noisy else (NOTHING,) * len(query.laws)
     values, variances = [], []
     for number, (value, noise) in enumerate(zip(answer.values.tolist(), noises, strict=True)):
         exact = Fraction(value, 1 << query.bits)
