@@ -64,7 +64,7 @@ if TYPE_CHECKING:
         design_tree,
     )
     from ogive.streams import RunningTotal
-    from ogive.trust import Central, Clear, Collected, Local, SecAgg, Simulation
+    from ogive.trust import Central, Clear, Collected, Local, SecAgg, Servers, Simulation
 
 __version__ = "0.1.0"
 
@@ -118,6 +118,7 @@ _HOME = {
     "RunningTotal": "streams",
     "ScaleError": "errors",
     "SecAgg": "trust",
+    "Servers": "trust",
     "Simulation": "trust",
     "Session": "session",
     "UnsupportedError": "errors",
@@ -197,6 +198,7 @@ __all__ = [
     "RunningTotal",
     "ScaleError",
     "SecAgg",
+    "Servers",
     "Session",
     "Simulation",
     "UnsupportedError",

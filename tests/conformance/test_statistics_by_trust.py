@@ -19,9 +19,10 @@ from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
 from ogive.statistics.roc_estimate import RocEstimate
 from ogive.statistics.ustatistic_estimate import UstatisticEstimate
 from ogive.strategies import design_path, design_square_root
-from ogive.trust import TRUST_MODELS, Clear, Local, SecAgg
+from ogive.trust import TRUST_MODELS, Clear, Local, SecAgg, Servers
 
 SOURCE_KEY = bytes(range(32))
+ADDING = (SecAgg, Servers)
 GRANTS = (PureDP(1), ZeroConcentratedDP("0.5"), ApproxDP(1, "1e-6"))
 
 # one well-formed example of every statistic; the test below fails when a statistic has none
@@ -63,7 +64,7 @@ CASES = [
     for number, statistic in enumerate(EXAMPLES[kind.name])
     for trust in TRUST_MODELS
     # these are chosen by who sees all records; that parties who only add up refuse is tested with each of them
-    if not (trust is SecAgg and getattr(statistic, "method", None) in ("five_numbers", "selected"))
+    if not (trust in ADDING and getattr(statistic, "method", None) in ("five_numbers", "selected"))
     # reports have noise that cannot be turned off; see test_local.py
     if trust is not Local
 ]

@@ -6,8 +6,20 @@ from ogive.trust.clear import Clear
 from ogive.trust.collected import Collected
 from ogive.trust.local import Local
 from ogive.trust.secagg import SecAgg
+from ogive.trust.servers import Servers
 from ogive.trust.simulation import Simulation
 
-TRUST_MODELS: tuple[type[TrustModel], ...] = (Central, Clear, Local, SecAgg)
+TRUST_MODELS: tuple[type[TrustModel], ...] = (Central, Clear, Local, SecAgg, Servers)
 
-__all__ = ["TRUST_MODELS", "Central", "Clear", "Collected", "Local", "Opening", "SecAgg", "Simulation", "TrustModel"]
+__all__ = [
+    "TRUST_MODELS",
+    "Central",
+    "Clear",
+    "Collected",
+    "Local",
+    "Opening",
+    "SecAgg",
+    "Servers",
+    "Simulation",
+    "TrustModel",
+]

@@ -23,7 +23,7 @@ Source:
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any, ClassVar, Self
 
@@ -32,8 +32,9 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import LinearQuery, Query, ReportsQuery
 from ogive.records import Records
-from ogive.trust.base import NEEDS_OWNERS, Opening
+from ogive.trust.base import NEEDS_OWNERS, Opening, Traffic
 from ogive.trust.parties import count_parties, other_class_unknown, read_parties
+from ogive.trust.servers.costs import traffic
 from ogive.trust.servers.opening import ServersOpening
 from ogive.trust.servers.settings import AUTO, KEYS, SUMS, TABLES, Uploads
 
@@ -103,6 +104,7 @@ class Servers:
         tables = data if organizations else [data]
         self.parties = read_parties(tables, person=person, max_rows_per_person=max_rows_per_person)
         self.organizations = organizations
+        self.holders = len(self.parties)
         self.assumption = _assumption(self.uploads)
         self._progress = progress
 
@@ -127,6 +129,9 @@ class Servers:
         """Servers without any records, which can be asked what they would refuse and what answers would carry."""
         made = cls.__new__(cls)
         made.organizations = parties is not None
+        if parties is not None and (isinstance(parties, bool) or not isinstance(parties, int) or parties < 1):
+            raise ParameterError(f"parties must be a whole number of at least 1, got {parties!r}")
+        made.holders = 1 if parties is None else parties
         made.uploads = _checked(servers, upload, None, 16, organizations=made.organizations)
         made.assumption = _assumption(made.uploads)
         return made
@@ -137,6 +142,10 @@ class Servers:
         return self.uploads.servers
 
     honest: ClassVar[int] = 1
+
+    def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
+        """What clients upload and servers compute, with keys and with tables where both fit."""
+        return traffic(self.uploads, queries, self.holders if self.uploads.kind == SUMS else records)
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """One record, or one person where a person column was named."""

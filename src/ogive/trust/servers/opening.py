@@ -12,21 +12,20 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.crypto.labels import Label, digest
-from ogive.crypto.upload_costs import cheapest_upload
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
 from ogive.queries import Aggregate, Answer, Int64, LinearQuery, Query
-from ogive.queries.blocks import block_ends
 from ogive.records import Records
 from ogive.records.contributions import Contributions
 from ogive.trust.parties import naming, party_sums
 from ogive.trust.servers.analyst import add_answers
 from ogive.trust.servers.clients import upload, upload_sums
+from ogive.trust.servers.costs import decided
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.ranges import check_range
 from ogive.trust.servers.server import Exchange, Server
-from ogive.trust.servers.settings import AUTO, KEYS, SUMS, TABLES, Collected, Uploads
+from ogive.trust.servers.settings import SUMS, Collected, Uploads
 
 _CLIENTS = 1 << 14
 _NUMBERS = 1 << 22
@@ -141,18 +140,7 @@ class ServersOpening:
 
     def _decided(self, query: LinearQuery) -> Uploads:
         """What is uploaded of an aggregate, where that was left open: what costs least by public numbers."""
-        layout, uploads = Layout(query.aggregate), self._uploads
-        if layout.amount_bits is not None and uploads.kind in (AUTO, KEYS):
-            return dataclasses.replace(uploads, kind=TABLES)
-        if uploads.kind != AUTO:
-            return uploads
-        clients = sum(records.size for records in self._parties)
-        points = layout.ends(block_ends(query)).size - 1
-        cost = cheapest_upload(
-            max(2, layout.cells), max(1, points), clients, uploads.servers, uploads.verified,
-            verifications=uploads.verifications,
-        )  # fmt: skip
-        return dataclasses.replace(uploads, kind=cost.kind)
+        return decided(self._uploads, query, sum(records.size for records in self._parties))
 
     def _key(self, use: bytes, number: int = 0) -> bytes:
         info = b"ogive servers\n" + use + number.to_bytes(8, "big")

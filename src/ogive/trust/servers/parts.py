@@ -94,7 +94,8 @@ class Parts:
             found = evaluate_weighed(self.keys, self.collected.points(ends), weights, server=self.server)
             return found.forms, self._blocks(found.sums)
         assert self.tables is not None
-        return self.tables.project(weights), self.sums(ends)
+        forms, columns = self.tables.weighed(weights)
+        return forms, self._folded(columns, ends)
 
     def only(self, client: int) -> Parts:
         """The upload of one of the clients."""

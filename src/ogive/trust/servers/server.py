@@ -14,13 +14,13 @@ answer, and another set of clients gets other noise.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.sketch import Verifier, rejected
+from ogive.crypto.tables import ShareShape
 from ogive.crypto.tables.batch import Material
 from ogive.crypto.wire import Header, Inbox, Suite
 from ogive.errors import PeerError
@@ -142,8 +142,9 @@ class Server:
             raise PeerError(f"server {min(missing)} has not said which uploads it has")
         self._agreed = True
         if self.collected.material is not None:
-            material = cast(Any, _Material(self))
-            self._verifier = Verifier(material, session=self.session, uploads=self._set, random=self._random)
+            self._verifier = Verifier(
+                _Material(self, self.collected.material), session=self.session, uploads=self._set, random=self._random
+            )
 
     def prepare(self, query: LinearQuery) -> Exchange:
         """Count records in the blocks that a query tells apart, verifying the uploads where these are new.
@@ -248,9 +249,9 @@ class Server:
 class _Material:
     """Shares of the material of all uploads, read from the shelf when it is needed."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: Server, shape: ShareShape) -> None:
         self._server = server
-        self.shape = server.collected.material
+        self.shape = shape
         self.study = server.collected.study
         self.server = server._number
         self.servers = server.collected.uploads.servers
