@@ -192,8 +192,8 @@ class _Books:
                 "trust": trust.name,
             }
             if isinstance(trust, SecAgg):
-                # what was released counting on more honest parties is no answer to who counts on fewer
-                self._question["honest"] = [trust.honest, len(trust.parties)]
+                # what was released counting on fewer that collude is no answer to who counts on more
+                self._question["parties"] = list(dataclasses.astuple(trust.terms))
 
     @property
     def release_id(self) -> str:

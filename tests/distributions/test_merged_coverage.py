@@ -74,9 +74,12 @@ def test_bands_know_the_noise_of_parties_that_are_not_counted_on(privacy):
     for number in range(RELEASES):
         curve, counted = (
             ogive.release(
-                WISH, trust=ogive.SecAgg(SITES, honest=honest), privacy=privacy, source=KeyedSource.from_seed(number)
+                WISH,
+                trust=ogive.SecAgg(SITES, colluding=colluding),
+                privacy=privacy,
+                source=KeyedSource.from_seed(number),
             )
-            for honest in (1, 3)
+            for colluding in (2, 0)
         )
         hits += holds(curve, truth)
         fewer += holds(curve, truth, counted.strategy)

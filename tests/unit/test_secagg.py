@@ -1,19 +1,26 @@
-"""Several parties whose sum alone is seen: masks, noise, resuming, refusals, and the measured errors of sites."""
+"""Several parties whose sum alone is seen: noise, leaving, resuming, refusals, and the measured errors of sites."""
 
 import csv
+import dataclasses
 import gzip
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from helpers.data import shared_data
+from helpers.plain_sums import PlainSession
 
 import ogive
-from ogive.errors import DataError, ParameterError, UnsupportedError
-from ogive.noise import KeyedSource
+from ogive.crypto.aggregation import AggregationParty, Round
+from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
+from ogive.noise.shares import share_of
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
 from ogive.strategies import design_hats, design_projection, design_tree
 from ogive.trust import Central, Clear, SecAgg
+from ogive.trust.secagg import opening as opening_module
+from ogive.trust.secagg.modulus import largest_share, noise_bound
 
 BINS = 64
 WISH = ogive.Ecdf("x", (0, 100), bins=BINS)
@@ -31,47 +38,165 @@ def opening(tables=None, seed=1, **options):
     return SecAgg(tables or parties(), **options).open(Adjacency.REPLACE, source=SOURCE(seed))
 
 
+@pytest.fixture
+def plain_sums(monkeypatch):
+    """For statistics of the noise: sums added up in the open, which are the same and quicker."""
+    monkeypatch.setattr(opening_module, "Session", PlainSession)
+
+
 def test_masks_cancel_and_the_sum_is_all_records_plus_shares_that_make_up_the_noise():
     tables = parties()
     whole = {"x": np.concatenate([table["x"] for table in tables])}
     exact = Clear(whole).open(Adjacency.REPLACE, source=SOURCE(1)).answer(QUERY)
     found = opening(tables).answer(QUERY)
     assert found.totals == exact.totals == (1000,)
-    assert found.spread == 1
+    assert found.adding == found.honest
     noise = found.values - exact.values
     scale = np.concatenate([np.full(level.nodes, np.sqrt(level.law.variance)) for level in HATS.levels])
     assert 0.7 < np.sqrt(np.mean((noise / scale) ** 2)) < 1.3
 
 
-def test_noise_of_the_sum_follows_the_law_over_many_releases():
+def test_noise_of_the_sum_follows_the_law_over_many_releases(plain_sums):
     granted = ZeroConcentratedDP("0.001")
     query = CurveQuery(WISH.binning(), design_tree(BINS, privacy=granted, adjacency=Adjacency.REPLACE))
     tables = parties()
     exact = query.measure(np.sum([SecAgg(tables).parties[k].aggregate(query.aggregate) for k in range(3)], axis=0))
-    for honest, spread in ((3, 1), (1, 3)):
-        noise = np.array([opening(tables, seed, honest=honest).answer(query).values - exact for seed in range(60)])
+    for colluding, spread in ((0, 1), (2, 3)):
+        noise = np.array(
+            [opening(tables, seed, colluding=colluding).answer(query).values - exact for seed in range(60)]
+        )
         scale = np.concatenate([np.full(level.nodes, np.sqrt(level.law.variance)) for level in query.levels])
         # 60 x 90 draws or so: the mean square is known to about 2 percent
         assert np.mean((noise / scale) ** 2) == pytest.approx(spread, rel=0.1)
 
 
-def test_a_masked_vector_looks_uniform_and_says_nothing_by_itself():
-    started = opening()
-    sent = [started._masked(QUERY, started.context(QUERY), number) for number in range(3)]
-    for vector in sent:
-        # measurements and noise are far below 2^32; uniform words hardly ever are
-        assert (vector.view(np.int64).astype(float).__abs__() > 2.0**40).mean() > 0.9
-    two = (sent[0] + sent[1]).view(np.int64)
-    assert (np.abs(two.astype(float)) > 2.0**40).mean() > 0.9
-    assert np.abs((sent[0] + sent[1] + sent[2]).view(np.int64)).max() < 1 << 20
+@pytest.mark.parametrize("step", ["keys", "shares", "input", "confirm", "unmask"])
+def test_a_party_may_leave_at_every_step_and_counts_if_its_vector_came(step):
+    tables = parties()
+    trust = SecAgg(tables, dropouts=1, leaving={2: step})
+    assert trust.honest == 2
+    answer = trust.open(Adjacency.REPLACE, source=SOURCE(1)).answer(QUERY)
+    counted = step in ("confirm", "unmask")
+    held = tables if counted else [tables[0], tables[2]]
+    whole = {"x": np.concatenate([table["x"] for table in held])}
+    exact = Clear(whole).open(Adjacency.REPLACE, source=SOURCE(1)).answer(QUERY)
+    assert answer.totals == exact.totals == ((1000,) if counted else (800,))
+    assert answer.adding / answer.honest == (1.5 if counted else 1)
+    assert np.abs(answer.values - exact.values).max() < 500
 
 
-def test_pairs_and_measurements_have_masks_of_their_own():
-    started = opening()
-    context = started.context(QUERY)
-    masks = [started._mask(context, low, high, (50,)) for low, high in ((0, 1), (0, 2), (1, 2))]
-    masks.append(started._mask(context[::-1], 0, 1, (50,)))
-    assert len({mask.tobytes() for mask in masks}) == 4
+@pytest.mark.parametrize(
+    ("leaving", "words"),
+    [
+        ({2: "keys"}, "2 of 3 parties answered the step keys, and at least 3 are needed"),
+        ({2: "shares"}, "2 of 3 parties answered the step shares, and at least 3 are needed"),
+        ({2: "input"}, "2 of 3 parties answered the step input, and at least 3 are needed"),
+        ({2: "confirm", 1: "confirm"}, "1 of 3 parties answered the step confirm, and at least 2 are needed"),
+        ({2: "unmask", 1: "confirm"}, "1 of 3 parties answered the step unmask, and at least 2 are needed"),
+    ],
+)
+def test_if_more_leave_than_was_counted_on_there_is_no_sum(leaving, words):
+    trust = SecAgg(parties(), leaving=leaving)
+    with pytest.raises(PeerError, match=words):
+        ogive.release(WISH, trust=trust, privacy=PureDP(1))
+
+
+def test_a_party_that_leaves_between_two_measurements_ends_the_release():
+    wish = ogive.Quantiles("x", (0.5,), bounds=(0, 100), bins=64, method="bisection")
+    trust = SecAgg(parties(), dropouts=1)
+    started = trust.open(Adjacency.REPLACE, source=SOURCE(1))
+    first = started.answer(QUERY)
+    other = CurveQuery(WISH.binning(), design_tree(BINS, privacy=PureDP(1), adjacency=Adjacency.REPLACE))
+    started._leaving[2] = Round.INPUT
+    with pytest.raises(
+        PeerError, match=r"party 2 left after its records were in a sum of this release; .* start a new"
+    ):
+        started.answer(other)
+    # whoever was gone at the first measurement stays out of all
+    late = SecAgg(parties(), dropouts=1, leaving={2: "input"}).open(Adjacency.REPLACE, source=SOURCE(1))
+    assert late.answer(QUERY).totals == (800,)
+    late._leaving.clear()
+    assert late.answer(other).totals == (800,)
+    assert first.totals == (1000,)
+    found = ogive.release(wish, trust=SecAgg(parties(), dropouts=1, leaving={1: "shares"}), privacy=PureDP(1))
+    assert found.provenance.total == 700
+
+
+def test_who_is_in_the_sum_is_settled_before_anything_is_paid_or_opened():
+    tables = parties()
+    with ogive.Ledger.open() as ledger:
+        account = ledger.account("sites", unit=ogive.PrivacyUnit(Adjacency.REPLACE), limit=PureDP(2))
+        terms = {"privacy": PureDP(1), "ledger": account}
+        with pytest.raises(PeerError, match="at least 3 are needed"):
+            ogive.release(WISH, trust=SecAgg(tables, leaving={1: "input"}), **terms)
+        assert account.remaining == PureDP(2)
+        # the spend is made, nothing was published: others in the sum, or the same ones
+        with pytest.raises(PeerError, match="at least 2 are needed"):
+            ogive.release(WISH, trust=SecAgg(tables, dropouts=1, leaving={1: "unmask", 3: "confirm"}), **terms)
+        assert account.remaining == PureDP(1)
+        with pytest.raises(ReleaseMismatchError):
+            ogive.release(WISH, trust=SecAgg(tables, dropouts=1, leaving={1: "input"}), **terms)
+        done = ogive.release(WISH, trust=SecAgg(tables, dropouts=1), **terms)
+        assert done.total == 1000
+        assert account.remaining == PureDP(1)
+
+
+def test_masks_are_fresh_and_noise_is_not_when_a_release_goes_on(monkeypatch):
+    sent = []
+
+    def spying(party, data, vector):
+        sent.append((vector.tobytes(), kept(party, data, vector)))
+        return sent[-1][1]
+
+    kept = AggregationParty.mask
+    monkeypatch.setattr(AggregationParty, "mask", spying)
+    trust = SecAgg(parties())
+    first = trust.open(Adjacency.REPLACE, source=SOURCE(1))
+    answers = [
+        first.answer(QUERY),
+        first.answer(QUERY),
+        trust.resume(Adjacency.REPLACE, secret=first.secret).answer(QUERY),
+    ]
+    assert all(np.array_equal(answer.values, answers[0].values) for answer in answers)
+    assert len({vector for vector, _ in sent}) == 3
+    assert len({data for _, data in sent}) == 9
+
+
+def test_numbers_that_might_not_fit_are_refused_at_the_party(monkeypatch):
+    monkeypatch.setattr(opening_module, "largest_share", lambda laws, *, parties, honest: 250)
+    with pytest.raises(
+        DataError, match=r"^party 1: its numbers go beyond 250, so that the sum of all parties might not"
+    ):
+        opening().answer(QUERY)
+
+
+@pytest.mark.parametrize(
+    ("law", "adding", "honest"),
+    [
+        (DiscreteLaplace(40), 1, 1), (DiscreteLaplace(40), 7, 3), (DiscreteLaplace(3), 100, 1),
+        (DiscreteGaussian(40), 5, 5), (DiscreteGaussian(40), 10, 2), (DiscreteGaussian(3), 4, 2),
+    ],
+)  # fmt: skip
+def test_noise_stays_below_its_bound_but_for_a_chance_of_2_to_the_minus_40(law, adding, honest):
+    bound = noise_bound([law], adding=adding, honest=honest)
+    values = np.arange(-2 * bound, 2 * bound + 1)
+    share = np.exp(share_of(law, honest).log_probability(values))
+    # the characteristic function of the sum of `adding` shares, with values wrapped far beyond the bound
+    total = np.fft.fftshift(np.fft.ifft(np.fft.fft(np.fft.ifftshift(share / share.sum())) ** adding).real)
+    outside = np.abs(values) > bound
+    assert total[outside].sum() < 1e-11, "floating point cannot see 2^-40 itself"
+    # a bound of an eighth of that a variable is too small, which it can see
+    assert total[np.abs(values) > bound // (8 * -(-adding // honest))].sum() > 2.0**-40
+
+
+def test_so_much_noise_that_a_sum_might_wrap_is_refused():
+    law = DiscreteLaplace(2**47)
+    assert largest_share([law], parties=3, honest=3) > 2**60
+    assert largest_share([law], parties=10_000, honest=1) < 0
+    trust = SecAgg.planned(parties=2)
+    trust.terms = SimpleNamespace(parties=10_000, honest=1)
+    wide = dataclasses.replace(HATS, laws=(law,) * len(HATS.laws))
+    assert "might not fit in 64 bits" in trust.refusal(CurveQuery(WISH.binning(), wide))
 
 
 def test_the_same_secret_gives_the_same_answer_and_another_party_another_context():
@@ -81,7 +206,7 @@ def test_the_same_secret_gives_the_same_answer_and_another_party_another_context
     assert np.array_equal(first.answer(QUERY).values, again.answer(QUERY).values)
     assert first.context(QUERY) == again.context(QUERY)
     moved = [tables[1], tables[0], tables[2]]
-    fewer = SecAgg(tables, honest=2).resume(Adjacency.REPLACE, secret=first.secret)
+    fewer = SecAgg(tables, colluding=1).resume(Adjacency.REPLACE, secret=first.secret)
     for other in (SecAgg(moved).resume(Adjacency.REPLACE, secret=first.secret), fewer):
         assert other.context(QUERY) != first.context(QUERY)
 
@@ -99,8 +224,8 @@ def test_a_ledger_charges_once_and_a_question_asked_again_is_free():
 def test_fewer_honest_parties_cost_the_same_and_widen_error_and_band():
     tables = parties((4000, 4000, 4000, 4000))
     curves = [
-        ogive.release(WISH, trust=SecAgg(tables, honest=honest), privacy=PureDP("0.2"), source=SOURCE(3))
-        for honest in (4, 1)
+        ogive.release(WISH, trust=SecAgg(tables, colluding=colluding), privacy=PureDP("0.2"), source=SOURCE(3))
+        for colluding in (0, 3)
     ]
     assert curves[0].provenance.price == curves[1].provenance.price
     assert curves[1].rmse() == pytest.approx(2 * curves[0].rmse(), rel=0.01)
@@ -119,8 +244,8 @@ def test_every_statistic_that_asks_for_sums_knows_how_much_noise_there_is(seed):
         (ogive.HosmerLemeshow("p", "y", groups=4, bins=32), lambda fit: np.ptp(fit.groups[0].interval)),
     ):
         full, alone = (
-            ogive.release(wish, trust=SecAgg(tables, honest=honest), privacy=PureDP("0.1"), source=source)
-            for honest in (4, 1)
+            ogive.release(wish, trust=SecAgg(tables, colluding=colluding), privacy=PureDP("0.1"), source=source)
+            for colluding in (0, 3)
         )
         assert width(alone) > 1.1 * width(full), wish.name
 
@@ -173,9 +298,15 @@ def test_what_does_not_add_up_is_refused_with_what_would_work():
     [
         (parties()[:1], {}, "2 to 10000 parties, .* use Central"),
         ({"x": [1]}, {}, "parties must be a list"),
-        (parties(), {"honest": 0}, "honest must be a number of parties from 1 to 3, got 0"),
-        (parties(), {"honest": 4}, "from 1 to 3, got 4"),
-        (parties(), {"honest": 1.5}, r"from 1 to 3, got 1\.5"),
+        (parties(), {"colluding": -1}, "colluding must be a number of parties from 0 to 2, got -1"),
+        (parties(), {"dropouts": 3}, "dropouts must be a number of parties from 0 to 2, got 3"),
+        (parties(), {"colluding": 1.5}, r"from 0 to 2, got 1\.5"),
+        (parties(), {"colluding": 2, "dropouts": 1}, "leave none of 3 parties honest"),
+        (parties(), {"threshold": 1}, "threshold must be from 2 to 3 here, got 1"),
+        (parties(), {"threshold": 3, "dropouts": 1}, "threshold must be from 2 to 2 here, got 3"),
+        (parties(), {"threshold": True}, "threshold must be a number of parties, got True"),
+        (parties(), {"leaving": {4: "input"}}, "leaving must be like"),
+        (parties(), {"leaving": {1: "later"}}, "one of the steps keys, shares, input, confirm, unmask; got 1: 'later'"),
     ],
 )
 def test_parties_that_make_no_sense_are_refused(given, options, message):
@@ -184,22 +315,29 @@ def test_parties_that_make_no_sense_are_refused(given, options, message):
 
 
 @pytest.mark.parametrize(
-    ("honest", "words"),
-    [(None, "all of the 3 parties add their"), (2, "at least 2 of the 3 parties add"), (1, "at least 1 of the 3 part")],
+    ("options", "words"),
+    [
+        ({}, "all of the 3 parties add their"),
+        ({"dropouts": 1}, "at least 2 of the 3 parties add"),
+        ({"colluding": 2}, "at least 1 of the 3 part"),
+        ({"colluding": 1, "dropouts": 1}, "The server follows the protocol."),
+    ],
 )
-def test_a_release_says_how_many_honest_parties_its_guarantee_takes(honest, words):
-    curve = ogive.release(WISH, trust=SecAgg(parties(), honest=honest), privacy=PureDP(1))
+def test_a_release_says_how_many_honest_parties_its_guarantee_takes(options, words):
+    trust = SecAgg(parties(), **options)
+    assert ("The server follows" in trust.assumption) == (len(options) == 2)
+    curve = ogive.release(WISH, trust=trust, privacy=PureDP(1))
     assert words in curve.provenance.assumption
     assert words in str(ogive.Curve.from_json(curve.to_json()))
 
 
-def test_an_answer_that_counted_on_more_honest_parties_is_asked_anew_by_who_counts_on_fewer():
+def test_an_answer_that_counted_on_fewer_who_collude_is_asked_anew_by_who_counts_on_more():
     with ogive.Ledger.open() as ledger:
         account = ledger.account("sites", unit=ogive.PrivacyUnit(Adjacency.REPLACE), limit=PureDP(2))
         tables = parties()
         first, second, again = (
-            ogive.release(WISH, trust=SecAgg(tables, honest=honest), privacy=PureDP(1), ledger=account)
-            for honest in (3, 1, 1)
+            ogive.release(WISH, trust=SecAgg(tables, colluding=colluding), privacy=PureDP(1), ledger=account)
+            for colluding in (0, 2, 2)
         )
         assert account.remaining is None
     assert "at least 1 of the 3 parties" in second.provenance.assumption
@@ -245,7 +383,7 @@ def weights():
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
-def test_ten_sites_are_as_good_as_one_curator_when_only_their_sum_is_seen(epsilon):
+def test_ten_sites_are_as_good_as_one_curator_when_only_their_sum_is_seen(epsilon, plain_sums):
     """Root mean square noise of the whole curve over 600 releases each: the ratio is known to 1.5 percent."""
     values = weights()
     privacy = ogive.ApproxDP(epsilon, 1 / len(values) ** 1.5)

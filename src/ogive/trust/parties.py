@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ogive.errors import DataError, ParameterError
-from ogive.queries import Aggregate, Int64
+from ogive.queries import Aggregate, Int64, Label, Query
 from ogive.records import Records
+from ogive.records.labelled import columns_of
 
 
 @contextmanager
@@ -59,3 +60,10 @@ def party_sums(parties: Sequence[Records], aggregate: Aggregate) -> tuple[Int64,
         with naming(number):
             sums.append(records.aggregate(aggregate))
     return tuple(sums)
+
+
+def other_class_unknown(query: Query) -> str | None:
+    """Why owners of single records, or of some, cannot answer a query: they do not see what the other class is."""
+    if any(isinstance(column, Label) and column.negative is None for column in columns_of(query.aggregate)):
+        return "parties cannot compare which other class they mean; say the negative class, for example negative=0"
+    return None

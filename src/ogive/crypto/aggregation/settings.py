@@ -26,6 +26,22 @@ def least_threshold(parties: int, *, colluding: int, confirmed: bool) -> int:
     return max(colluding + 1, (parties + colluding) // 2 + 1 if confirmed else 1)
 
 
+def check_threshold(threshold: int, parties: int, dropouts: int, colluding: int, *, confirmed: bool) -> None:
+    """Check that so many holders of shares are enough for nobody too many, and that so many will stay.
+
+    Raises:
+        ParameterError: they are not; says what would be right.
+    """
+    least, most = least_threshold(parties, colluding=colluding, confirmed=confirmed), parties - dropouts
+    if least > most:
+        raise ParameterError(
+            f"{parties} parties cannot spare {dropouts} that leave where {colluding} may collude: {least} are needed "
+            "to open the sum; count on fewer that leave or collude"
+        )
+    if not least <= threshold <= most:
+        raise ParameterError(f"threshold must be from {least} to {most} here, got {threshold}")
+
+
 @dataclass(frozen=True)
 class AggregationSettings:
     """A study's secure aggregation: who takes part, what is added up, and how many may leave or collude.
@@ -83,7 +99,7 @@ class AggregationSettings:
                 "whose vector would be hidden; count on fewer"
             )
         if self.neighbours is None:
-            self._check_threshold(count)
+            check_threshold(self.threshold, count, self.dropouts, self.colluding, confirmed=self.confirmed)
         else:
             self._check_neighbours(count, self.neighbours)
 
@@ -101,16 +117,6 @@ class AggregationSettings:
         )  # fmt: skip
         fields = (self.study, *(number(value) for value in numbers), self.server, *self.parties)
         return digest(Label.AGGREGATION_SETTINGS, *fields)
-
-    def _check_threshold(self, count: int) -> None:
-        least = least_threshold(count, colluding=self.colluding, confirmed=self.confirmed)
-        if least > self.least:
-            raise ParameterError(
-                f"{count} parties cannot spare {self.dropouts} that leave where {self.colluding} may collude: "
-                f"{least} are needed to open the sum; count on fewer that leave or collude"
-            )
-        if not least <= self.threshold <= self.least:
-            raise ParameterError(f"threshold must be from {least} to {self.least} here, got {self.threshold}")
 
     def _check_neighbours(self, count: int, neighbours: int) -> None:
         if self.confirmed:

@@ -1,0 +1,200 @@
+"""Secure aggregation: several parties, of whose answers only the sum is seen.
+
+Roles: each party holds records of its own; the server sees one masked vector a party; the analyst sees the sum.
+
+    party     adds up its own records (`measure` of its aggregate, integers) and its share of the noise, then masks
+    server    adds up what it gets, modulo 2^64, and takes away the masks that are left with what parties tell it
+
+A vector that lacks even one honest party's is uniformly distributed. The noise is whole once `honest` parties have
+added theirs; the others' comes on top, so fewer honest parties mean more noise, by the number in the sum / honest in
+variance, and never a higher price.
+
+What is simulated here: all parties live in one process, which derives their noise from one secret of the release, so
+that a release that was cut off goes on with the same noise. The messages are those of `ogive.crypto.aggregation`.
+
+A release has one set of parties for all its measurements: one whose records are in some sums and not in others would
+not be hidden by the noise. One that leaves between two measurements ends the release.
+
+Source:
+    Bonawitz et al. 2017 for the protocol; `docs/proofs/noise_shares.md` for the noise; `ecdf.md`, section 8, rule 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from ogive.crypto.aggregation import Round
+from ogive.errors import ParameterError, UnsupportedError
+from ogive.noise.base import RandomSource
+from ogive.noise.shares import MOST_PARTIES, share_of
+from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.queries import LinearQuery, Query, ReportsQuery
+from ogive.records import Records
+from ogive.trust.base import NEEDS_OWNERS, Opening, Traffic
+from ogive.trust.parties import count_parties, other_class_unknown, read_parties
+from ogive.trust.secagg.modulus import largest_share
+from ogive.trust.secagg.opening import SecAggOpening
+from ogive.trust.secagg.terms import AggregationTerms, assumption
+from ogive.trust.secagg.traffic import traffic
+
+
+class SecAgg:
+    """Several parties who add up masked vectors; only the sum is ever seen.
+
+    Args:
+        parties: The records of each party, at least two; anything `Records.of` reads. No person is in two of them.
+        colluding: How many of the parties may tell each other and the server all that they know; none by default.
+        dropouts: How many parties may leave before the end; none by default. The more of either, the more noise each
+            party adds.
+        threshold: How many parties it takes to open the sum; the fewest that are safe by default.
+        leaving: For tests and demonstrations: party, numbered from 1 -> the step that it does not answer any more:
+            "keys", "shares", "input", "confirm" or "unmask". Those who leave before "confirm" are not in the sum.
+        person: Column that says whose record it is, where a person may have several; the same at every party.
+        max_rows_per_person: How many of a person's records are kept, chosen at random.
+
+    Raises:
+        ParameterError: there are fewer than two parties, two are the same, or too many may leave or collude.
+        DataError: a party's records cannot be read.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> sites = [{"age": np.random.default_rng(seed).integers(18, 90, size=2_000)} for seed in range(5)]
+        >>> age = ogive.Ecdf("age", bounds=(0, 120), grid="integers")
+        >>> trust = ogive.SecAgg(sites, colluding=1, dropouts=1)
+        >>> curve = ogive.release(age, trust=trust, privacy=ogive.PureDP(1))
+        >>> curve.total
+        10000
+    """
+
+    name: ClassVar[str] = "secagg"
+    private: ClassVar[bool] = True
+    assumption: str = assumption("the stated number of honest parties add")  # of the type itself
+
+    def __init__(
+        self,
+        parties: Sequence[Any],
+        *,
+        colluding: int = 0,
+        dropouts: int = 0,
+        threshold: int | None = None,
+        leaving: Mapping[int, str] | None = None,
+        person: str | None = None,
+        max_rows_per_person: int = 1,
+    ) -> None:
+        if not isinstance(parties, list | tuple) or not 2 <= len(parties) <= MOST_PARTIES:
+            raise ParameterError(
+                f"parties must be a list of the records of 2 to {MOST_PARTIES} parties, for example "
+                "[north, south]; for a single one use Central"
+            )
+        self.terms = AggregationTerms(len(parties), colluding, dropouts, threshold)
+        self.leaving = _rounds(leaving or {}, len(parties))
+        self.parties = read_parties(parties, person=person, max_rows_per_person=max_rows_per_person)
+        self.assumption = self.terms.assumption()
+
+    @classmethod
+    def simulated(
+        cls,
+        data: Any,
+        *,
+        parties: int,
+        colluding: int = 0,
+        dropouts: int = 0,
+        person: str | None = None,
+        max_rows_per_person: int = 1,
+    ) -> SecAgg:
+        """The model of one table that is dealt to so many parties, whose rows are chosen by a public hash.
+
+        Raises:
+            ParameterError: fewer than two parties, too many that leave or collude, or too few records for all.
+            DataError: the records cannot be read.
+        """
+        AggregationTerms(parties, colluding, dropouts)
+        dealt = Records.of(data).bounded(person, max_rows_per_person).split(parties)
+        return cls(
+            dealt, colluding=colluding, dropouts=dropouts, person=person, max_rows_per_person=max_rows_per_person
+        )
+
+    @classmethod
+    def planned(cls, *, parties: int, colluding: int = 0, dropouts: int = 0) -> SecAgg:
+        """The model without any records, to be asked what it refuses.
+
+        Raises:
+            ParameterError: fewer than two parties, or too many that leave or collude.
+        """
+        model = cls.__new__(cls)
+        model.terms = AggregationTerms(parties, colluding, dropouts)
+        return model
+
+    @property
+    def honest(self) -> int:
+        """How many parties are sure to add their noise to the sum and to keep it to themselves."""
+        return self.terms.honest
+
+    @property
+    def adding(self) -> int:
+        """How many parties add their share of the noise, if nobody leaves."""
+        return self.terms.parties
+
+    def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
+        """What parties send and compute: a secure aggregation for every question."""
+        return (traffic(self.terms, queries, adjacency),)
+
+    @property
+    def adding(self) -> int:
+        """How many parties add their share of the noise, if nobody leaves."""
+        return self.terms.parties
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """One record of one party, or one person where a person column was named."""
+        return PrivacyUnit(adjacency, self.parties[0].person, self.parties[0].max_rows_per_person)
+
+    def count(self) -> int:
+        """Records of all parties, after bounding."""
+        return count_parties(self.parties)
+
+    def refusal(self, query: Query) -> str | None:
+        """Answers that do not add up, and noise that cannot be drawn in shares."""
+        if isinstance(query, ReportsQuery):
+            return NEEDS_OWNERS
+        if not isinstance(query, LinearQuery):
+            return (
+                f"{query.method} needs all records in one place, and secure aggregation only adds up; "
+                "use trust central, or a method whose answers add up, such as path"
+            )
+        unknown = other_class_unknown(query)
+        if unknown is not None:
+            return unknown
+        laws = [level.law for level in query.levels]
+        try:
+            for law in set(laws):
+                share_of(law, self.honest)
+        except UnsupportedError as problem:
+            return str(problem)
+        if largest_share(laws, parties=self.terms.parties, honest=self.honest) < 1 << 32:
+            return "so much noise of so many parties might not fit in 64 bits; ask for a larger epsilon or rho"
+        return None
+
+    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
+        """Start a release with a fresh secret from the source."""
+        return self.resume(adjacency, secret=source.key())
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+        """Go on with a release from its secret."""
+        return SecAggOpening(self.parties, self.terms, self.leaving, adjacency, secret)
+
+
+def _rounds(leaving: Mapping[int, str], parties: int) -> dict[int, Round]:
+    """Who leaves when.
+
+    Raises:
+        ParameterError: there is no such party, or no such step.
+    """
+    steps = {round.name.lower(): round for round in Round}
+    for party, step in leaving.items():
+        if party not in range(1, parties + 1) or step not in steps:
+            raise ParameterError(
+                f"leaving must be like {{3: 'input'}}, with parties from 1 to {parties} and one of the steps "
+                f"{', '.join(steps)}; got {party!r}: {step!r}"
+            )
+    return {party: steps[step] for party, step in leaving.items()}

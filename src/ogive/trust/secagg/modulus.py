@@ -1,0 +1,51 @@
+"""Room for the sum: what parties add up, and the noise, must not wrap around 2^64.
+
+A wrapped sum would tell no more than an exact one, but it would be wrong by 2^64. The noise of one measurement exceeds
+`noise_bound` with probability below 2^-40; what is left of 2^63 is divided among the parties' exact integers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import ceil, isqrt
+
+from ogive.noise.base import Law
+from ogive.noise.discrete_laplace import DiscreteLaplace
+from ogive.noise.shares import share_of
+
+LARGEST = (1 << 63) - 1
+"""Sums are read as numbers in [-2^63, 2^63)."""
+_TAIL_BITS = 41
+_NATURAL = 0.6931471806  # log 2, rounded up
+
+
+def noise_bound(laws: Iterable[Law], *, adding: int, honest: int) -> int:
+    """What the noise of one measurement stays below but for a chance of 2^-40.
+
+    Args:
+        laws: Of the levels, of each of which a measurement gets one node's noise at most.
+        adding: How many parties add a share.
+        honest: How many shares make up a law.
+
+    Source:
+        Discrete Laplace noise of scale t exceeds T with probability below 2 exp(-T / t) / (1 + exp(-1 / t)), and m
+        parties' shares are part of a sum of ceil(m / h) such variables, independent and symmetric. Sums of discrete
+        Gaussians of variance v in all are subgaussian (Canonne, Kamath and Steinke 2020); Bernstein's inequality for
+        sums of Poisson variables of the same variance needs 20 more.
+    """
+    laws = tuple(laws)
+    extra = _TAIL_BITS + len(laws).bit_length()
+    total = 0
+    for law in laws:
+        if isinstance(law, DiscreteLaplace):
+            whole = -(-adding // honest)
+            total += whole * (ceil((extra + whole.bit_length()) * _NATURAL * law.scale) + 1)
+        else:
+            deviation = isqrt(ceil(share_of(law, honest).variance * adding * 1.01)) + 1
+            total += ceil((2 * extra * _NATURAL) ** 0.5 * deviation + extra)
+    return total
+
+
+def largest_share(laws: Iterable[Law], *, parties: int, honest: int) -> int:
+    """How large one party's exact integers may be; 0 or less if there is no room even for the noise."""
+    return (LARGEST - noise_bound(laws, adding=parties, honest=honest)) // parties

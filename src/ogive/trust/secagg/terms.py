@@ -1,0 +1,123 @@
+"""How many parties there are, how many may leave or collude, and what of the protocol follows from that."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ogive.crypto.aggregation import (
+    AggregationSettings,
+    check_threshold,
+    choose_neighbours,
+    least_threshold,
+)
+from ogive.errors import ParameterError
+from ogive.noise.shares import MOST_PARTIES
+
+ALL_PAIRS = 500
+"""Up to so many parties, each shares masks with all others."""
+
+
+@dataclass(frozen=True)
+class AggregationTerms:
+    """Terms of a secure aggregation, known before there are any records.
+
+    Fields:
+        parties: How many there are, 2 to `MOST_PARTIES`.
+        colluding: How many may tell all that they know.
+        dropouts: How many may leave.
+        wanted: Threshold that the user wants, or None.
+
+    Raises:
+        ParameterError: a number is out of range, or they do not fit together; says what would.
+    """
+
+    parties: int
+    colluding: int = 0
+    dropouts: int = 0
+    wanted: int | None = None
+
+    def __post_init__(self) -> None:
+        parties = self.parties
+        if isinstance(parties, bool) or not isinstance(parties, int) or not 2 <= parties <= MOST_PARTIES:
+            raise ParameterError(f"parties must be a whole number from 2 to {MOST_PARTIES}, got {parties!r}")
+        for name, value in (("colluding", self.colluding), ("dropouts", self.dropouts)):
+            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < parties:
+                raise ParameterError(f"{name} must be a number of parties from 0 to {parties - 1}, got {value!r}")
+        if self.honest < 1:
+            raise ParameterError(
+                f"colluding={self.colluding} and dropouts={self.dropouts} leave none of {parties} parties honest; "
+                "one is needed"
+            )
+        if self.wanted is not None and (isinstance(self.wanted, bool) or not isinstance(self.wanted, int)):
+            raise ParameterError(f"threshold must be a number of parties, got {self.wanted!r}")
+        if parties > ALL_PAIRS:
+            if self.wanted is not None:
+                raise ParameterError(
+                    f"of more than {ALL_PAIRS} parties each knows some others only, and the threshold follows from how "
+                    "many; leave it out"
+                )
+            choose_neighbours(parties, dropouts=self.dropouts, colluding=self.colluding)
+        elif self.wanted is not None:
+            check_threshold(self.wanted, parties, self.dropouts, self.colluding, confirmed=self.confirmed)
+
+    @property
+    def honest(self) -> int:
+        """How many are sure to be in the sum and to keep their noise to themselves."""
+        return self.parties - self.colluding - self.dropouts
+
+    @cached_property
+    def confirmed(self) -> bool:
+        """Whether the parties stand up to a server that lies: enough of them confirm the same list.
+
+        Not possible where too many may leave, or where parties are so many that each knows some others only.
+        """
+        least = least_threshold(self.parties, colluding=self.colluding, confirmed=True)
+        return self.parties <= ALL_PAIRS and least <= self.parties - self.dropouts
+
+    def settings(
+        self, *, study: bytes, parties: Sequence[bytes], server: bytes, length: int, totals: int
+    ) -> AggregationSettings:
+        """What all participants of one measurement agree on.
+
+        Args:
+            study: Digest of what is measured, 32 bytes.
+            parties: Public keys of the parties.
+            server: The server's public key.
+            length: Numbers in a vector.
+            totals: How many totals each party opens.
+        """
+        neighbours, threshold = None, self.wanted
+        if self.parties > ALL_PAIRS:
+            neighbours, threshold = choose_neighbours(self.parties, dropouts=self.dropouts, colluding=self.colluding)
+        elif threshold is None:
+            threshold = least_threshold(self.parties, colluding=self.colluding, confirmed=self.confirmed)
+        return AggregationSettings(
+            study,
+            tuple(parties),
+            server,
+            length,
+            threshold,
+            dropouts=self.dropouts,
+            colluding=self.colluding,
+            totals=totals,
+            confirmed=self.confirmed,
+            neighbours=neighbours,
+        )
+
+    def assumption(self) -> str:
+        """Whom one has to trust with what."""
+        whole = "all" if self.honest == self.parties else f"at least {self.honest}"
+        verb = "adds" if self.honest == 1 else "add"
+        server = "" if self.confirmed else "The server follows the protocol. "
+        return assumption(f"{whole} of the {self.parties} parties {verb}", server)
+
+
+def assumption(honest_parties_add: str, server: str = "") -> str:
+    """The words for some honest parties."""
+    return (
+        "Whoever sees only the sum of all parties' masked vectors learns only what is published, and so do colluding "
+        f"parties, as long as {honest_parties_add} their share of the noise and tell nobody. {server}"
+        "Each person's records lie with one party. The parties were simulated in one process, which saw everything."
+    )
