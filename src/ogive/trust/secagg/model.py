@@ -131,11 +131,6 @@ class SecAgg:
         """How many parties are sure to add their noise to the sum and to keep it to themselves."""
         return self.terms.honest
 
-    @property
-    def adding(self) -> int:
-        """How many parties add their share of the noise, if nobody leaves."""
-        return self.terms.parties
-
     def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
         """What parties send and compute: a secure aggregation for every question."""
         return (traffic(self.terms, queries, adjacency),)
