@@ -1,0 +1,400 @@
+"""Servers as they meet over bytes: uploads that lie, messages that do not belong, questions one after the other."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from ogive.crypto import comparison, field, tables
+from ogive.crypto.wire import Header, Suite
+from ogive.errors import PeerError, UnsupportedError
+from ogive.grids import Grid
+from ogive.noise import DiscreteLaplace
+from ogive.privacy import Adjacency, PureDP
+from ogive.queries import Binning, ClassBinning, CurveQuery, GroupSums, GroupSumsQuery, Label
+from ogive.queries.blocks import block_ends
+from ogive.records.contributions import Contributions
+from ogive.strategies import design_path, design_tree
+from ogive.trust.servers.analyst import add_answers
+from ogive.trust.servers.clients import CLIENTS, UPLOAD, upload, upload_sums
+from ogive.trust.servers.layout import Layout
+from ogive.trust.servers.opening import run
+from ogive.trust.servers.server import Server
+from ogive.trust.servers.settings import KEYS, SUMS, TABLES, Collected, Uploads
+
+SESSION = bytes(16)
+LABEL = Label("y", negative=(0,))
+BINNING = Binning("x", Grid.integers(0, 12))
+SIZE = 13
+SUMS_OF_GROUPS = GroupSums(Binning("p", Grid.explicit((0.25, 0.5, 1.0), low=0), outside="refuse"), LABEL, 3)
+REPLACE = Adjacency.REPLACE
+
+
+def collected(kind=KEYS, *, servers=2, verified=True, verifications=4, aggregate=BINNING):
+    return Collected(Layout(aggregate), Uploads(servers, kind, verified, verifications))
+
+
+def bytes_of(seed):
+    rng = np.random.default_rng(seed)
+    return rng.bytes
+
+
+def meet(settings, uploads, *, noise=True):
+    """Servers that got these uploads and agree on them."""
+    servers = [
+        Server(settings, number, session=SESSION, secret=bytes([number]) * 32, random=bytes_of(100 + number))
+        for number in range(settings.uploads.servers)
+    ]
+    for messages in uploads:
+        for server, message in zip(servers, messages, strict=True):
+            server.receive(message)
+    agree(servers)
+    return servers
+
+
+def agree(servers):
+    frozen = [server.freeze() for server in servers]
+    for number, server in enumerate(servers):
+        server.agree([messages[number] for messages in frozen if number in messages])
+
+
+def ask(servers, query):
+    run([server.prepare(query) for server in servers])
+    answers = [server.answer(query, REPLACE) for server in servers]
+    return add_answers(answers, servers[0].collected, session=SESSION, query=query)
+
+
+def whole(bins=SIZE):
+    return CurveQuery(BINNING, design_tree(bins, privacy=PureDP(1), adjacency=REPLACE))
+
+
+def opened(*points):
+    return CurveQuery(BINNING, design_path(SIZE, privacy=PureDP(1), adjacency=REPLACE), points)
+
+
+@pytest.fixture
+def silent(monkeypatch):
+    """Servers without noise."""
+
+    class Nothing:
+        def __init__(self, key, context):
+            pass
+
+        def values(self, law, level, nodes):
+            return np.zeros(nodes.shape, dtype=np.int64)
+
+    monkeypatch.setattr("ogive.trust.servers.server.DerivedNodes", Nothing)
+
+
+def uploads_of(settings, cells, amounts=None, *, size=7, seed=1):
+    random = bytes_of(seed)
+    cells = np.asarray(cells)
+    for batch, start in enumerate(range(0, len(cells), size)):
+        some = slice(start, start + size)
+        records = Contributions(cells[some], None if amounts is None else np.asarray(amounts)[some])
+        yield upload(settings, records, batch=batch, session=SESSION, random=random)
+
+
+KINDS = [(KEYS, 2, True), (KEYS, 2, False), (TABLES, 2, True), (TABLES, 3, True), (TABLES, 5, False)]
+
+
+@pytest.mark.parametrize(("kind", "count", "verified"), KINDS)
+@pytest.mark.parametrize(
+    "query", [whole(), opened(4), opened(0, 3, 11), opened(12)], ids=["tree", "one", "three", "end"]
+)
+def test_answers_are_exact_without_noise(kind, count, verified, query, silent):
+    cells = np.random.default_rng(5).integers(0, SIZE, size=40)
+    settings = collected(kind, servers=count, verified=verified)
+    servers = meet(settings, uploads_of(settings, cells))
+    expected = query.measure(np.bincount(cells, minlength=SIZE))
+    assert np.array_equal(ask(servers, query), expected)
+    assert np.array_equal(ask(servers, whole()), whole().measure(np.bincount(cells, minlength=SIZE)))
+    assert all(server.clients == 40 and not server.dropped.size for server in servers)
+
+
+@pytest.mark.parametrize("verified", [True, False])
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize("form", ["counts", "difference"])
+def test_amounts_are_added_up_exactly(count, verified, form, silent):
+    rng = np.random.default_rng(6)
+    amounts = np.concatenate([rng.integers(0, 9, size=30), [0, 8]])
+    cells = rng.integers(0, 2, size=32) * 3 + np.searchsorted([2, 4, 8], amounts)
+    settings = collected(TABLES, servers=count, verified=verified, aggregate=SUMS_OF_GROUPS)
+    servers = meet(settings, uploads_of(settings, cells, amounts))
+    sums = np.zeros((4, 3), dtype=np.int64)
+    for cell, amount in zip(cells.tolist(), amounts.tolist(), strict=True):
+        label, group = divmod(cell, 3)
+        sums[:, group] += (8 - amount, amount, 1 - label, label)
+    query = GroupSumsQuery(SUMS_OF_GROUPS, DiscreteLaplace(1), DiscreteLaplace(1), form)
+    assert np.array_equal(ask(servers, query), query.measure(sums))
+
+
+def test_sums_of_organizations_are_added_up_exactly(silent):
+    rng = np.random.default_rng(7)
+    for aggregate, shape in ((BINNING, (SIZE,)), (ClassBinning(BINNING, LABEL), (2, SIZE))):
+        settings = collected(SUMS, servers=3, verified=False, aggregate=aggregate)
+        held = [rng.integers(0, 1000, size=shape) for _ in range(4)]
+        random = bytes_of(8)
+        messages = [
+            upload_sums(settings, settings.layout.columns(sums), batch=batch, session=SESSION, random=random)
+            for batch, sums in enumerate(held)
+        ]
+        servers = meet(settings, messages)
+        run([server.prepare(_Plain(aggregate)) for server in servers])
+        query = _Plain(aggregate)
+        answers = [server.answer(query, REPLACE) for server in servers]
+        found = add_answers(answers, settings, session=SESSION, query=query)
+        assert np.array_equal(found, sum(held))
+
+
+class _Plain:
+    """A question for the aggregate itself."""
+
+    levels = ()
+
+    def __init__(self, aggregate):
+        self.aggregate = aggregate
+
+    def measure(self, sums):
+        return sums
+
+    def noise(self, nodes):
+        return np.zeros(self.aggregate.shape, dtype=np.int64)
+
+    def digest(self, sums, adjacency):
+        return b"plain"
+
+
+def test_records_that_count_nowhere_are_in_no_count(silent):
+    binning = dataclasses.replace(BINNING, missing="drop")
+    cells = np.array([0, -1, 5, 12, -1, 5])
+    for kind in (KEYS, TABLES):
+        settings = collected(kind, aggregate=binning)
+        servers = meet(settings, uploads_of(settings, cells))
+        query = dataclasses.replace(whole(), binning=binning)
+        expected = query.measure(np.bincount(cells[cells >= 0], minlength=SIZE))
+        assert np.array_equal(ask(servers, query), expected)
+
+
+def test_noise_is_that_of_every_server_and_the_same_whenever_asked():
+    cells = np.zeros(20, dtype=np.int64)
+    settings = collected()
+    servers = meet(settings, uploads_of(settings, cells))
+    first = ask(servers, opened(3, 7))
+    assert np.array_equal(first, ask(servers, opened(3, 7)))
+    assert first[0] == ask(servers, opened(3))[0]
+    both = ask(servers, opened(3, 4, 7))
+    assert (both[0], both[2]) == tuple(first)
+    again = meet(settings, uploads_of(settings, cells))
+    assert np.array_equal(first, ask(again, opened(3, 7)))
+    others = meet(settings, uploads_of(settings, cells, seed=2))  # another set of uploads has other noise
+    assert not np.array_equal(ask(others, whole()), ask(again, whole()))
+
+
+def test_noise_has_the_variance_of_all_servers(monkeypatch):
+    settings = collected(TABLES, servers=3, verified=False)
+    query = whole()
+    found = []
+    for seed in range(60):
+        servers = [
+            Server(settings, n, session=SESSION, secret=bytes([n, seed]) * 16, random=bytes_of(n)) for n in range(3)
+        ]
+        for messages in uploads_of(settings, np.zeros(2, np.int64), seed=seed):
+            for server, message in zip(servers, messages, strict=True):
+                server.receive(message)
+        agree(servers)
+        found.append(ask(servers, query) - query.measure(np.array([2, *[0] * 12])))
+    one = float(np.mean([level.law.variance for level in query.levels]))
+    ratio = np.var(found) / one
+    # some 60 * 25 draws of sums of three Laplace variables: a relative deviation of about 5 %; level below 10^-4
+    assert 3 * 0.8 < ratio < 3 * 1.2
+
+
+def test_the_last_verification_covers_all_that_may_be_asked_later(silent):
+    cells = np.random.default_rng(9).integers(0, SIZE, size=30)
+    settings = collected(verifications=2)
+    servers = meet(settings, uploads_of(settings, cells))
+    counts = np.bincount(cells, minlength=SIZE)
+    for point in (6, 2, 9, 1, 4):
+        assert np.array_equal(ask(servers, opened(point)), opened(point).measure(counts))
+
+
+def hostile(settings, alpha, payload):
+    """The message of a client whose key has another payload than 1."""
+    pair = comparison.generate(
+        np.array([alpha]), shape=settings.keys, study=settings.study, payloads=np.array([payload], dtype=np.uint64),
+        random=bytes_of(11),
+    )  # fmt: skip
+    nothing = np.empty((0, 1), np.int64)
+    shares = tables.share(nothing, shape=settings.material, servers=2, study=settings.study, random=bytes_of(12))
+    return packed(settings, [[each.to_bytes() for each in pair], [each.to_bytes() for each in shares]])
+
+
+def packed(settings, parts, batch=0):
+    made = []
+    for server, pieces in enumerate(zip(*parts, strict=True)):
+        header = Header(Suite.SERVERS, UPLOAD, settings.study, SESSION, CLIENTS, server, 0, batch)
+        made.append(header.message(b"".join(len(piece).to_bytes(8, "little") + piece for piece in pieces)))
+    return made
+
+
+def resent(messages, settings, batch):
+    """The same upload as another message of the session."""
+    made = []
+    for server, message in enumerate(messages):
+        header = Header(Suite.SERVERS, UPLOAD, settings.study, SESSION, CLIENTS, server, 0, batch)
+        made.append(header.message(message[84:]))
+    return made
+
+
+@pytest.mark.parametrize("payload", [2, 5, field.P - 1, field.P // 2])
+@pytest.mark.parametrize("alpha", [1, 6, 12])
+def test_a_key_that_counts_other_than_once_is_left_out(alpha, payload, silent):
+    cells = np.array([3, 3, 8, 0, 12])
+    settings = collected()
+    honest = list(uploads_of(settings, cells, size=2))
+    uploads = [hostile(settings, alpha, payload), *(resent(each, settings, n + 1) for n, each in enumerate(honest))]
+    servers = meet(settings, uploads)
+    assert np.array_equal(ask(servers, whole()), whole().measure(np.bincount(cells, minlength=SIZE)))
+    assert [server.dropped.tolist() for server in servers] == [[0], [0]]
+    assert servers[0].clients == 5
+    # left out for good, also of what is asked without another verification
+    assert np.array_equal(ask(servers, opened(5)), opened(5).measure(np.bincount(cells, minlength=SIZE)))
+
+
+def test_without_verification_one_client_changes_every_count(silent):
+    """Control: what verification is for."""
+    settings = collected(verified=False)
+    pair = comparison.generate(
+        np.array([6]), shape=settings.keys, study=settings.study, payloads=np.array([1000], dtype=np.uint64)
+    )
+    servers = meet(settings, [packed(settings, [[each.to_bytes() for each in pair]])])
+    counts = ask(servers, opened(2))
+    assert counts[0] == 1 - 1000
+
+
+def test_too_many_failures_stop_the_study():
+    settings = collected()
+    uploads = [resent(hostile(settings, 6, payload), settings, n) for n, payload in enumerate((2, 3, 4))]
+    servers = meet(settings, uploads)
+    with pytest.raises(UnsupportedError, match="3 of 3 clients failed the verification"):
+        ask(servers, whole())
+
+
+def test_a_damaged_upload_of_one_server_is_found_before_anything_is_evaluated():
+    settings = collected()
+    servers = [
+        Server(settings, number, session=SESSION, secret=bytes(32), random=bytes_of(number)) for number in range(2)
+    ]
+    first, second = next(uploads_of(settings, [3, 4]))
+    spot = 84 + 8 + 49 + 2 * 16 + 3  # in the corrections of the keys
+    servers[0].receive(first)
+    servers[1].receive(second[:spot] + bytes([second[spot] ^ 4]) + second[spot + 1 :])
+    with pytest.raises(PeerError, match="has other uploads"):
+        agree(servers)
+
+
+def test_uploads_that_do_not_belong_are_refused_and_change_nothing(silent):
+    settings = collected()
+    cells = np.array([1, 2, 3])
+    uploads = list(uploads_of(settings, cells, size=1))
+    servers = [
+        Server(settings, number, session=SESSION, secret=bytes(32), random=bytes_of(number)) for number in range(2)
+    ]
+    other_study = next(uploads_of(collected(verifications=5), [1]))
+    other_session = upload(settings, Contributions(np.array([1])), batch=0, session=b"s" * 16, random=bytes_of(1))
+    wrong = [
+        (uploads[0][1], "another receiver"),
+        (uploads[1][0], "the next upload is number 0"),
+        (other_study[0], "another study"),
+        (other_session[0], "another session"),
+        (uploads[0][0][:-1], "ends after"),
+        (uploads[0][0] + b"x", "too long"),
+        (b"", "ends after"),
+    ]
+    for message, match in wrong:
+        with pytest.raises(PeerError, match=match):
+            servers[0].receive(message)
+    for messages in uploads:
+        for server, message in zip(servers, messages, strict=True):
+            server.receive(message)
+    with pytest.raises(PeerError, match=r"number 3, and this is number 0|received before"):
+        servers[0].receive(uploads[0][0])
+    agree(servers)
+    with pytest.raises(PeerError, match="the set of uploads is closed"):
+        servers[0].receive(uploads[0][0])
+    assert np.array_equal(ask(servers, whole()), whole().measure(np.bincount(cells, minlength=SIZE)))
+
+
+def test_any_bytes_are_an_upload_or_refused():
+    """Every front of a message, every flipped bit, and noise: refused, or read as shares of something."""
+    settings = collected(verifications=1)
+    message = next(uploads_of(settings, [5]))[0]
+    rng = np.random.default_rng(13)
+    forged = [message[:length] for length in range(len(message))]
+    for spot in range(8 * len(message)):
+        changed = bytearray(message)
+        changed[spot // 8] ^= 1 << spot % 8
+        forged.append(bytes(changed))
+    forged += [rng.bytes(size) for size in range(0, 700, 7)]
+    read = 0
+    for data in forged:
+        server = Server(settings, 0, session=SESSION, secret=bytes(32), random=bytes_of(1))
+        try:
+            server.receive(data)
+        except PeerError:
+            continue
+        read += 1
+    assert 0 < read < len(forged)
+
+
+def test_answers_that_do_not_belong_are_refused():
+    settings = collected()
+    servers = meet(settings, uploads_of(settings, [1, 2, 3]))
+    query = whole()
+    run([server.prepare(query) for server in servers])
+    first, second = (server.answer(query, REPLACE) for server in servers)
+    large = second[:-8] + field.P.to_bytes(8, "little")
+    for answers, match in (
+        ([first], "server 1 has not answered"),
+        ([first, first], "answered twice|received before"),
+        ([first, second[:-1]], "ends after|length"),
+        ([first, large], "below the modulus"),
+        ([first, b"x" * len(second)], "does not begin"),
+    ):
+        with pytest.raises(PeerError, match=match):
+            add_answers(answers, settings, session=SESSION, query=query)
+    with pytest.raises(PeerError, match="another session"):
+        add_answers([first, second], settings, session=b"s" * 16, query=query)
+
+
+@pytest.mark.parametrize("kind", [KEYS, TABLES])
+def test_one_servers_answers_and_uploads_look_the_same_whatever_the_records_are(kind):
+    """Bytes of a server's uploads are uniform: frequencies of their values are alike for two sets of records."""
+    settings = collected(kind, verified=False)
+    counts = []
+    for value in (0, 12):
+        uploads = uploads_of(settings, np.full(4000, value), size=4000, seed=value + 1)
+        found = [np.bincount(np.frombuffer(message[200:], np.uint8), minlength=256) for message in next(uploads)]
+        counts.append(np.array(found))
+    for server in range(2):
+        one, other = counts[0][server].astype(float), counts[1][server].astype(float)
+        total = one + other
+        used = total > 0
+        chi = float((((one - other) ** 2)[used] / total[used]).sum())
+        # 255 degrees of freedom: above 360 with a chance below 10^-5
+        assert chi < 360
+    shown = np.array([np.bincount([value] * 4000 + list(range(256)), minlength=256) for value in (0, 12)], dtype=float)
+    assert (((shown[0] - shown[1]) ** 2) / shown.sum(axis=0)).sum() > 360  # control: cells in clear
+
+
+def test_several_questions_share_the_blocks_that_were_counted(silent):
+    cells = np.random.default_rng(15).integers(0, SIZE, size=25)
+    counts = np.bincount(cells, minlength=SIZE)
+    settings = collected(TABLES, servers=3)
+    servers = meet(settings, uploads_of(settings, cells))
+    for points in itertools.permutations((1, 5, 10), 2):
+        query = opened(*sorted(points))
+        assert np.array_equal(ask(servers, query), query.measure(counts))
+        assert set(block_ends(query)) <= set(range(SIZE))
