@@ -37,6 +37,6 @@ def check_range(query: LinearQuery, *, records: int, servers: int, modulus: int)
             fits = False
     if not fits:
         raise UnsupportedError(
-            f"sums of {records} records and their noise may leave the range of the servers' numbers; "
+            "sums of so many records and their noise may leave the range of the servers' numbers; "
             "ask for fewer fractional bits or for more privacy loss, or use trust central"
         )
