@@ -1,5 +1,7 @@
 """Secure aggregation in one process: parties that leave when they are told to, and messages that tests may change."""
 
+import copy
+
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -121,3 +123,31 @@ class Session:
         for number in self.server.included:
             total = [(a + int(b)) % 2**64 for a, b in zip(total, self.vectors[number - 1], strict=True)]
         return total
+
+
+def stored(party: AggregationParty, *, forgetful: bool = False) -> AggregationParty:
+    """A party as it would be stored at this moment, and started again later.
+
+    What it noted for good is in the same outside memory, unless that forgets.
+    """
+    made = copy.copy(party)
+    made._mailbox = _mailbox(party)
+    if forgetful:
+        made._first = lambda token: True
+    return made
+
+
+def stored_server(server: AggregationServer) -> AggregationServer:
+    """A server that may be spoilt without harm to the one it is made of."""
+    made = copy.copy(server)
+    for name in ("_received", "_keys", "_totals", "_masked"):
+        setattr(made, name, copy.copy(getattr(server, name)))
+    made._mailbox = _mailbox(server)
+    return made
+
+
+def _mailbox(owner):
+    made = copy.copy(owner._mailbox)
+    made._inbox = copy.copy(made._inbox)
+    made._inbox._seen = set(made._inbox._seen)
+    return made
