@@ -27,8 +27,7 @@ from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
 from ogive.statistics.stored import read_estimate
-from ogive.trust.base import Opening, TrustModel
-from ogive.trust.secagg import SecAgg
+from ogive.trust.base import Distributed, Opening, TrustModel
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
@@ -191,9 +190,9 @@ class _Books:
                 "unit": unit.to_dict(),
                 "trust": trust.name,
             }
-            if isinstance(trust, SecAgg):
+            if isinstance(trust, Distributed):
                 # what was released counting on fewer that collude is no answer to who counts on more
-                self._question["parties"] = list(dataclasses.astuple(trust.terms))
+                self._question["terms"] = dataclasses.asdict(trust.terms)
 
     @property
     def release_id(self) -> str:

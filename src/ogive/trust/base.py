@@ -8,11 +8,13 @@ twice is the same answer.
 
 from __future__ import annotations
 
-from typing import ClassVar, Protocol, runtime_checkable
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, Query
+from ogive.queries import Answer, LinearQuery, Query
 
 NEEDS_OWNERS = "these are reports that every record's owner randomizes; use trust local, or a method without reports"
 """Why those who hold records do not answer a query for reports."""
@@ -83,3 +85,49 @@ class TrustModel(Protocol):
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
         """Go on with a release from its secret; the caller compares contexts before asking anything."""
         ...
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """What a release takes of machines where no single one sees the records, from public numbers alone.
+
+    Fields:
+        upload: What goes up: "vectors", or from clients of servers "keys", "tables" or "sums".
+        bytes_per_party: What each party, or client, sends.
+        bytes_per_server: What the busiest server receives, of parties and of other servers.
+        seconds: That one core computes at whoever has most to do; a prediction.
+    """
+
+    upload: str
+    bytes_per_party: int
+    bytes_per_server: int
+    seconds: float
+
+
+@runtime_checkable
+class Distributed(Protocol):
+    """What a trust model tells besides, in which several add noise and send each other bytes."""
+
+    @property
+    def terms(self) -> Any:
+        """What is agreed beforehand, frozen plain data; what was released under other terms is another answer."""
+        ...
+
+    @property
+    def adding(self) -> int:
+        """How many add noise, if nobody leaves."""
+        ...
+
+    @property
+    def honest(self) -> int:
+        """How many shares of the noise make up the whole; with fewer than are added there is more of it."""
+        ...
+
+    def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
+        """What all these questions take together, in every way that fits; the one that would be taken comes first."""
+        ...
+
+
+def shares_of(model: TrustModel) -> tuple[int, int]:
+    """How many add noise, and how many shares of it make up the whole; one and one where a single party adds it."""
+    return (model.adding, model.honest) if isinstance(model, Distributed) else (1, 1)

@@ -137,6 +137,11 @@ class Servers:
         return made
 
     @property
+    def terms(self) -> Uploads:
+        """What is uploaded, and to how many servers."""
+        return self.uploads
+
+    @property
     def adding(self) -> int:
         """How many servers add noise; each adds the whole."""
         return self.uploads.servers

@@ -1,0 +1,167 @@
+"""Servers as a trust model: what they accept, what they refuse, and releases that go on."""
+
+import numpy as np
+import pytest
+
+import ogive
+from ogive import Adjacency, Clear, Ecdf, PureDP, Servers
+from ogive.errors import DataError, ParameterError, ReleaseMismatchError, UnsupportedError
+from ogive.noise import KeyedSource
+from ogive.queries import Binning, CurveQuery
+from ogive.strategies import design_path, design_projection
+from ogive.trust.servers.ranges import check_range
+from ogive.trust.servers.settings import SUMS, TABLES
+
+AGE = Ecdf("age", (0, 120), grid="integers")
+KEY = bytes(range(32))
+
+
+def table(seed=1, size=300):
+    rng = np.random.default_rng(seed)
+    return {"age": rng.integers(18, 90, size=size), "sick": rng.integers(0, 2, size=size)}
+
+
+def released(trust, statistic=AGE, **terms):
+    return ogive.release(statistic, trust=trust, privacy=PureDP(1), source=KeyedSource(KEY), **terms)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"servers": 1}, "servers must be a whole number from 2 to 16, got 1"),
+        ({"servers": 2.0}, "servers must be a whole number"),
+        ({"servers": 17}, "from 2 to 16"),
+        ({"upload": "key"}, "upload must be one of auto, keys, tables, sums, got 'key'"),
+        ({"upload": "keys", "servers": 3}, "comparison keys are for two servers, not 3; use upload='tables'"),
+        ({"upload": "sums"}, "sums are uploaded by organizations"),
+        ({"verifications": 0}, "verifications must be a whole number from 1 to 256, got 0"),
+        ({"verifications": True}, "verifications must be"),
+        ({"max_rows_per_person": 2}, "person"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_one_line(options, message):
+    with pytest.raises(ParameterError, match=message) as caught:
+        Servers(table(), **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_sums_cannot_be_called_verified():
+    with pytest.raises(ParameterError, match="sums of an organization cannot be verified"):
+        Servers([table(1), table(2)], verified=True)
+    assert not Servers([table(1), table(2)]).uploads.verified
+    assert Servers([table(1), table(2)], upload=TABLES).uploads.verified
+
+
+def test_organizations_are_told_from_one_column():
+    values = table()["age"]
+    assert released(Servers(values.tolist()), Ecdf("value", (0, 120), grid="integers")).total == 300
+    assert released(Servers([table(1), table(2, 50)])).total == 350
+    assert Servers([table(1), table(2)]).uploads.kind == SUMS
+    same = table()
+    with pytest.raises(ParameterError, match="parties 1 and 2 have the very same records"):
+        Servers([same, same])
+    with pytest.raises(DataError, match="party 2: "):
+        released(Servers([table(1), {"ages": np.arange(3)}]))
+
+
+def test_organizations_may_upload_a_key_or_a_table_for_every_record():
+    truth = released(Clear({name: np.concatenate([table(1)[name], table(2)[name]]) for name in table()}))
+    for upload in ("keys", "tables"):
+        curve = released(Servers([table(1), table(2)], upload=upload))
+        assert curve.total == 600
+        assert abs(curve.raw - truth.raw).max() < 250
+
+
+def test_a_release_goes_on_with_the_same_noise():
+    statistic = Ecdf("age", (0, 120), grid="integers", method="path")
+    query = CurveQuery(statistic.binning(), design_path(121, privacy=PureDP(1), adjacency=Adjacency.REPLACE))
+    for options in ({}, {"upload": "tables"}, {"servers": 3}, {"upload": "keys", "verified": False}):
+        trust = Servers(table(), **options)
+        opening = trust.open(Adjacency.REPLACE, source=KeyedSource(KEY))
+        first = opening.answer(query).values
+        again = trust.resume(Adjacency.REPLACE, secret=opening.secret)
+        assert np.array_equal(first, again.answer(query).values)
+        other = trust.open(Adjacency.REPLACE, source=KeyedSource(bytes(32)))
+        assert not np.array_equal(first, other.answer(query).values)
+
+
+def test_a_curve_is_opened_point_by_point_and_resumed(tmp_path):
+    trust = Servers(table())
+    curve = ogive.PointwiseCurve.open(AGE, trust=trust, privacy=PureDP(1), state=tmp_path / "state")
+    first = curve.counts([60])
+    assert ogive.PointwiseCurve.resume(tmp_path / "state", trust=trust).counts([30, 60])[1] == first[0]
+    with pytest.raises(ReleaseMismatchError):
+        ogive.PointwiseCurve.resume(tmp_path / "state", trust=Servers(table(2)))
+
+
+def test_an_account_pays_once_and_tells_servers_by_their_terms(tmp_path):
+    data = table()
+    with ogive.Ledger.open(tmp_path / "books.db") as ledger:
+        account = ledger.account("ages", unit=Servers(data).unit(Adjacency.REPLACE), limit=PureDP(5))
+        first = ogive.release(AGE, trust=Servers(data), privacy=PureDP(1), ledger=account)
+        again = ogive.release(AGE, trust=Servers(data), privacy=PureDP(1), ledger=account)
+        assert np.array_equal(first.raw, again.raw)
+        assert account.remaining == PureDP(4)
+        other = ogive.release(AGE, trust=Servers(data, servers=3), privacy=PureDP(1), ledger=account)
+        assert account.remaining == PureDP(3)
+        assert not np.array_equal(first.raw, other.raw)
+
+
+def test_what_is_no_sum_is_refused_with_what_would_work():
+    statistic = ogive.Boxplot("age", (0, 120), bins=64, method="five_numbers")
+    with pytest.raises(UnsupportedError, match="servers only add up shares; use trust central"):
+        released(Servers(table()), statistic)
+    with pytest.raises(UnsupportedError, match="trust local"):
+        released(Servers(table()), ogive.Ecdf("age", (0, 120), grid="integers", method="reports"))
+
+
+def test_missing_values_are_dropped_where_the_number_of_records_is_private():
+    ages = table()["age"].astype(float)
+    ages[:100] = np.nan
+    statistic = Ecdf("age", (0, 120), grid="integers", missing="drop")
+    for upload in ("keys", "tables"):
+        trust = Servers({"age": ages}, upload=upload)
+        curve = released(trust, statistic, adjacency=Adjacency.ADD_OR_REMOVE)
+        assert curve.total is None
+        assert abs(curve.raw[-1] - 200) < 60
+        with pytest.raises(ParameterError, match="would publish how many"):
+            released(trust, statistic)
+
+
+def test_the_noise_of_every_server_is_stated():
+    one = released(ogive.Central(table()), Ecdf("age", (0, 120), grid="integers", method="path"))
+    for servers in (2, 4):
+        more = released(Servers(table(), servers=servers), Ecdf("age", (0, 120), grid="integers", method="path"))
+        ratio = more.strategy.variance(total_known=True)[50] / one.strategy.variance(total_known=True)[50]
+        assert ratio == pytest.approx(servers, rel=1e-3)
+        assert more.provenance.price == one.provenance.price
+
+
+def test_the_assumption_says_whom_one_trusts():
+    assert "uploads to 1 of the 2 servers" in Servers(table()).assumption
+    assert "uploads to 2 of the 3 servers" in Servers(table(), servers=3).assumption
+    assert "moves no count by more than one record" in Servers(table()).assumption
+    assert "can change the answers at will" in Servers(table(), verified=False).assumption
+
+
+def test_progress_is_told():
+    told = []
+    released(Servers(table(), progress=lambda what, part: told.append((what, part))))
+    assert told
+    assert all(0 < part <= 1 for _, part in told)
+    assert told[-1][1] == 1
+
+
+def test_sums_that_might_wrap_are_refused():
+    size = 64
+    binning = Binning("x", ogive.Grid.linear(0, 1, bins=size))
+    path = CurveQuery(binning, design_path(size, privacy=PureDP(1), adjacency=Adjacency.REPLACE))
+    projection = design_projection(size, degree=8, privacy=ogive.ZeroConcentratedDP(1), adjacency=Adjacency.REPLACE)
+    shapes = CurveQuery(binning, projection)
+    for query, most in ((path, (1 << 59) // size), (shapes, (1 << 59) // int(np.abs(projection.features).max()))):
+        check_range(query, records=most // (8 * size), servers=2, modulus=2**61 - 1)
+        with pytest.raises(UnsupportedError, match="may leave the range"):
+            check_range(query, records=4 * most, servers=2, modulus=2**61 - 1)
+    loud = CurveQuery(binning, design_path(size, privacy=PureDP("1e-12"), adjacency=Adjacency.REPLACE))
+    with pytest.raises(UnsupportedError, match="may leave the range"):
+        check_range(loud, records=10, servers=16, modulus=2**61 - 1)
