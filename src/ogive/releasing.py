@@ -27,7 +27,7 @@ from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
 from ogive.statistics.stored import read_estimate
-from ogive.trust.base import Distributed, Opening, TrustModel
+from ogive.trust.base import Distributed, Opening, TrustModel, shares_of
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
@@ -97,9 +97,19 @@ def release(
         if books.paying:
             opening.context(query)
 
-    procedure = statistic.questions(
-        Terms(privacy, unit, trust.refusal, count=trust.count, look=look, alike=books.paying, private=trust.private)
+    adding, honest = shares_of(trust)
+    terms = Terms(
+        privacy,
+        unit,
+        trust.refusal,
+        count=trust.count,
+        look=look,
+        alike=books.paying,
+        private=trust.private,
+        adding=adding,
+        honest=honest,
     )
+    procedure = statistic.questions(terms)
     opened: dict[Hashable, Loss] = {}
     methods: dict[str, None] = {}
     estimate: EstimateT

@@ -129,13 +129,20 @@ def upload_cost(
     if tables is not None:
         seconds += tables.columns / CELLS_PER_SECOND
     if material is not None:
-        opened = material.squares + 2 * material.products
-        received += ELEMENT_BYTES * (opened + 1) * (servers - 1)
+        received += exchanged_bytes(material, servers)
         if keys is not None:
             seconds += 2 * (points + 1) / PRODUCTS_PER_SECOND
         if tables is not None:
             seconds += tables.columns / CELLS_PER_SECOND  # expanded once more, to be multiplied
     return UploadCost(TABLES if keys is None else KEYS, uploaded, clients * received, clients * seconds)
+
+
+def exchanged_bytes(material: ShareShape | None, servers: int) -> int:
+    """What a server gets from the others to verify one upload once."""
+    if material is None:
+        return 0
+    opened = material.squares + 2 * material.products
+    return ELEMENT_BYTES * (opened + 1) * (servers - 1)
 
 
 def blocks_at(shape: KeyShape, points: int) -> int:

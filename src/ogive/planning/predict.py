@@ -30,6 +30,7 @@ from ogive.queries import (
     CurveQuery,
     GroupSumsQuery,
     Int64,
+    LinearQuery,
     Query,
     ReportsQuery,
 )
@@ -48,7 +49,7 @@ from ogive.statistics.ustatistic import Ustatistic
 from ogive.strategies import ReportedHistogram, ReportedTree
 from ogive.strategies.base import approximates
 from ogive.trust import Central, Simulation, TrustModel
-from ogive.trust.base import NEEDS_OWNERS
+from ogive.trust.base import NEEDS_OWNERS, Distributed, shares_of
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""
@@ -133,9 +134,9 @@ def plan(
     first: OgiveError | None = None
     tried = [(grant, planner, *each) for grant in grants for planner in planners for each in ways.items()]
     for number, (grant, planner, name, way) in enumerate(tried):
-        place = planner.trust if several else None
+        place = planner.model.name if several else None
         try:
-            rows.append(dataclasses.replace(planner.row(name, way, grant), trust=place))
+            rows += (dataclasses.replace(row, trust=place) for row in planner.rows(name, way, grant))
         except (ParameterError, UnsupportedError, BudgetError) as problem:
             first = first or problem
             left_out.append(LeftOut(name, grant, str(problem), place))
@@ -148,7 +149,7 @@ def plan(
         statistic=describe(statistic),
         records=records,
         unit=planners[0].unit,
-        trust=", ".join(dict.fromkeys(planner.trust for planner in planners)),
+        trust=", ".join(dict.fromkeys(planner.model.name for planner in planners)),
         rows=tuple(rows),
         left_out=tuple(left_out),
         basis="\n".join(dict.fromkeys(line for planner in planners for line in planner.basis.split("\n") if line)),
@@ -163,8 +164,7 @@ class Planner:
     statistic: Statistic[Any]
     records: int
     unit: PrivacyUnit
-    trust: str
-    refusal: Callable[[Query], str | None]
+    model: TrustModel
     shape: Shape
     given: bool
     runs: int | None
@@ -205,7 +205,7 @@ class Planner:
         assumed = BinormalShape(size, **said, labeled=hasattr(statistic, "positive"))
         _check_assumed(said, statistic, given=like is not None)
         shape: Shape = assumed if like is None else Repeated(like, size)
-        return Planner(statistic, size, unit, model.name, model.refusal, shape, like is not None, runs)
+        return Planner(statistic, size, unit, model, shape, like is not None, runs)
 
     @property
     def basis(self) -> str:
@@ -219,7 +219,16 @@ class Planner:
 
     def terms(self, privacy: Privacy) -> Terms:
         """What a release under that guarantee may spend and ask; intervals are not shown, so few simulations do."""
-        return Terms(privacy, self.unit, self.refusal, simulations=FEWEST, count=lambda: self.records)
+        adding, honest = shares_of(self.model)
+        return Terms(
+            privacy,
+            self.unit,
+            self.model.refusal,
+            simulations=FEWEST,
+            count=lambda: self.records,
+            adding=adding,
+            honest=honest,
+        )
 
     def ladder(self, ways: Mapping[str, Statistic[Any]]) -> tuple[Privacy, ...]:
         """Guarantees to compare where none is named: fewer where that takes simulated releases."""
@@ -234,11 +243,26 @@ class Planner:
         return LADDER
 
     def row(self, name: str, way: Statistic[Any], privacy: Privacy) -> PlanRow:
-        """Price and errors of one way under one guarantee.
+        """The first of `rows`, which is the one that would be taken."""
+        return self.rows(name, way, privacy)[0]
+
+    def rows(self, name: str, way: Statistic[Any], privacy: Privacy) -> list[PlanRow]:
+        """Price and errors of one way under one guarantee, and what it takes of parties and servers: a row for each
+        kind of upload that fits, the one that would be taken first.
 
         Raises:
             ParameterError, UnsupportedError, BudgetError: it does not fit.
         """
+        row, asked = self._priced(name, way, privacy)
+        if not isinstance(self.model, Distributed):
+            return [row]
+        linear = [query for query in asked if isinstance(query, LinearQuery)]
+        ways = self.model.traffic(linear, records=self.records, adjacency=self.unit.adjacency)
+        chosen = [row.chosen, *([False] * (len(ways) - 1))]
+        return [dataclasses.replace(row, traffic=each, chosen=taken) for each, taken in zip(ways, chosen, strict=True)]
+
+    def _priced(self, name: str, way: Statistic[Any], privacy: Privacy) -> tuple[PlanRow, tuple[Query, ...]]:
+        """Price and errors, and all that is asked."""
         terms = self.terms(privacy)
         if isinstance(way, Ustatistic):
             query, price, words, errors = pairs_row(way, terms, self.records)
@@ -246,11 +270,12 @@ class Planner:
                 errors = self._simulate(way.settled(terms), terms, self.runs or DEFAULT_RUNS)
             self.paired = not self.given
             taken = (query,) == self._taken(privacy)
-            return PlanRow(name, privacy, price, words, errors, taken and self._asked_for(way))
+            return PlanRow(name, privacy, price, words, errors, taken and self._asked_for(way)), (query,)
         done = rehearse(_measured(way), terms, self.shape.sums, run=0)
         errors = self.errors(way, terms, done)
         noise = _noise(done, errors, self.records, known=self.unit.adjacency is Adjacency.REPLACE)
-        return PlanRow(name, privacy, done.price, noise, errors, done.queries == self._taken(privacy))
+        row = PlanRow(name, privacy, done.price, noise, errors, done.queries == self._taken(privacy))
+        return row, done.asked
 
     def _taken(self, privacy: Privacy) -> tuple[Query, ...]:
         """What the statistic as it was written asks; nothing where it does not fit."""

@@ -5,6 +5,7 @@ Nothing here is a release: the sums are public or imagined, and the noise comes 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import Any
@@ -33,13 +34,15 @@ class Rehearsal:
 
     Fields:
         estimate: What came out.
-        queries: The first query of each measurement, in the order asked.
+        queries: The first query of each measurement, in the order asked, with the noise that answers will have.
+        asked: All queries, as they were asked.
         price: Loss of all measurements together.
         terms: Under which it was asked.
     """
 
     estimate: Estimate
     queries: tuple[Query, ...]
+    asked: tuple[Query, ...]
     price: Loss
     terms: Terms
 
@@ -59,6 +62,7 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
     """
     known: dict[Aggregate, Int64] = {}
     opened: dict[Hashable, Query] = {}
+    asked: list[Query] = []
     prices: list[Loss] = []
     procedure = statistic.questions(terms)
     query: Query = next(procedure)
@@ -66,8 +70,9 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
         reason = terms.refusal(query)
         if reason is not None:
             raise UnsupportedError(reason)
+        asked.append(query)
         if query.measurement not in opened:
-            opened[query.measurement] = query
+            opened[query.measurement] = with_noise(query, terms)
             prices.append(query.price(terms.unit))
             price = total_loss(prices)
             if not covers(terms.privacy, price):
@@ -76,14 +81,24 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
         aggregate = Cells(query.rows.domain) if isinstance(query, ReportsQuery) else query.aggregate
         if aggregate not in known:
             known[aggregate] = sums(aggregate)
-        answer = _answer(query, known[aggregate], terms, run)
+        answer = answer_imagined(query, known[aggregate], terms, run)
         try:
             query = procedure.send(answer)
         except StopIteration as stop:
-            return Rehearsal(stop.value, tuple(opened.values()), price, terms)
+            return Rehearsal(stop.value, tuple(opened.values()), tuple(asked), price, terms)
 
 
-def _answer(query: Query, exact: Int64, terms: Terms, run: int | None) -> Answer:
+def with_noise(query: Query, terms: Terms) -> Query:
+    """The query with the noise that its answer is going to have under the terms."""
+    strategy = getattr(query, "strategy", None)
+    if strategy is None:
+        return terms.noise_of(query)
+    held: Any = query
+    wider: Query = dataclasses.replace(held, strategy=terms.noise_of(strategy))
+    return wider
+
+
+def answer_imagined(query: Query, exact: Int64, terms: Terms, run: int | None) -> Answer:
     """The answer of an imagined release, or the exact one.
 
     Raises:
@@ -95,5 +110,8 @@ def _answer(query: Query, exact: Int64, terms: Terms, run: int | None) -> Answer
         sums = simulate(query.oracle, exact, generator=np.random.default_rng([_SEED, run]))
         return Answer(sums, (int(exact.sum()),))
     assert isinstance(query, CuratorQuery)
-    values = query.answer(exact, None if run is None else nodes_for(query, run))
-    return Answer(values, query.totals(exact, terms.adjacency), noisy=run is not None)
+    wider = with_noise(query, terms)
+    assert isinstance(wider, CuratorQuery)
+    values = wider.answer(exact, None if run is None else nodes_for(wider, run))
+    totals = query.totals(exact, terms.adjacency)
+    return Answer(values, totals, noisy=run is not None, adding=terms.adding, honest=terms.honest)

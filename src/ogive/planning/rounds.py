@@ -11,8 +11,8 @@ import dataclasses
 import numpy as np
 
 from ogive.grids import Grid
-from ogive.planning.public_nodes import nodes_for
-from ogive.queries import Answer, CuratorQuery, Int64
+from ogive.planning.rehearsal import answer_imagined
+from ogive.queries import Int64
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import Ecdf
@@ -52,10 +52,8 @@ def _released(way: Ecdf, terms: Terms, counts: Int64, *, run: int) -> Curve:
     procedure = way.questions(terms)
     query = next(procedure)
     while True:
-        assert isinstance(query, CuratorQuery)
-        values = query.answer(counts, nodes_for(query, run))
         try:
-            query = procedure.send(Answer(values, query.totals(counts, terms.adjacency)))
+            query = procedure.send(answer_imagined(query, counts, terms, run))
         except StopIteration as stop:
             curve: Curve = stop.value
             return curve

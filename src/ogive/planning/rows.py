@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from ogive.errors import ParameterError
 from ogive.planning import drawing, plan_json, text
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.statistics import plain_json
+from ogive.trust.base import Traffic
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,7 @@ class PlanRow:
         errors: Predicted errors by name, for example "ks"; `METRICS` says what each is.
         chosen: Whether the statistic as it was written takes this way; with method "auto" the best one.
         trust: Name of the trust model, where several are compared; else None.
+        traffic: What it takes of parties and servers; None where one party sees all records, or owners report.
     """
 
     method: str
@@ -35,6 +38,7 @@ class PlanRow:
     errors: Mapping[str, float]
     chosen: bool = False
     trust: str | None = None
+    traffic: Traffic | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "errors", MappingProxyType(dict(self.errors)))
@@ -74,6 +78,7 @@ class PlanRow:
             "errors": dict(self.errors),
             "chosen": self.chosen,
             **({} if self.trust is None else {"trust": self.trust}),
+            **({} if self.traffic is None else {"traffic": dataclasses.asdict(self.traffic)}),
         }
 
 

@@ -11,8 +11,14 @@ from ogive.planning.metrics import METRICS, in_order, title
 if TYPE_CHECKING:
     from ogive.planning.rows import LeftOut, Plan, PlanRow
     from ogive.privacy import Privacy
+    from ogive.trust.base import Traffic
 
 _COLUMNS = ("column", "score", "probability")
+_TRAFFIC = {
+    "per party": "bytes that each party or client sends, to all servers together",
+    "per server": "bytes that the busiest server receives, from all parties and from other servers",
+    "seconds": "that one core computes at whoever has most to do, predicted for a machine such as in the benchmarks",
+}
 
 
 def heading(plan: Plan) -> str:
@@ -33,25 +39,28 @@ def table(plan: Plan) -> str:
     """Aligned rows, then what was left out, then what the columns say."""
     errors = in_order({name for row in plan.rows for name in row.errors})
     several = any(row.trust is not None for row in plan.rows)
-    titles = [" ", *(["trust"] if several else []), "method", "price", "noise", *map(title, errors)]
+    shared = any(row.traffic is not None for row in plan.rows)
+    texts = [" ", *(["trust"] if several else []), "method", "price", "noise", *(["upload"] if shared else [])]
+    titles = [*texts, *map(title, errors), *(_TRAFFIC if shared else ())]
     models = "trust models" if several else "trust model"
     lines = [f"plan for {heading(plan)}: {plan.records} records, {models} {plan.trust}", plan.unit.words]
     if plan.guessed:
         shares = "" if errors == ["value"] else "; errors are shares of that many records"
         lines.append(f"{plan.records} is your own guess{shares}")
-    cells = {id(row): _cells(row, errors) for row in plan.rows}
+    cells = {id(row): _cells(row, errors, shared=shared) for row in plan.rows}
     widths = [max(map(len, column)) for column in zip(titles, *cells.values(), strict=True)]
     granted = tuple(dict.fromkeys([row.privacy for row in plan.rows] + [each.privacy for each in plan.left_out]))
     always, others = _told_once(plan.left_out, granted)
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
-        words = 5 if several else 4
-        lines += ["", f"{privacy}", _line(titles, widths, words)]
-        lines += [_line(cells[id(row)], widths, words) for row in plan.rows if row.privacy == privacy]
+        lines += ["", f"{privacy}", _line(titles, widths, len(texts))]
+        lines += [_line(cells[id(row)], widths, len(texts)) for row in plan.rows if row.privacy == privacy]
         lines += _reasons([each for each in others if each.privacy == privacy], plan)
     if always:
         lines += [*([""] if len(granted) > 1 else []), *_reasons(always, plan)]
     lines += ["", '* what this statistic takes; with method="auto" the smallest error that fits']
     lines += [f"{title(name)}: {METRICS[name].words}" for name in errors if name in METRICS]
+    if shared:
+        lines += [f"{name}: {words}" for name, words in _TRAFFIC.items()]
     if plan.basis:
         lines.append(plan.basis)
     return "\n".join(lines)
@@ -88,10 +97,26 @@ def _reasons(left_out: Sequence[LeftOut], plan: Plan) -> list[str]:
     return found
 
 
-def _cells(row: PlanRow, errors: list[str]) -> list[str]:
+def _cells(row: PlanRow, errors: list[str], *, shared: bool) -> list[str]:
     values = [f"{row.errors[name]:.3g}" if name in row.errors else "-" for name in errors]
     place = [] if row.trust is None else [row.trust]
-    return ["*" if row.chosen else " ", *place, row.method, str(row.price), row.noise, *values]
+    upload = ["-" if row.traffic is None else row.traffic.upload] if shared else []
+    traffic = _traffic(row.traffic) if shared else []
+    return ["*" if row.chosen else " ", *place, row.method, str(row.price), row.noise, *upload, *values, *traffic]
+
+
+def _traffic(traffic: Traffic | None) -> list[str]:
+    if traffic is None:
+        return ["-"] * len(_TRAFFIC)
+    return [_bytes(traffic.bytes_per_party), _bytes(traffic.bytes_per_server), f"{traffic.seconds:.2g}"]
+
+
+def _bytes(count: int) -> str:
+    """A number of bytes, with three digits."""
+    for power, unit in ((12, "TB"), (9, "GB"), (6, "MB"), (3, "kB")):
+        if count >= 10**power:
+            return f"{count / 10**power:.3g} {unit}"
+    return f"{count} B"
 
 
 def _line(cells: list[str], widths: list[int], texts: int) -> str:

@@ -15,9 +15,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
+from ogive.noise.shares import widened
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit
 from ogive.provenance import Provenance
 from ogive.queries import Answer, Query
+
+MeasuredT = TypeVar("MeasuredT")
 
 
 def _unknown() -> int | None:
@@ -44,6 +47,8 @@ class Terms:
         alike: Whether all that is measured must cost one type of loss, whatever is selected: so it is where an
             account is charged beforehand, and where several groups that may select differently are priced together.
         private: Whether answers carry noise; where they do not, nothing is gained by measuring less.
+        adding: How many parties or servers add a share of the noise.
+        honest: How many shares make up the noise that is asked for.
     """
 
     privacy: Privacy
@@ -54,6 +59,12 @@ class Terms:
     look: Callable[[Query], None] = _nothing
     alike: bool = False
     private: bool = True
+    adding: int = 1
+    honest: int = 1
+
+    def noise_of(self, measured: MeasuredT) -> MeasuredT:
+        """A strategy or query with the noise that its answer is going to have."""
+        return widened(measured, self.adding, self.honest)
 
     @property
     def records(self) -> int | None:

@@ -159,7 +159,7 @@ def strategy_energies(strategy: Strategy, task: Task) -> tuple[float, ...]:
     Raises:
         ParameterError: the number of records is neither public nor guessed.
     """
-    hashable: Any = strategy
+    hashable: Any = task.terms.noise_of(strategy)
     return simulated_energies(hashable, guessed(task), total_known=task.terms.adjacency is Adjacency.REPLACE)
 
 

@@ -98,7 +98,10 @@ class AdaptiveQuantiles:
     def energies(self, task: Task) -> tuple[float, ...]:
         """Simulated on the reference shapes: where counts are asked depends on the noise."""
         terms = task.terms
-        return _energies(self, task.size, terms.privacy, terms.adjacency, task.rows, guessed(task))
+        records = guessed(task)
+        plan = _planned(self, task.size, terms.privacy, terms.adjacency, task.rows, records)
+        total = records if terms.adjacency is Adjacency.REPLACE else None
+        return _energies(terms.noise_of(plan), task.size, records, total)
 
 
 class Search:
@@ -198,11 +201,7 @@ def usual_rounds(grant: Privacy, rows: int, records: int | None) -> int:
 
 
 @lru_cache(maxsize=256)
-def _energies(
-    recipe: AdaptiveQuantiles, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int
-) -> tuple[float, ...]:
-    plan = _planned(recipe, size, privacy, adjacency, rows, records)
-    total = records if adjacency is Adjacency.REPLACE else None
+def _energies(plan: _Plan, size: int, records: int, total: int | None) -> tuple[float, ...]:
     counts = np.cumsum(reference_counts(size, records), axis=-1)
     random = np.random.Generator(np.random.PCG64([_SEED, records]))
     noise = public_noise(plan.law, counts.shape[0] * RUNS * plan.counts, random).reshape(-1, RUNS, plan.counts)

@@ -172,9 +172,10 @@ class Counts:
         """Mean over the reference shapes of variance plus squared bias."""
         classes = 0 if self.asked.classes is None else self.asked.classes.size
         shapes = judged(self.asked.measure, self.asked.domain(_ANY_BINS), classes)
-        return float(np.mean([self._predicted(shape) for shape in shapes]))
+        query = self.asked.terms.noise_of(self.query)
+        return float(np.mean([self._predicted(shape, query) for shape in shapes]))
 
-    def _predicted(self, shape: Judged) -> float:
+    def _predicted(self, shape: Judged, query: CellsQuery) -> float:
         symbols, size = self.domain.symbols(shape.rows), self.domain.size
         classes = None if self.asked.classes is None else shape.classes
         bias = shape.gradient @ (rounded_means(self.matrices, symbols, classes) - shape.means)
@@ -183,13 +184,13 @@ class Counts:
         records = self.asked.records
         if classes is None:
             shares = np.bincount(symbols, minlength=size) / len(symbols)
-            variance = noisy_cells.variance(self.query, combined, shares, records, total_known=known)
+            variance = noisy_cells.variance(query, combined, shares, records, total_known=known)
         else:
             counts = [np.bincount(symbols[classes == each], minlength=size) for each in (1, 0)]
             positive, negative = (each / each.sum() for each in counts)
             sizes = (max(1.0, records / 2), max(1.0, records / 2))
             variance = noisy_cells.two_sample_variance(
-                self.query, combined, positive, negative, sizes, total_known=known
+                query, combined, positive, negative, sizes, total_known=known
             )
         return float(variance + bias**2)
 

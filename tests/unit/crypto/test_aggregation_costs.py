@@ -10,7 +10,8 @@ from ogive.crypto.aggregation.costs import aggregation_cost
 
 def sent_bytes(agreed):
     """What each party sends in a whole session, by numbers."""
-    session = Session(agreed, np.zeros((len(agreed.parties), agreed.length), np.uint64))
+    declared = [(1,) * agreed.totals] * len(agreed.parties)
+    session = Session(agreed, np.zeros((len(agreed.parties), agreed.length), np.uint64), declared=declared)
     sent = dict.fromkeys(session.parties, 0)
     for _ in session.rounds:
         for number, data in session.answers().items():
@@ -20,10 +21,12 @@ def sent_bytes(agreed):
     return sent
 
 
-@pytest.mark.parametrize(("parties", "length", "confirmed"), [(2, 1, True), (5, 100, True), (9, 33, False)])
-def test_bytes_are_those_that_are_sent(parties, length, confirmed):
-    cost = aggregation_cost(parties, length, confirmed=confirmed)
-    sent = sent_bytes(settings(parties, length=length, confirmed=confirmed))
+@pytest.mark.parametrize(
+    ("parties", "length", "totals", "confirmed"), [(2, 1, 0, True), (5, 100, 1, True), (9, 33, 2, False)]
+)
+def test_bytes_are_those_that_are_sent(parties, length, totals, confirmed):
+    cost = aggregation_cost(parties, length, totals=totals, confirmed=confirmed)
+    sent = sent_bytes(settings(parties, length=length, totals=totals, confirmed=confirmed))
     assert set(sent.values()) == {cost.bytes_per_party}
     assert cost.bytes_per_server == sum(sent.values())
 

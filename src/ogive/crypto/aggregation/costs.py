@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ogive.crypto.aggregation.mailbox import SIGNED_BYTES
-from ogive.crypto.aggregation.messages import ADVERTISED_BYTES, CONFIRMED_BYTES, SEALED_BYTES
+from ogive.crypto.aggregation.messages import ADVERTISED_BYTES, CONFIRMED_BYTES, SALT_BYTES, SEALED_BYTES
 from ogive.crypto.aggregation.sharing import SHARE_BYTES
 
 NUMBERS_PER_SECOND = 2.5e8
@@ -35,13 +35,20 @@ class AggregationCost:
 
 
 def aggregation_cost(
-    parties: int, length: int, *, dropouts: int = 0, neighbours: int | None = None, confirmed: bool = True
+    parties: int,
+    length: int,
+    *,
+    totals: int = 0,
+    dropouts: int = 0,
+    neighbours: int | None = None,
+    confirmed: bool = True,
 ) -> AggregationCost:
     """Predict one sum from public numbers.
 
     Args:
         parties: How many there are.
         length: Numbers in a vector.
+        totals: How many totals each party opens.
         dropouts: How many may leave; the more, the more masks the server has to make itself.
         neighbours: With how many others each party shares masks; None for all.
         confirmed: Whether parties confirm who is in the sum.
@@ -50,7 +57,7 @@ def aggregation_cost(
     sent = (
         (SIGNED_BYTES + ADVERTISED_BYTES)
         + (SIGNED_BYTES + others * SEALED_BYTES)
-        + (SIGNED_BYTES + 8 * length)
+        + (SIGNED_BYTES + 8 * length + (SALT_BYTES + 8 * totals if totals else 0))
         + (CONFIRMED_BYTES if confirmed else 0)
         + (SIGNED_BYTES + (others + 1) * SHARE_BYTES)
     )
