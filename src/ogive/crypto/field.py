@@ -30,6 +30,7 @@ _P = np.uint64(P)
 _BITS = np.uint64(61)
 _TOP = np.uint64(3)
 _ZERO, _EIGHT = np.uint64(0), np.uint64(8)
+_HALF, _SHIFT, _LOW = np.uint64(32), np.uint64(1 << 32), np.uint64(0xFFFFFFFF)
 
 
 def _type_high_word(typing: Any, x: Any, y: Any) -> Any:
@@ -125,12 +126,22 @@ def _encoded(number: Int64) -> UInt64:
     return reduce(np.uint64(number))  # type: ignore[return-value]
 
 
-def total(elements: UInt64, *, axis: int = 0) -> UInt64:
-    """The sum of elements along an axis, exact for up to 2^32 of them."""
-    half = np.uint64(32)
-    low: UInt64 = (elements & np.uint64(0xFFFFFFFF)).sum(axis=axis, dtype=np.uint64)
-    high: UInt64 = (elements >> half).sum(axis=axis, dtype=np.uint64)
-    return sums(residues(low), products(residues(high), np.uint64(1 << 32)))
+def total(elements: UInt64, *, axis: int) -> UInt64:
+    """The sums of elements along an axis, 0 or 1, of an array of two; exact for up to 2^32 of them."""
+    found: UInt64 = _row_totals(elements.T if axis == 0 else elements)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def _row_totals(elements: UInt64) -> UInt64:
+    found = np.empty(len(elements), dtype=np.uint64)
+    for row in range(len(elements)):
+        low = high = np.uint64(0)
+        for element in elements[row]:
+            low += element & _LOW
+            high += element >> _HALF
+        found[row] = add(reduce(low), multiply(reduce(high), _SHIFT))
+    return found
 
 
 def accept(words: UInt64) -> UInt64:

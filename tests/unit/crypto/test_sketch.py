@@ -291,17 +291,20 @@ def left_side(claim, x, r):
     return (squares + products + int(values[-1])) % P
 
 
+@settings(deadline=None)
 @given(st.lists(elements, min_size=4, max_size=4), st.lists(elements, min_size=4, max_size=4))
 def test_steps_are_sketched_by_their_differences(x, r):
     assert left_side(StepClaim(POINTS, private_height=True), x, r) == sketch(step_differences(x[1:], x[0], P), r) % P
     assert left_side(StepClaim(POINTS), x[1:], r) == sketch(step_differences(x[1:], 1, P), r) % P
 
 
+@settings(deadline=None)
 @given(st.lists(elements, min_size=8, max_size=8), st.lists(elements, min_size=3, max_size=3))
 def test_cells_are_sketched_by_their_blocks(x, r):
     assert left_side(CellClaim(ENDS), x, r) == sketch(block_sums(x, ENDS, P), r) % P
 
 
+@settings(deadline=None)
 @given(st.lists(elements, min_size=15, max_size=15), st.lists(elements, min_size=15, max_size=15))
 def test_amounts_are_sketched_as_documented(x, r):
     assert left_side(AMOUNTS, x, r) == amount_sketch(x, r, 3, P)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from helpers.verifying import STUDY, over_bytes, replayed
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.crypto import field
@@ -64,8 +64,9 @@ def test_shares_add_up_to_the_vectors(servers):
     eye = np.eye(5, dtype=np.uint64)
     assert (field.decode(added([batch.project(eye) for batch in batches])) == VALUES).all()
     assert (field.decode(added([batch.sums() for batch in batches])) == VALUES.sum(1)).all()
-    kept = np.arange(23) % 3 > 0
-    assert (field.decode(added([batch.sums(kept) for batch in batches])) == VALUES[:, kept].sum(1)).all()
+    some = [batch[4:11] for batch in batches]
+    assert (field.decode(added([batch.sums() for batch in some])) == VALUES[:, 4:11].sum(1)).all()
+    assert (field.decode(added([batch.project(eye) for batch in some])) == VALUES[:, 4:11]).all()
 
 
 @pytest.mark.parametrize("servers", [2, 3, 5])
@@ -200,6 +201,7 @@ def test_refuses_elements_that_are_not_below_the_modulus():
     assert len(read(bytes(data))) == 23
 
 
+@settings(deadline=None)
 @given(st.binary(max_size=300), st.integers(0, 52))
 def test_any_bytes_are_read_or_refused(noise, kept):
     head = shared(2)[1].to_bytes()[:kept]

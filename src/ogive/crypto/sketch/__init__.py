@@ -3,6 +3,7 @@
 from ogive.crypto.sketch.claims import AmountClaim, CellClaim, Claim, StepClaim
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED, rejected
 from ogive.crypto.sketch.rounds import Check
+from ogive.crypto.sketch.uploads import Uploads
 from ogive.crypto.sketch.verifier import Verifier
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Check",
     "Claim",
     "StepClaim",
+    "Uploads",
     "Verifier",
     "rejected",
 ]

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from ogive.crypto.field import P, UInt64, accept, sums
 from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.sketch.claims import Claim
+from ogive.crypto.sketch.uploads import Uploads
 from ogive.crypto.streams import SEED_BYTES, WordStream
-from ogive.crypto.tables.batch import ShareBatch
 from ogive.crypto.wire import Header, Inbox, Suite
 from ogive.errors import ParameterError, PeerError
 
@@ -56,7 +56,7 @@ class Check:
     """
 
     def __init__(
-        self, claim: Claim, shares: ShareBatch, *, number: int, session: bytes, uploads: bytes, coins: bytes
+        self, claim: Claim, shares: Uploads, *, number: int, session: bytes, uploads: bytes, coins: bytes
     ) -> None:
         self._claim = claim
         self._shares = shares
@@ -176,7 +176,7 @@ def uniform_elements(seed: bytes, count: int) -> UInt64:
     return found
 
 
-def _context(claim: Claim, shares: ShareBatch, *, verification: int, session: bytes, uploads: bytes) -> bytes:
+def _context(claim: Claim, shares: Uploads, *, verification: int, session: bytes, uploads: bytes) -> bytes:
     """Digest of everything that servers must agree on before they draw coins."""
     return digest(
         Label.SKETCH_CONTEXT, shares.study, session, uploads, shares.shared_digest(), number(shares.servers),

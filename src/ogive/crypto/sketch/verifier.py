@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from ogive.crypto.sketch.claims import Claim
 from ogive.crypto.sketch.rounds import Check
-from ogive.crypto.tables.batch import ShareBatch
+from ogive.crypto.sketch.uploads import Uploads
 from ogive.errors import ParameterError, UnsupportedError
 
 
@@ -20,7 +20,7 @@ class Verifier:
     so that one verification has seen all that answers use together.
 
     Args:
-        shares: This server's shares, which hold the material.
+        shares: This server's shares of the material of all clients.
         session: 16 bytes, agreed by the servers.
         uploads: Digest of the frozen set of uploads: who is in it, and all of it that servers have in common.
         used: How many verifications were begun before.
@@ -29,7 +29,7 @@ class Verifier:
 
     def __init__(
         self,
-        shares: ShareBatch,
+        shares: Uploads,
         *,
         session: bytes,
         uploads: bytes,

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.crypto.field import P, UInt64, sums, total
 from ogive.crypto.labels import Label, digest
@@ -117,22 +116,24 @@ class ShareBatch:
         Returns:
             Elements, shape (forms, n).
         """
-        found = np.zeros((len(weights), len(self)), dtype=np.uint64)
-        for clients, rows, elements in self._tiles():
-            found[:, clients] = sums(found[:, clients], project(elements, weights[:, rows]))
-        return found
+        return self.weighed(weights)[0]
 
-    def sums(self, accepted: NDArray[np.bool_] | None = None) -> UInt64:
-        """Add up this server's shares over clients, shape (columns,).
+    def weighed(self, weights: UInt64) -> tuple[UInt64, UInt64]:
+        """Do `project` and `sums` at once: seeds are expanded once, not twice.
 
-        Args:
-            accepted: Whom to add up, shape (n,); everyone if None.
+        Returns:
+            Elements of shapes (forms, n) and (columns,).
         """
-        found = np.zeros(self.shape.columns, dtype=np.uint64)
+        forms = np.zeros((len(weights), len(self)), dtype=np.uint64)
+        added = np.zeros(self.shape.columns, dtype=np.uint64)
         for clients, rows, elements in self._tiles():
-            kept = elements if accepted is None else elements[:, accepted[clients]]
-            found[rows] = sums(found[rows], total(kept, axis=1))
-        return found
+            forms[:, clients] = sums(forms[:, clients], project(elements, weights[:, rows]))
+            added[rows] = sums(added[rows], total(elements, axis=1))
+        return forms, added
+
+    def sums(self) -> UInt64:
+        """Add up this server's shares over clients, shape (columns,)."""
+        return self.weighed(np.empty((0, self.shape.columns), np.uint64))[1]
 
     def material(self, verification: int) -> Material:
         """Find this server's shares of the material of one verification, numbered from 0."""
