@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from ogive.crypto.labels import Label, digest, number
@@ -47,6 +48,23 @@ def block_key(study: bytes, level: int, block: Block) -> bytes:
     return digest(Label.COMPARISON_BLOCK, study, number(level), number(block), length=KEY_BYTES)
 
 
+class Blocks:
+    """An array of blocks that AES can read and write.
+
+    Args:
+        count: How many.
+    """
+
+    def __init__(self, count: int) -> None:
+        padded = np.empty(2 * count + 2, np.uint64)
+        self.words = padded[: 2 * count]
+        """Two words a block."""
+        self.room = padded.data.cast("B")
+        """All bytes, with those of a block more."""
+        self.bytes = self.room[: count * BLOCK_BYTES]
+        """The bytes of the blocks."""
+
+
 class Permutation:
     """AES-128 under one fixed key. Not for two threads at once.
 
@@ -58,11 +76,6 @@ class Permutation:
         # every block of the array on its own, which is what a permutation of seeds is
         self._encryptor = Cipher(algorithms.AES(key), modes.ECB()).encryptor()
 
-    def encrypt(self, blocks: memoryview, out: memoryview) -> None:
-        """Encrypt every block on its own.
-
-        Args:
-            blocks: Bytes, whole blocks.
-            out: Where the results go, at its beginning; it must be longer than `blocks`, by a block.
-        """
-        self._encryptor.update_into(blocks, out)
+    def encrypt(self, blocks: Blocks, out: Blocks) -> None:
+        """Encrypt every block on its own into as many others."""
+        self._encryptor.update_into(blocks.bytes, out.room)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ogive.crypto.aes import BLOCK_BYTES, Block, Permutation, block_key
+from ogive.crypto.aes import Block, Blocks, Permutation, block_key
 from ogive.crypto.comparison.batch import KeyBatch, UInt64
 from ogive.crypto.comparison.chunks import in_chunks
 from ogive.crypto.comparison.correcting import correct_leaf, correct_level
@@ -103,38 +103,32 @@ class _Maker:
             [Permutation(block_key(study, level, block)) for block in blocks] for level in range(shape.levels)
         ]
         self._leaf = Permutation(block_key(study, shape.levels, Block.LEAF))
-        # the seeds of server 0's keys, then those of server 1's
-        self._seeds, self._left, self._right, self._values = (np.empty(4 * keys + 2, np.uint64) for _ in range(4))
-        self._keys = keys
+        # the seeds of server 0's keys, then those of server 1's; then what they are encrypted to, with room for AES
+        self._seeds, self._left, self._right, self._values = (Blocks(2 * keys) for _ in range(4))
+        self._t = np.empty(keys, np.uint8)
+        self._missing = np.empty(keys, np.uint64)
 
     def run(self, batch: KeyBatch, other_roots: UInt64, alphas: UInt64, payloads: UInt64) -> None:
         """Fill a chunk of keys, whose roots are drawn."""
-        shape, keys = self._shape, self._keys
-        prime, where = shape.arithmetic.prime, shape.places
-        seeds = self._seeds[: 4 * keys]
-        seeds[: 2 * keys] = batch.roots.reshape(-1)
-        seeds[2 * keys :] = other_roots.reshape(-1)
-        t = np.zeros(keys, np.uint8)
-        missing = np.zeros(keys, np.uint64)
-        encrypted = (self._left, self._right, self._values)
+        shape, keys = self._shape, len(batch)
+        prime, (word, shift) = shape.arithmetic.prime, shape.places[1]
+        seeds, left, right, values = self._seeds, self._left, self._right, self._values
+        seeds.words[: 2 * keys] = batch.roots.reshape(-1)
+        seeds.words[2 * keys :] = other_roots.reshape(-1)
+        t, missing = self._t, self._missing
+        t[:] = 0
+        missing[:] = 0
         for level, permutations in enumerate(self._levels):
-            for permutation, out in zip(permutations, encrypted, strict=True):
-                self._encrypt(permutation, self._seeds, out)
+            for permutation, out in zip(permutations, (left, right, values), strict=True):
+                permutation.encrypt(seeds, out)
             correct_level(
-                seeds, t, missing, *encrypted, alphas, np.uint64(shape.bits - 1 - level), payloads, *where[1], prime,
+                seeds.words, t, missing, left.words, right.words, values.words,
+                alphas, np.uint64(shape.bits - 1 - level), payloads, word, shift, prime,
                 batch.seeds[level].reshape(-1), batch.values[level], batch.controls[level],
             )  # fmt: skip
         low = alphas & np.uint64(shape.leaf_values - 1)
-        flipped = self._left
         for block in range(shape.leaf_blocks):
-            flip_high(seeds, np.uint64(block), flipped)
-            self._encrypt(self._leaf, flipped, self._values)
-            for value in range(block * shape.per_block, min((block + 1) * shape.per_block, shape.leaf_values)):
-                correct_leaf(
-                    flipped, t, missing, self._values, low, np.uint64(value), payloads, *where[value % shape.per_block],
-                    prime, batch.leaves[:, value],
-                )  # fmt: skip
-
-    def _encrypt(self, permutation: Permutation, blocks: UInt64, out: UInt64) -> None:
-        size = 2 * self._keys * BLOCK_BYTES
-        permutation.encrypt(blocks.data.cast("B")[:size], out.data.cast("B"))
+            flip_high(seeds.words, np.uint64(block), left.words)
+            self._leaf.encrypt(left, values)
+            first = block * shape.per_block
+            correct_leaf(left.words, t, missing, values.words, low, first, payloads, prime, batch.leaves)

@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ogive.crypto.aes import BLOCK_BYTES, Block, Permutation, block_key
+from ogive.crypto.aes import Block, Blocks, Permutation, block_key
 from ogive.crypto.comparison.batch import KeyBatch, UInt8, UInt64
 from ogive.crypto.comparison.passes import flip_high
 from ogive.crypto.comparison.shape import KeyShape
@@ -38,17 +38,6 @@ class Tally(Protocol[Total]):
         ...
 
 
-class _State:
-    """Seeds and control bits of a chunk of keys at one node, with room for AES to write into."""
-
-    def __init__(self, keys: int) -> None:
-        padded = np.empty(2 * keys + 2, np.uint64)
-        self.s = padded[: 2 * keys]
-        self.t = np.empty(keys, np.uint8)
-        self.room = padded.data.cast("B")
-        self.bytes = self.room[: keys * BLOCK_BYTES]
-
-
 class Walk:
     """Buffers and keyed permutations for chunks of so many keys; one for each thread.
 
@@ -65,9 +54,10 @@ class Walk:
             [Permutation(block_key(study, level, block)) for block in blocks] for level in range(shape.levels)
         ]
         self._leaf = Permutation(block_key(study, shape.levels, Block.LEAF))
-        self._states = [(_State(keys), _State(keys)) for _ in range(shape.levels + 1)]
-        self._values = _State(keys)
-        self._flipped = _State(keys)
+        # states that are free, the last used on top: while one path is walked, two of them stay in the cache
+        self._free = [(Blocks(keys), np.empty(keys, np.uint8)) for _ in range(shape.levels + 2)]
+        self._values = Blocks(keys)
+        self._flipped = Blocks(keys)
 
     def run(self, batch: KeyBatch, points: Sequence[int], server: int, tally: Tally[Total]) -> None:
         """Walk to all points.
@@ -78,33 +68,34 @@ class Walk:
             server: 0 or 1.
             tally: What takes the values.
         """
-        root = self._states[0][0]
-        root.s[:] = batch.roots.reshape(-1)
-        root.t[:] = server
         self._points, self._tally = points, tally
-        self._visit(0, 0, len(points), root, tally.start())
+        root, t = self._free.pop()
+        root.words[:] = batch.roots.reshape(-1)
+        t[:] = server
+        self._visit(0, 0, len(points), root, t, tally.start())
 
-    def _visit(self, level: int, first: int, stop: int, at: _State, total: Any) -> None:
+    def _visit(self, level: int, first: int, stop: int, at: Blocks, t: UInt8, total: Any) -> None:
         """Walk to the points numbered first, .., stop - 1, which share a prefix of `level` bits."""
         if level == self._shape.levels:
-            self._arrive(first, stop, at, total)
+            self._arrive(first, stop, at, t, total)
+            self._free.append((at, t))
             return
         position = self._shape.bits - 1 - level
         middle = bisect_left(self._points, (self._points[first] >> position | 1) << position, first, stop)
-        permutations = self._levels[level]
-        values = self._values
-        permutations[Block.VALUES].encrypt(at.bytes, values.room)
+        permutations, values = self._levels[level], self._values
+        permutations[Block.VALUES].encrypt(at, values)
         children = []
         for side, begin, end in ((0, first, middle), (1, middle, stop)):
             if begin < end:
-                child = self._states[level + 1][side]
-                permutations[side].encrypt(at.bytes, child.room)
-                below = self._tally.descend(level, side, total, at.s, at.t, child.s, child.t, values.s)
-                children.append((begin, end, child, below))
-        for begin, end, child, below in children:
-            self._visit(level + 1, begin, end, child, below)
+                child, t_child = self._free.pop()
+                permutations[side].encrypt(at, child)
+                below = self._tally.descend(level, side, total, at.words, t, child.words, t_child, values.words)
+                children.append((begin, end, child, t_child, below))
+        self._free.append((at, t))
+        for begin, end, child, t_child, below in children:
+            self._visit(level + 1, begin, end, child, t_child, below)
 
-    def _arrive(self, first: int, stop: int, at: _State, total: Any) -> None:
+    def _arrive(self, first: int, stop: int, at: Blocks, t: UInt8, total: Any) -> None:
         per_block, last = self._shape.per_block, None
         seeds = at
         for point in range(first, stop):
@@ -112,7 +103,7 @@ class Walk:
             if block != last:
                 if block:
                     seeds = self._flipped
-                    flip_high(at.s, np.uint64(block), seeds.s)
-                self._leaf.encrypt(seeds.bytes, self._values.room)
+                    flip_high(at.words, np.uint64(block), seeds.words)
+                self._leaf.encrypt(seeds, self._values)
                 last = block
-            self._tally.arrive(point, block * per_block + place, total, seeds.s, at.t, self._values.s)
+            self._tally.arrive(point, block * per_block + place, total, seeds.words, t, self._values.words)
