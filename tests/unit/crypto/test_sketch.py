@@ -145,6 +145,16 @@ def test_later_claims_cover_earlier_ones_and_use_fresh_material_and_coins():
         servers[0].check(StepClaim(np.arange(9)))
 
 
+def test_finer_blocks_cover_coarser_ones_and_nothing_else_does():
+    assert CellClaim(np.arange(8)).covers(CellClaim(ENDS))
+    assert CellClaim(ENDS).covers(CellClaim(np.array([3, 7])))
+    assert not CellClaim(ENDS).covers(CellClaim(np.array([3, 4, 7])))
+    assert not CellClaim(np.arange(9)).covers(CellClaim(ENDS)), "another number of cells"
+    assert not StepClaim(POINTS, True).covers(StepClaim(POINTS))
+    assert AMOUNTS.covers(AmountClaim(3, 5))
+    assert not AMOUNTS.covers(AmountClaim(3, 4))
+
+
 def test_a_restarted_server_goes_on_where_it_stored_that_it_was():
     claim = StepClaim(POINTS)
     batches = upload(np.zeros((0, 2)), claim, verifications=2)
