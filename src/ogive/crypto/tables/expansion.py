@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numba import njit
 
-from ogive.crypto.aes import KEY_BYTES, Permutation
+from ogive.crypto.aes import KEY_BYTES, Blocks, Permutation
 from ogive.crypto.field import UInt64, reduce
 from ogive.crypto.labels import Label, digest, number
 
@@ -34,13 +34,11 @@ def expand(seeds: UInt64, *, study: bytes, first: int, count: int) -> UInt64:
     """
     clients = len(seeds)
     elements = np.empty((2 * count, clients), dtype=np.uint64)
-    if not clients:
-        return elements
-    encrypted = np.empty((clients + 1, 2), dtype=np.uint64)
-    plain, room = np.ascontiguousarray(seeds).data.cast("B"), encrypted.data.cast("B")
+    plain, encrypted = Blocks(clients), Blocks(clients)
+    plain.words[:] = seeds.reshape(-1)
     for block in range(count):
-        Permutation(_key(study, first + block)).encrypt(plain, room)
-        _absorb(encrypted, seeds, elements[2 * block : 2 * block + 2])
+        Permutation(_key(study, first + block)).encrypt(plain, encrypted)
+        _absorb(encrypted.words, plain.words, elements[2 * block], elements[2 * block + 1])
     return elements
 
 
@@ -51,8 +49,8 @@ def _key(study: bytes, block: int) -> bytes:
 
 
 @njit(cache=True, nogil=True)
-def _absorb(encrypted: UInt64, seeds: UInt64, elements: UInt64) -> None:
-    """Add the seeds to what they were encrypted to, and reduce."""
-    for client in range(len(seeds)):
-        for half in range(2):
-            elements[half, client] = reduce(encrypted[client, half] ^ seeds[client, half])
+def _absorb(encrypted: UInt64, seeds: UInt64, even: UInt64, odd: UInt64) -> None:
+    """Add flat seeds to what they were encrypted to, reduce, and part the two words."""
+    for client in range(even.size):
+        even[client] = reduce(encrypted[2 * client] ^ seeds[2 * client])
+        odd[client] = reduce(encrypted[2 * client + 1] ^ seeds[2 * client + 1])
