@@ -44,11 +44,11 @@ class Identity:
         masks = np.concatenate([material.a, material.x, material.y])
         return differences(forms[:-1], masks)
 
-    def results(self, forms: UInt64, opened: UInt64, material: Material, *, server: int) -> UInt64:
+    def results(self, linear: UInt64, opened: UInt64, material: Material, *, server: int) -> UInt64:
         """A server's shares of the left side of the identity, shape (n,).
 
         Args:
-            forms: This server's shares.
+            linear: This server's shares of m(x), the last of the forms, shape (n,).
             opened: The masks of all servers added up.
             material: This server's shares.
             server: Its number.
@@ -59,7 +59,7 @@ class Identity:
         terms = [products(twice, material.a), material.c, products(f, material.y), products(g, material.x), material.z]
         if server == 0:
             terms += [products(e, e), products(f, g)]
-        found: UInt64 = forms[-1]
+        found = linear
         for term in terms:
             found = sums(found, total(term, axis=0))
         return found

@@ -100,15 +100,16 @@ class Check:
         seed = digest(Label.SKETCH_SEED, self._context, *(coins[server] for server in sorted(coins)), length=SEED_BYTES)
         self._identity = self._claim.identity(uniform_elements(seed, self._claim.coefficients))
         self._material = self._shares.material(self._number)
-        self._forms = self._identity.forms(project(self._identity.weights), server=self._shares.server)
-        self._masks = self._identity.masks(self._forms, self._material)
+        forms = self._identity.forms(project(self._identity.weights), server=self._shares.server)
+        self._masks = self._identity.masks(forms, self._material)
+        self._linear = forms[-1].copy()  # of the other forms only the masks are used from here on
         return self._send(Round.MASKS, self._masks.astype("<u8").tobytes())
 
     def results(self, messages: Iterable[bytes]) -> dict[int, bytes]:
         """Answer the masks of all others with this server's shares of the results."""
         self._expect_turn(Round.RESULTS)
         opened = self._total(Round.MASKS, messages, self._masks)
-        self._results = self._identity.results(self._forms, opened, self._material, server=self._shares.server)
+        self._results = self._identity.results(self._linear, opened, self._material, server=self._shares.server)
         return self._send(Round.RESULTS, self._results.astype("<u8").tobytes())
 
     def accepted(self, messages: Iterable[bytes]) -> NDArray[np.bool_]:
