@@ -5,15 +5,16 @@ nearly: the sum of H of them with variance s^2 each lies within the max-divergen
 
     tau = 10 sum over k = 1 .. H - 1 of exp(-2 pi^2 s^2 k / (k + 1))
 
-of one with variance H s^2. Each share is drawn with a variance that is larger by the relative room 2^-28, and that
-noise makes up for tau, whatever the mechanism: its price, pure, zCDP or Gaussian, stays as it is for a single curator.
+of one with variance H s^2. Each share is drawn with a variance that is larger by a relative room, 2^-28 from s = 2 on,
+and that noise makes up for tau: the price in zCDP or Gaussian DP stays as it is for a single curator.
 
-Where s would be below 2, shares are Skellam variables, whose sums are Skellam again. One of variance mu costs at most
+Where it would be so large that it takes less noise, shares are Skellam variables, whose sums are Skellam again. One of
+variance mu costs at most
 
     order d^2 (1 / (2 mu) + 7 / (4 mu^2))
 
 in Renyi divergence of any order above 1 for a change of d, so where that is order d^2 / (2 sigma^2) the price in zCDP
-stays as it is too. (A price in Gaussian DP has a sigma of at least 1000, whose shares are never so narrow.)
+stays as it is too. (A price in Gaussian DP has a sigma of at least 1000, whose shares are never narrow.)
 
 Shares of more than H parties add further independent noise, which is post-processing.
 
@@ -26,7 +27,10 @@ from __future__ import annotations
 
 import dataclasses
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeVar
+
+import numpy as np
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.base import Int64, Law, NodeNoise
@@ -37,12 +41,14 @@ from ogive.noise.rounding import round_up_root
 from ogive.noise.skellam import MIN_VARIANCE, Skellam
 
 MOST_PARTIES = 10_000
-LEAST_SIGMA = 2
-"""Of a discrete Gaussian share; with `ROOM` and at most `MOST_PARTIES` the proof needs no more."""
-ROOM = Fraction(1, 1 << 28)
+WIDE_SIGMA = 2
+"""Of a discrete Gaussian share; with at most `MOST_PARTIES` of them the proof needs no more than this room."""
+WIDE_ROOM = Fraction(1, 1 << 28)
 
 _SKELLAM_UNIT = Fraction(1, 1 << 30)
-_WIDE = 3
+_FLOATS = 1e-9
+"""More than what is lost to floating point in a room."""
+_CONTINUOUS = 3
 """From this sigma on a discrete Gaussian has the variance of a continuous one."""
 
 
@@ -65,12 +71,34 @@ def share_of(law: Law, honest: int) -> Law:
         return Polya(law.scale, Fraction(1, honest))
     if not isinstance(law, DiscreteGaussian):
         raise UnsupportedError(f"noise of the law {law.to_dict()['law']} cannot be drawn in shares; use trust central")
-    variance = law.sigma**2 * (1 + ROOM) / honest
-    if variance >= LEAST_SIGMA**2:
-        return DiscreteGaussian(round_up_root(variance))
-    squared = law.sigma**2
-    skellam = (squared + round_up_root(squared * (squared + 14))) / 2
+    return _gaussian_share(law.sigma, honest)
+
+
+@lru_cache(maxsize=1024)
+def _gaussian_share(sigma: Fraction, honest: int) -> DiscreteGaussian | Skellam:
+    """Of the two kinds of shares that make up a discrete Gaussian the one that adds less."""
+    wanted = sigma**2
+    if wanted >= WIDE_SIGMA**2 * honest:
+        return DiscreteGaussian(round_up_root(wanted * (1 + WIDE_ROOM) / honest))
+    skellam = (wanted + round_up_root(wanted * (wanted + 14))) / 2
+    room = _room(float(sigma), honest)
+    if room is not None and wanted * (1 + room) <= skellam:
+        return DiscreteGaussian(round_up_root(wanted * (1 + room) / honest))
     return Skellam(max(-(-skellam / honest // _SKELLAM_UNIT) * _SKELLAM_UNIT, MIN_VARIANCE))
+
+
+def _room(sigma: float, honest: int) -> Fraction | None:
+    """How much more variance makes up for the distance of a sum of narrow discrete Gaussians; None where nothing does.
+
+    By the proof 1 + room = 1 / (1 - 2 tau sigma)^2.
+    """
+    squared = sigma**2 / honest
+    if squared < 0.25:  # the distance is not known
+        return None
+    k = np.arange(1, honest)
+    tau = 10 * float(np.exp(-2 * np.pi**2 * squared * k / (k + 1)).sum())
+    gap = 2 * tau * sigma * (1 + _FLOATS)
+    return Fraction(1 / (1 - gap) ** 2 * (1 + _FLOATS)) - 1 if gap < 0.5 else None
 
 
 MeasuredT = TypeVar("MeasuredT")
@@ -81,7 +109,7 @@ def widened(measured: MeasuredT, adding: int, honest: int) -> MeasuredT:
 
     It is described by a law of the same kind and the same variance. The sum of more shares of Laplace noise than needed
     lies between Laplace and Gaussian noise, whose tails are lighter; that of Skellam shares is a little heavier than
-    Gaussian. The room in wide Gaussian shares is left out.
+    Gaussian. The 2^-28 in wide Gaussian shares is left out.
 
     Args:
         measured: A strategy or query, whose fields hold its laws.
@@ -111,15 +139,14 @@ def _is_noise(value: Any) -> bool:
 def _wider(law: Any, adding: int, honest: int) -> Any:
     if isinstance(law, tuple):
         return tuple(_wider(each, adding, honest) for each in law)
-    share = share_of(law, honest)
-    if isinstance(share, Skellam):
-        return DiscreteGaussian(sigma_of(adding * share.variance))
-    if adding == honest:
-        return law
     spread = Fraction(adding, honest)
+    if isinstance(law, DiscreteGaussian) and honest > 1 and law.sigma**2 < WIDE_SIGMA**2 * honest:
+        return DiscreteGaussian(sigma_of(adding * share_of(law, honest).variance))
+    if spread == 1:
+        return law
     if isinstance(law, DiscreteLaplace):
         return DiscreteLaplace(scale_of(float(spread) * law.variance))
-    if law.sigma >= _WIDE:
+    if law.sigma >= _CONTINUOUS:
         return DiscreteGaussian(round_up_root(law.sigma**2 * spread))
     return DiscreteGaussian(sigma_of(float(spread) * law.variance))
 

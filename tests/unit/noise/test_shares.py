@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, Polya, Skellam
+from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, Polya, Skellam, round_up_root
 from ogive.noise.discrete_gaussian import sigma_of
 from ogive.noise.discrete_laplace import scale_of
-from ogive.noise.shares import LEAST_SIGMA, MOST_PARTIES, ROOM, ShareNodes, share_of, widened
+from ogive.noise.shares import MOST_PARTIES, WIDE_ROOM, WIDE_SIGMA, ShareNodes, share_of, widened
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies import design_path, design_tree
 
@@ -85,9 +85,9 @@ def test_sums_of_gaussian_shares_are_as_near_to_one_as_is_proved(s, honest):
 
 def test_the_room_in_each_share_makes_up_for_the_distance_at_the_narrowest_and_most_shares():
     with mpmath.workdps(60):
-        room = mpmath.mpf(ROOM.numerator) / ROOM.denominator
+        room = mpmath.mpf(WIDE_ROOM.numerator) / WIDE_ROOM.denominator
         for honest in (2, 10, 1000, MOST_PARTIES):
-            s = mpmath.mpf(LEAST_SIGMA)
+            s = mpmath.mpf(WIDE_SIGMA)
             sigma = s * mpmath.sqrt(honest)
             # zCDP: |d| / sigma' + 2 tau <= |d| / sigma for every integer d, see the proof
             assert 2 * tau(s, honest) <= (1 - 1 / mpmath.sqrt(1 + room)) / sigma
@@ -102,8 +102,28 @@ def test_the_room_in_each_share_makes_up_for_the_distance_at_the_narrowest_and_m
 def test_gaussian_shares_have_at_least_their_part_of_the_variance_and_hardly_more(honest):
     law = DiscreteGaussian("123.5")
     share = share_of(law, honest)
-    wanted = law.sigma**2 * (1 + ROOM) / honest
+    wanted = law.sigma**2 * (1 + WIDE_ROOM) / honest
     assert wanted <= share.sigma**2 <= wanted * (1 + Fraction(1, 1 << 27))
+
+
+@pytest.mark.parametrize("honest", [2, 3, 10, 1000, MOST_PARTIES])
+def test_the_room_in_narrow_shares_makes_up_for_the_distance_or_they_are_skellam_variables(honest):
+    kinds = set()
+    for squared in np.geomspace(0.05, 3.9, 25) * honest:
+        law = DiscreteGaussian(round_up_root(Fraction(squared)))
+        share = share_of(law, honest)
+        kinds.add(type(share))
+        skellam = (law.sigma**2 + round_up_root(law.sigma**4 + 14 * law.sigma**2)) / 2
+        if isinstance(share, Skellam):
+            assert skellam <= honest * share.exact_variance <= skellam + Fraction(honest, 1 << 30)
+            continue
+        with mpmath.workdps(40):
+            sigma = mpmath.mpf(law.sigma.numerator) / law.sigma.denominator
+            total = mpmath.sqrt(honest * mpmath.mpf(share.sigma.numerator) ** 2) / share.sigma.denominator
+            assert share.sigma >= Fraction(1, 2)
+            assert 2 * tau(total / mpmath.sqrt(honest), honest) <= 1 / sigma - 1 / total
+        assert honest * share.sigma**2 <= skellam * (1 + Fraction(1, 1 << 26))
+    assert kinds == {DiscreteGaussian, Skellam}
 
 
 def test_one_honest_party_draws_the_whole_noise():
