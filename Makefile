@@ -50,6 +50,7 @@ bench: $(VENV)/work.stamp
 	$(BIN)/python benchmarks/local.py
 	$(BIN)/python benchmarks/pairwise.py
 	$(BIN)/python benchmarks/local_curves.py
+	$(BIN)/python benchmarks/secagg.py
 	$(BIN)/python benchmarks/projection_noise.py
 	$(BIN)/python benchmarks/projection.py
 	$(BIN)/python benchmarks/projection_tables.py

@@ -21,6 +21,7 @@ from ogive.strategies import design_hats, design_projection, design_tree
 from ogive.trust import Central, Clear, SecAgg
 from ogive.trust.secagg import opening as opening_module
 from ogive.trust.secagg.modulus import largest_share, noise_bound
+from ogive.trust.secagg.terms import AggregationTerms
 
 BINS = 64
 WISH = ogive.Ecdf("x", (0, 100), bins=BINS)
@@ -187,6 +188,22 @@ def test_noise_stays_below_its_bound_but_for_a_chance_of_2_to_the_minus_40(law, 
     assert total[outside].sum() < 1e-11, "floating point cannot see 2^-40 itself"
     # a bound of an eighth of that a variable is too small, which it can see
     assert total[np.abs(values) > bound // (8 * -(-adding // honest))].sum() > 2.0**-40
+
+
+def test_more_than_500_parties_share_masks_with_some_others_only():
+    keys = [number.to_bytes(32, "big") for number in range(601)]
+    found = {}
+    for parties in (500, 600):
+        terms = AggregationTerms(parties, colluding=20, dropouts=20)
+        found[parties] = terms.settings(study=bytes(32), parties=keys[:parties], server=keys[600], length=1, totals=0)
+        assert ("The server follows the protocol" in terms.assumption()) == (parties == 600)
+    assert (found[500].neighbours, found[500].confirmed) == (None, True)
+    assert found[600].neighbours < 60
+    assert not found[600].confirmed
+    with pytest.raises(ParameterError, match=r"of more than 500 parties .* leave it out"):
+        AggregationTerms(600, wanted=400)
+    with pytest.raises(ParameterError, match="600 parties cannot spare 300 that leave where 200 may collude"):
+        AggregationTerms(600, colluding=200, dropouts=300)
 
 
 def test_so_much_noise_that_a_sum_might_wrap_is_refused():
