@@ -152,11 +152,9 @@ def test_shares_of_parties_are_independent_and_add_up_in_variance(law):
 
 @pytest.mark.parametrize("adding", [4, 9, 40])
 def test_measurements_get_the_variance_that_their_noise_really_has(adding):
-    for privacy, design in (
-        (PureDP(1), design_path),
-        (PureDP(200), design_path),
-        (ZeroConcentratedDP("0.1"), design_tree),
-    ):
+    pure = ((PureDP(epsilon), design_path) for epsilon in (1, 200))
+    gaussian = ((ZeroConcentratedDP(rho), design_tree) for rho in ("0.1", 2, 200))
+    for privacy, design in (*pure, *gaussian):
         strategy = design(64, privacy=privacy, adjacency=Adjacency.REPLACE)
         wider = widened(strategy, adding, 4)
         for law, known in zip((level.law for level in wider.levels), strategy.levels, strict=True):
