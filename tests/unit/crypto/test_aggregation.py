@@ -170,7 +170,7 @@ def test_the_least_threshold_is_the_one_of_the_specification():
         ({"dropouts": -1}, "dropouts must be from 0 to 4, got -1"),
         ({"colluding": 5}, "colluding must be from 0 to 4, got 5"),
         ({"length": 0}, "the length of the vectors must be from 1"),
-        ({"totals": 5000}, "the number of totals must be from 0 to 1024"),
+        ({"totals": 2_000_000}, "the number of totals must be from 0 to 1048576"),
         ({"study": b"short"}, "32 bytes, got 5"),
         ({"server": public(1)}, "an Ed25519 public key of its own"),
         ({"parties": (public(1), public(1))}, "an Ed25519 public key of its own"),

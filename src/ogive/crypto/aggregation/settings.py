@@ -12,7 +12,7 @@ from ogive.errors import ParameterError
 
 PUBLIC_KEY_BYTES = 32
 MOST_PARTIES = 10_000
-MOST_TOTALS = 1 << 10
+MOST_TOTALS = 1 << 20
 LONGEST = 1 << 27
 """Numbers in a vector; a gigabyte."""
 
