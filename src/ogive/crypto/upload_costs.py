@@ -20,13 +20,13 @@ KEYS, TABLES = "keys", "tables"
 
 SEED_BYTES, ELEMENT_BYTES = 16, 8
 VERIFICATIONS = 16
-"""How often the servers can check an upload, where nothing else is said."""
+"""How often the servers can check keys, where nothing else is said."""
 
 BLOCKS_PER_SECOND = 2.2e8
 """AES blocks of keys, with all that is done with them."""
 
-CELLS_PER_SECOND = 2e8
-"""Cells of a table: expanded from a seed and added up, or multiplied by two coefficients and added up."""
+CELLS_PER_SECOND = 3.5e8
+"""Cells of a table: expanded from a seed and added up."""
 
 PRODUCTS_PER_SECOND = 1e9
 """Multiplications modulo 2^61 - 1."""
@@ -78,7 +78,7 @@ def upload_costs(
         clients: How many clients upload.
         servers: How many servers; keys need exactly two.
         verified: Whether the servers check that each client counts once.
-        verifications: How often they can, where verified.
+        verifications: How often they can, at more and more points, where keys are verified; tables are once.
 
     Raises:
         ParameterError: a number is not positive, or there are fewer than two cells or servers.
@@ -89,12 +89,13 @@ def upload_costs(
     ):  # fmt: skip
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
             raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}")
-    material = ShareShape(0, squares=1, verifications=verifications) if verified else None
-    tables = upload_cost(tables=ShareShape(cells), material=material, clients=clients, servers=servers)
+    once = ShareShape(0, squares=1, verifications=1) if verified else None
+    tables = upload_cost(tables=ShareShape(cells), material=once, clients=clients, servers=servers)
     if servers != 2:
         return (tables,)
     shape = KeyShape(group="field" if verified else "ring64", bits=(cells - 1).bit_length())
     points = min(points, cells - 1)
+    material = ShareShape(0, squares=1, verifications=verifications) if verified else None
     return upload_cost(keys=shape, points=points, material=material, clients=clients, servers=servers), tables
 
 
@@ -130,10 +131,8 @@ def upload_cost(
         seconds += tables.columns / CELLS_PER_SECOND
     if material is not None:
         received += exchanged_bytes(material, servers)
-        if keys is not None:
-            seconds += 2 * (points + 1) / PRODUCTS_PER_SECOND
-        if tables is not None:
-            seconds += tables.columns / CELLS_PER_SECOND  # expanded once more, to be multiplied
+        checked = points + 1 if tables is None else tables.columns
+        seconds += 2 * checked / PRODUCTS_PER_SECOND
     return UploadCost(TABLES if keys is None else KEYS, uploaded, clients * received, clients * seconds)
 
 

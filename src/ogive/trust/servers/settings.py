@@ -27,7 +27,7 @@ class Uploads:
         servers: How many.
         kind: "keys", "tables" or "sums"; "auto" until the aggregate is known.
         verified: Whether servers check that every upload is that of one record.
-        verifications: How often they can.
+        verifications: How often they can, at more and more points, where keys are uploaded.
     """
 
     servers: int
@@ -68,11 +68,15 @@ class Collected:
 
     @property
     def material(self) -> ShareShape | None:
-        """Of what is shared for verifications; None where there are none."""
+        """Of what is shared for verifications; None where there are none.
+
+        Every cell of a table is verified at the first, and only keys are verified again at later points.
+        """
         if not self.uploads.verified:
             return None
         claim = self.claim(np.arange(self.layout.cells))
-        return ShareShape(0, claim.squares, claim.products, self.uploads.verifications)
+        often = self.uploads.verifications if self.uploads.kind == KEYS else 1
+        return ShareShape(0, claim.squares, claim.products, often)
 
     def points(self, ends: Int64) -> Int64:
         """Where keys are evaluated to count records in blocks: at the last cell of every block but the last."""
