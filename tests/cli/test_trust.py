@@ -50,12 +50,21 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_releasing_command_deals_the_records_to_parties(command, table, run):
-    status, out, _ = run(command, table, *COMMANDS[command], "--epsilon", 5, *AMONG_FOUR, "--json")
-    assert status == 0
+@pytest.mark.parametrize(
+    ("words", "assumed"),
+    [
+        (AMONG_FOUR, "2 of the 4 parties"),
+        (("--trust", "servers"), "1 of the 2 servers"),
+        (("--trust", "servers", "--servers", "3", "--parties", "4"), "2 of the 3 servers"),
+    ],
+    ids=["secagg", "servers", "organizations"],
+)
+def test_every_releasing_command_deals_the_records(command, words, assumed, table, run):
+    status, out, err = run(command, table, *COMMANDS[command], "--epsilon", 5, *words, "--json")
+    assert status == 0, err
     provenance = json.loads(out)["provenance"]
-    assert provenance["trust"] == "secagg"
-    assert "2 of the 4 parties" in provenance["assumption"]
+    assert provenance["trust"] == words[1]
+    assert assumed in provenance["assumption"]
 
 
 def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
@@ -75,7 +84,7 @@ def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
     ("words", "message"),
     [
         (("--trust", "secagg"), "--trust secagg needs --parties, for example --parties 5"),
-        (("--parties", "5"), "--parties needs --trust secagg"),
+        (("--parties", "5"), "--parties needs --trust secagg or servers beside it"),
         (("--colluding", "1"), "--colluding needs --trust secagg beside it"),
         (("--dropouts", "1", "--trust", "local"), "--dropouts needs --trust secagg beside it"),
         (("--trust", "secagg", "--parties", "1"), "--parties must be a whole number from 2 to"),
@@ -85,6 +94,12 @@ def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
             ("--trust", "secagg", "--parties", "3", "--colluding", "2", "--dropouts", "1"),
             "--colluding 2 and --dropouts 1 leave none of 3 parties honest",
         ),
+        (("--servers", "2"), "--servers needs --trust servers beside it"),
+        (("--upload", "keys", "--trust", "secagg", "--parties", "3"), "--upload needs --trust servers beside it"),
+        (("--trust", "servers", "--servers", "1"), "--servers must be a whole number from 2 to"),
+        (("--trust", "servers", "--servers", "3", "--upload", "keys"), "two servers, not 3; use --upload tables"),
+        (("--trust", "servers", "--upload", "hats"), "--upload must be one of auto, keys, tables, sums, got 'hats'"),
+        (("--trust", "servers", "--upload", "sums"), "say how many with --parties, or use --upload tables"),
         (("--trust", "secagg", "--parties", "2999"), "has too few records to deal to 2999 parties; use fewer"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
@@ -98,7 +113,7 @@ def test_what_does_not_fit_is_refused_in_one_line(words, message, table, run):
 
 
 def test_who_is_trusted_is_never_taken_from_settings(table, run, tmp_path, monkeypatch):
-    for name in ("trust", "parties", "colluding", "dropouts"):
+    for name in ("trust", "parties", "colluding", "dropouts", "servers"):
         file = tmp_path / "ogive.toml"
         file.write_text(f'[ecdf]\n{name} = "1"\n')
         assert name in tomllib.loads(file.read_text())["ecdf"]

@@ -14,6 +14,8 @@ PACKAGES = (
     "queries",
     "statistics",
     "trust",
+    "trust/secagg",
+    "trust/servers",
     "records",
     "accounting",
     "session",

@@ -189,9 +189,7 @@ class Counts:
             counts = [np.bincount(symbols[classes == each], minlength=size) for each in (1, 0)]
             positive, negative = (each / each.sum() for each in counts)
             sizes = (max(1.0, records / 2), max(1.0, records / 2))
-            variance = noisy_cells.two_sample_variance(
-                query, combined, positive, negative, sizes, total_known=known
-            )
+            variance = noisy_cells.two_sample_variance(query, combined, positive, negative, sizes, total_known=known)
         return float(variance + bias**2)
 
     def found(self, answer: Answer) -> Found:

@@ -215,8 +215,8 @@ def _assumption(uploads: Uploads) -> str:
     trusted = (
         f"Whoever sees the answers and the uploads to {others} of the {uploads.servers} servers learns only what is "
         "published, as long as one server keeps to itself what it got and the noise that it added, all servers follow "
-        "the protocol, and AES with public keys is as good as random permutations. Servers learn how many uploads "
-        "there are, and tell nobody where the number of records is private. "
+        "the protocol, and AES with public keys is as good as random permutations. The servers learn how many "
+        "uploads there are, and tell nobody where the number of records is private. "
     )
     cheating = (
         "An upload moves no count by more than one record could, but with a chance below 2^-50, whoever made it. "
