@@ -1,0 +1,121 @@
+"""Plans where several parties or servers add noise: errors with the noise there really is, bytes and seconds."""
+
+import json
+import math
+from pathlib import Path
+
+import jsonschema
+import numpy as np
+import pytest
+
+import ogive
+from ogive.planning.text import table
+from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.trust import Central, SecAgg, Servers, Simulation
+from ogive.trust.servers.server import Server
+
+WISH = ogive.Ecdf("x", bounds=(0, 100), bins=64, method="tree_ls")
+RECORDS = 3_000
+AMONG_FOUR = Simulation(SecAgg, parties=4, colluding=1, dropouts=1)
+SCHEMA = json.loads((Path(ogive.__file__).parent / "schemas" / "plan-1.schema.json").read_text())
+
+
+def planned(trust, statistic=WISH, privacy=PureDP(1)):  # noqa: B008
+    return ogive.plan(statistic, privacy=privacy, records=RECORDS, trust=trust)
+
+
+@pytest.mark.parametrize("privacy", [PureDP("0.1"), ZeroConcentratedDP("0.01")], ids=str)
+@pytest.mark.parametrize(
+    ("trust", "factor"),
+    [(AMONG_FOUR, 2), (Simulation(SecAgg, parties=5), 1), (Servers, 2), (Simulation(Servers, servers=3), 3)],
+)
+def test_noise_of_all_who_add_is_counted(trust, factor, privacy):
+    alone, together = (planned(each, privacy=privacy).chosen for each in (Central, trust))
+    assert together.price == alone.price
+    for name in ("rmse", "ks", "ks_95"):
+        assert together.errors[name] == pytest.approx(math.sqrt(factor) * alone.errors[name], rel=0.02), name
+    assert (together.errors["energy"] > alone.errors["energy"]) == (factor > 1)
+
+
+def test_the_predicted_error_is_that_of_releases():
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 101, size=RECORDS)
+    exact = ogive.ecdf(values, bounds=(0, 100), bins=64, trust=ogive.Clear).raw
+    for trust in (AMONG_FOUR, Servers):
+        privacy = PureDP("0.05")
+        rows = planned(trust, privacy=privacy)
+        curves = [
+            ogive.ecdf(values, bounds=(0, 100), bins=64, method="tree_ls", trust=trust, privacy=privacy).raw
+            for _ in range(12)
+        ]
+        found = math.sqrt(np.mean([(curve - exact) ** 2 for curve in curves])) / RECORDS
+        # twelve curves of some sixty correlated errors each; without the factor of two it would be 0.71
+        assert found == pytest.approx(rows.chosen.rmse, rel=0.25)
+
+
+def test_pairs_count_the_noise_of_all_servers_too():
+    gini = ogive.Ustatistic("x", "gini", bounds=(0, 100), bins=16, method="cells")
+    alone, together = (planned(each, gini).chosen for each in (Central, Servers))
+    assert together.errors["value"] > alone.errors["value"]
+
+
+def test_both_uploads_are_shown_and_what_a_release_takes_comes_first():
+    rows = [row for row in planned(Servers).rows if row.method == "tree_ls"]
+    assert {row.traffic.upload for row in rows} == {"keys", "tables"}
+    assert [row.chosen for row in rows] == [True, False]
+    few = planned(Servers, ogive.Ecdf("x", bounds=(0, 100), bins=4, method="tree_ls"))
+    assert few.chosen.traffic.upload == "tables"
+    many = planned(Servers, ogive.Ecdf("x", bounds=(0, 100), bins=4096, method="tree_ls"))
+    assert many.chosen.traffic.upload == "keys"
+    only = planned(Simulation(Servers, servers=3)).rows
+    assert {row.traffic.upload for row in only} == {"tables"}
+    sums = planned(Simulation(Servers, parties=7)).chosen.traffic
+    assert (sums.upload, sums.bytes_per_party) == ("sums", 2 * 16 + 64 * 8)
+    assert {row.traffic.upload for row in planned(AMONG_FOUR).rows} == {"vectors"}
+    test = planned(Servers, ogive.HosmerLemeshow("p", "y", bins=32, groups=4))
+    assert test.chosen.traffic.bytes_per_party > 2 * 8 * 4
+    assert all(row.traffic is None for row in planned(Central).rows)
+
+
+@pytest.mark.parametrize("upload", ["keys", "tables"])
+def test_planned_bytes_are_those_that_servers_receive(upload, monkeypatch):
+    received: dict[int, int] = {}
+    receive = Server.receive
+
+    def counting(server, message):
+        received[id(server)] = received.get(id(server), 0) + len(message)
+        return receive(server, message)
+
+    monkeypatch.setattr(Server, "receive", counting)
+    trust = Simulation(Servers, upload=upload)
+    values = np.random.default_rng(1).integers(0, 101, size=RECORDS)
+    ogive.ecdf(values, bounds=(0, 100), bins=64, method="tree_ls", trust=trust, privacy=PureDP(1))
+    exchanged = 16 * RECORDS  # of the verification, which is not among the uploads
+    assert max(received.values()) == pytest.approx(planned(trust).chosen.traffic.bytes_per_server - exchanged, rel=0.01)
+
+
+def test_a_plan_with_traffic_is_read_back_and_fits_the_schema():
+    made = planned([Central, Servers, AMONG_FOUR])
+    jsonschema.validate(made.to_dict(), SCHEMA)
+    assert ogive.Plan.from_json(made.to_json()) == made
+    broken = made.to_dict()
+    traffic = next(row["traffic"] for row in broken["rows"] if "traffic" in row)
+    for name, value in (("bytes_per_party", -1), ("bytes_per_server", 1.5), ("seconds", "3"), ("upload", None)):
+        kept = traffic[name]
+        traffic[name] = value
+        with pytest.raises(ogive.DataError):
+            ogive.Plan.from_dict(broken)
+        traffic[name] = kept
+
+
+def test_the_table_has_bytes_and_seconds_only_where_they_are():
+    assert "per party" not in table(planned(Central))
+    text = table(planned([Central, Servers]))
+    assert "per server: bytes that the busiest server receives" in text
+    assert " kB" in text
+    assert " MB" in text
+
+
+def test_a_plan_of_parties_says_what_it_needs_to_know():
+    with pytest.raises(ogive.ParameterError, match="trust secagg needs parties"):
+        planned(SecAgg)
