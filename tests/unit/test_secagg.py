@@ -13,7 +13,7 @@ from helpers.plain_sums import PlainSession
 import ogive
 from ogive.crypto.aggregation import AggregationParty, Round
 from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource, Skellam
 from ogive.noise.shares import share_of
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
@@ -69,6 +69,21 @@ def test_noise_of_the_sum_follows_the_law_over_many_releases(plain_sums):
         scale = np.concatenate([np.full(level.nodes, np.sqrt(level.law.variance)) for level in query.levels])
         # 60 x 90 draws or so: the mean square is known to about 2 percent
         assert np.mean((noise / scale) ** 2) == pytest.approx(spread, rel=0.1)
+
+
+@pytest.mark.parametrize(("rho", "kind"), [(20, Skellam), (3, DiscreteGaussian)])
+@pytest.mark.parametrize("dropouts", [0, 1])
+def test_narrow_gaussian_noise_of_the_sum_has_the_variance_that_is_stated(plain_sums, rho, kind, dropouts):
+    strategy = design_tree(BINS, privacy=ZeroConcentratedDP(rho), adjacency=Adjacency.REPLACE)
+    query, tables = CurveQuery(WISH.binning(), strategy), parties()
+    assert kind in {type(share_of(level.law, 3 - dropouts)) for level in strategy.levels}
+    exact = query.measure(np.sum([SecAgg(tables).parties[k].aggregate(query.aggregate) for k in range(3)], axis=0))
+    answers = [opening(tables, seed, dropouts=dropouts).answer(query) for seed in range(60)]
+    stated = answers[0].noise_of(strategy)
+    assert stated != strategy
+    scale = np.concatenate([np.full(level.nodes, np.sqrt(level.law.variance)) for level in stated.levels])
+    noise = np.array([answer.values - exact for answer in answers])
+    assert np.mean((noise / scale) ** 2) == pytest.approx(1, rel=0.1)
 
 
 @pytest.mark.parametrize("step", ["keys", "shares", "input", "confirm", "unmask"])
