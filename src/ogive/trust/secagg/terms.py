@@ -52,14 +52,13 @@ class AggregationTerms:
             )
         if self.wanted is not None and (isinstance(self.wanted, bool) or not isinstance(self.wanted, int)):
             raise ParameterError(f"threshold must be a number of parties, got {self.wanted!r}")
-        if parties > ALL_PAIRS:
-            if self.wanted is not None:
-                raise ParameterError(
-                    f"of more than {ALL_PAIRS} parties each knows some others only, and the threshold follows from how "
-                    "many; leave it out"
-                )
-            choose_neighbours(parties, dropouts=self.dropouts, colluding=self.colluding)
-        elif self.wanted is not None:
+        graph = self.graph  # refuses numbers that no graph can serve
+        if self.wanted is not None and graph is not None:
+            raise ParameterError(
+                f"of more than {ALL_PAIRS} parties each knows some others only, and the threshold follows from how "
+                "many; leave it out"
+            )
+        if self.wanted is not None:
             check_threshold(self.wanted, parties, self.dropouts, self.colluding, confirmed=self.confirmed)
 
     @property
@@ -68,13 +67,24 @@ class AggregationTerms:
         return self.parties - self.colluding - self.dropouts
 
     @cached_property
+    def graph(self) -> tuple[int, int] | None:
+        """With how many others each party shares masks and secrets, and how many of them open one; None for all.
+
+        Raises:
+            ParameterError: too many leave or collude for any number.
+        """
+        if self.parties <= ALL_PAIRS:
+            return None
+        return choose_neighbours(self.parties, dropouts=self.dropouts, colluding=self.colluding)
+
+    @cached_property
     def confirmed(self) -> bool:
         """Whether the parties stand up to a server that lies: enough of them confirm the same list.
 
         Not possible where too many may leave, or where parties are so many that each knows some others only.
         """
         least = least_threshold(self.parties, colluding=self.colluding, confirmed=True)
-        return self.parties <= ALL_PAIRS and least <= self.parties - self.dropouts
+        return self.graph is None and least <= self.parties - self.dropouts
 
     def settings(
         self, *, study: bytes, parties: Sequence[bytes], server: bytes, length: int, totals: int
@@ -88,11 +98,11 @@ class AggregationTerms:
             length: Numbers in a vector.
             totals: How many totals each party opens.
         """
-        neighbours, threshold = None, self.wanted
-        if self.parties > ALL_PAIRS:
-            neighbours, threshold = choose_neighbours(self.parties, dropouts=self.dropouts, colluding=self.colluding)
-        elif threshold is None:
-            threshold = least_threshold(self.parties, colluding=self.colluding, confirmed=self.confirmed)
+        if self.graph is not None:
+            neighbours, threshold = self.graph
+        else:
+            least = least_threshold(self.parties, colluding=self.colluding, confirmed=self.confirmed)
+            neighbours, threshold = None, least if self.wanted is None else self.wanted
         return AggregationSettings(
             study,
             tuple(parties),

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ogive.crypto.aggregation import choose_neighbours
 from ogive.crypto.aggregation.costs import aggregation_cost
 from ogive.privacy import Adjacency
 from ogive.queries import LinearQuery
 from ogive.trust.base import Traffic
-from ogive.trust.secagg.terms import ALL_PAIRS, AggregationTerms
+from ogive.trust.secagg.terms import AggregationTerms
 
 
 def traffic(terms: AggregationTerms, queries: Sequence[LinearQuery], adjacency: Adjacency) -> Traffic:
@@ -22,9 +21,6 @@ def traffic(terms: AggregationTerms, queries: Sequence[LinearQuery], adjacency: 
         queries: What is asked.
         adjacency: Where it makes numbers of records public, parties open theirs.
     """
-    neighbours = None
-    if terms.parties > ALL_PAIRS:
-        neighbours, _ = choose_neighbours(terms.parties, dropouts=terms.dropouts, colluding=terms.colluding)
     sent, received, seconds = 0, 0, 0.0
     for query in queries:
         nothing = np.zeros(query.aggregate.shape, np.int64)
@@ -33,7 +29,7 @@ def traffic(terms: AggregationTerms, queries: Sequence[LinearQuery], adjacency: 
             int(np.prod(query.measure(nothing).shape)),
             totals=len(query.totals(nothing, adjacency) or ()),
             dropouts=terms.dropouts,
-            neighbours=neighbours,
+            neighbours=None if terms.graph is None else terms.graph[0],
             confirmed=terms.confirmed,
         )
         sent += cost.bytes_per_party
