@@ -3,6 +3,9 @@
 Seeds `s` and blocks are flat arrays of words, two a key; `t` holds control bits, 0 or 1. Of a block of values `v`, one
 is word `word` shifted right by `shift`; what is above the value's bits is cut off when it is stored. `cs`, `cw` and
 `ct` are the corrections of a level. `prime` is the modulus of the field, or None for a ring.
+
+Sums are returned as those of the lower and of the upper halves of the two words, which do not overflow below 2^31 keys:
+in a group of 32 bits each half is a value, in one of 64 bits both are parts of one.
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import numpy as np
 from numba import njit
 
 from ogive.crypto.comparison.arithmetic import minus, plus, reduced
-from ogive.crypto.comparison.batch import UInt8, UInt64, Values
+from ogive.crypto.comparison.wire import UInt8, UInt64, Values
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)
@@ -21,50 +24,14 @@ _CLEAR = np.uint64(2**64 - 2)
 _LOW = np.uint64(2**32 - 1)
 _HALF = np.uint64(32)
 
-
-@njit(cache=True, nogil=True)
-def descend_summing(
-    s: UInt64, t: UInt8, child: UInt64, v: UInt64, cs: UInt64, cw: Values, ct: UInt8,
-    side: np.uint8, word: int, shift: np.uint64, prime: Any, t_child: UInt8,
-) -> tuple[np.uint64, np.uint64]:  # fmt: skip
-    """Walk to a child on one side, 0 for the left, and sum the values on the way over all keys.
-
-    The encrypted block `child` is replaced by the child's seeds; `t_child` receives its control bits.
-
-    Returns:
-        Two numbers: the first plus 2^32 times the second is the sum of the values up to a multiple of the modulus.
-    """
-    v_word, s_word = v[word:], s[word:]
-    low = _ZERO
-    high = _ZERO
-    for i in range(t.size):
-        mask = np.uint64(-np.int64(t[i]))
-        value = (v_word[2 * i] ^ s_word[2 * i]) >> shift
-        correction = mask & np.uint64(cw[i])
-        if prime is None:
-            low += value + correction
-        else:
-            low += (value & _LOW) + (correction & _LOW)
-            high += (value >> _HALF) + (correction >> _HALF)
-        first = child[2 * i] ^ s[2 * i] ^ (mask & cs[2 * i])
-        child[2 * i + 1] ^= s[2 * i + 1] ^ (mask & cs[2 * i + 1])
-        child[2 * i] = first & _CLEAR
-        t_child[i] = np.uint8(first & _ONE) ^ (t[i] & (ct[i] >> side))
-    return low, high
+Halves = tuple[int, int, int, int]
 
 
 @njit(cache=True, nogil=True)
-def descend(
-    s: UInt64, t: UInt8, child: UInt64, v: UInt64, cs: UInt64, cw: Values, ct: UInt8,
-    side: np.uint8, word: int, shift: np.uint64, prime: Any, t_child: UInt8, total: Values, total_child: Values,
-) -> None:  # fmt: skip
-    """Walk to a child, and add the values on the way to the total of each key; otherwise as above."""
-    v_word, s_word = v[word:], s[word:]
+def descend(s: UInt64, t: UInt8, child: UInt64, cs: UInt64, ct: UInt8, side: np.uint8, t_child: UInt8) -> None:
+    """Walk to a child on one side, 0 for the left: its encrypted block is replaced by its seeds."""
     for i in range(t.size):
         mask = np.uint64(-np.int64(t[i]))
-        value = reduced((v_word[2 * i] ^ s_word[2 * i]) >> shift, prime)
-        value = plus(value, mask & np.uint64(cw[i]), prime)
-        total_child[i] = plus(value, np.uint64(total[i]), prime)
         first = child[2 * i] ^ s[2 * i] ^ (mask & cs[2 * i])
         child[2 * i + 1] ^= s[2 * i + 1] ^ (mask & cs[2 * i + 1])
         child[2 * i] = first & _CLEAR
@@ -72,36 +39,57 @@ def descend(
 
 
 @njit(cache=True, nogil=True)
-def sum_leaf(
-    s: UInt64, t: UInt8, v: UInt64, leaf: Values, word: int, shift: np.uint64, prime: Any
-) -> tuple[np.uint64, np.uint64]:
-    """Sum one value of the leaf over all keys, as `descend_summing`; `leaf` has its corrections, of any stride."""
-    v_word, s_word = v[word:], s[word:]
-    low = _ZERO
-    high = _ZERO
-    for i in range(t.size):
-        value = (v_word[2 * i] ^ s_word[2 * i]) >> shift
-        correction = np.uint64(-np.int64(t[i])) & np.uint64(leaf[i])
-        if prime is None:
-            low += value + correction
-        else:
-            low += (value & _LOW) + (correction & _LOW)
-            high += (value >> _HALF) + (correction >> _HALF)
-    return low, high
-
-
-@njit(cache=True, nogil=True)
-def read_leaf(
-    s: UInt64, t: UInt8, v: UInt64, leaf: Values, word: int, shift: np.uint64, prime: Any,
-    total: Values, negated: bool, out: Values,
-) -> None:  # fmt: skip
-    """Add one value of the leaf to the total of each key, negated for the second server."""
+def add_values(
+    s: UInt64, t: UInt8, v: UInt64, cw: Values, word: int, shift: np.uint64, prime: Any, total: Values, out: Values
+) -> None:
+    """Add one value of a block, corrected, to the total of each key; `cw` may have any stride."""
     v_word, s_word = v[word:], s[word:]
     for i in range(t.size):
         value = reduced((v_word[2 * i] ^ s_word[2 * i]) >> shift, prime)
-        value = plus(value, np.uint64(-np.int64(t[i])) & np.uint64(leaf[i]), prime)
-        value = plus(value, np.uint64(total[i]), prime)
-        out[i] = minus(_ZERO, value, prime) if negated else value
+        value = plus(value, np.uint64(-np.int64(t[i])) & np.uint64(cw[i]), prime)
+        out[i] = plus(value, np.uint64(total[i]), prime)
+
+
+@njit(cache=True, nogil=True)
+def negate(values: Values, prime: Any) -> None:
+    """Replace values by their negatives."""
+    for i in range(values.size):
+        values[i] = minus(_ZERO, np.uint64(values[i]), prime)
+
+
+@njit(cache=True, nogil=True)
+def sum_level(s: UInt64, t: UInt8, v: UInt64, cw: Values) -> Halves:
+    """Sum the corrected values of both sides over all keys; the second word counts in groups of 64 bits only."""
+    low_0, high_0, low_1, high_1 = _ZERO, _ZERO, _ZERO, _ZERO
+    for i in range(t.size):
+        correction = np.uint64(-np.int64(t[i])) & np.uint64(cw[i])
+        first = v[2 * i] ^ s[2 * i]
+        if cw.itemsize == 4:
+            low_0 += (first & _LOW) + correction
+            high_0 += (first >> _HALF) + correction
+        else:
+            second = v[2 * i + 1] ^ s[2 * i + 1]
+            low, high = correction & _LOW, correction >> _HALF
+            low_0 += (first & _LOW) + low
+            high_0 += (first >> _HALF) + high
+            low_1 += (second & _LOW) + low
+            high_1 += (second >> _HALF) + high
+    return low_0, high_0, low_1, high_1  # type: ignore[return-value]
+
+
+@njit(cache=True, nogil=True)
+def sum_leaf(s: UInt64, t: UInt8, v: UInt64, leaf: UInt64, word: int) -> Halves:
+    """Sum the corrected values of a block of the leaf; its corrections are in each row of `leaf` from `word` on."""
+    low_0, high_0, low_1, high_1 = _ZERO, _ZERO, _ZERO, _ZERO
+    for i in range(t.size):
+        mask = np.uint64(-np.int64(t[i]))
+        first, second = v[2 * i] ^ s[2 * i], v[2 * i + 1] ^ s[2 * i + 1]
+        one, two = mask & leaf[i, word], mask & leaf[i, word + 1]
+        low_0 += (first & _LOW) + (one & _LOW)
+        high_0 += (first >> _HALF) + (one >> _HALF)
+        low_1 += (second & _LOW) + (two & _LOW)
+        high_1 += (second >> _HALF) + (two >> _HALF)
+    return low_0, high_0, low_1, high_1  # type: ignore[return-value]
 
 
 @njit(cache=True, nogil=True)

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ogive.crypto.comparison.batch import KeyBatch, UInt8, UInt64, Values
-from ogive.crypto.comparison.passes import descend, descend_summing, read_leaf, sum_leaf
-
-
-class _Corrections:
-    """Arrays of a chunk of keys as the passes take them, and where the values of a block are."""
-
-    def __init__(self, batch: KeyBatch) -> None:
-        shape = batch.shape
-        levels = range(shape.levels)
-        self.levels = [(batch.seeds[level].reshape(-1), batch.values[level], batch.controls[level]) for level in levels]
-        self.leaf = [batch.leaves[:, value] for value in range(shape.leaf_values)]
-        self.prime = shape.arithmetic.prime
-        self.places = shape.places
+from ogive.crypto.comparison.passes import add_values, negate, sum_leaf, sum_level
 
 
 class Summing:
@@ -31,8 +20,13 @@ class Summing:
     """
 
     def __init__(self, batch: KeyBatch, points: int) -> None:
-        self._corrections = _Corrections(batch)
-        self._modulus = batch.shape.modulus
+        shape = batch.shape
+        self._values, self._modulus = batch.values, shape.modulus
+        self._halves = shape.arithmetic.bits == 32
+        row = batch.leaves.view(np.uint8).reshape(len(batch), shape.leaf_values * shape.dtype.itemsize)
+        # whole blocks, as words
+        padding = -row.shape[1] % 16
+        self._leaf = (np.pad(row, ((0, 0), (0, padding))) if padding else row).view(np.uint64)
         self.found = np.empty(points, np.uint64)
         """Elements of the group, shape (points,)."""
 
@@ -40,21 +34,21 @@ class Summing:
         """The sum at the root."""
         return 0
 
-    def descend(
-        self, level: int, side: int, total: int, s: UInt64, t: UInt8, child: UInt64, t_child: UInt8, v: UInt64
-    ) -> int:
-        """Walk to a child."""
-        here = self._corrections
-        low, high = descend_summing(
-            s, t, child, v, *here.levels[level], np.uint8(side), *here.places[side], here.prime, t_child
-        )
-        return total + int(low) + (int(high) << 32)
+    def descend(self, level: int, sides: Sequence[int], total: int, s: UInt64, t: UInt8, v: UInt64) -> list[int]:
+        """Walk to children."""
+        values = self._in_group(sum_level(s, t, v, self._values[level]))
+        return [total + values[side] for side in sides]
 
-    def arrive(self, point: int, value: int, total: int, s: UInt64, t: UInt8, v: UInt64) -> None:
-        """Take one value of the leaf."""
-        here = self._corrections
-        low, high = sum_leaf(s, t, v, here.leaf[value], *here.places[value % len(here.places)], here.prime)
-        self.found[point] = (total + int(low) + (int(high) << 32)) % self._modulus
+    def arrive(self, block: int, wanted: Sequence[tuple[int, int]], total: int, s: UInt64, t: UInt8, v: UInt64) -> None:
+        """Take values of a block of the leaf."""
+        values = self._in_group(sum_leaf(s, t, v, self._leaf, 2 * block))
+        for point, place in wanted:
+            self.found[point] = (total + values[place]) % self._modulus
+
+    def _in_group(self, halves: Sequence[int]) -> Sequence[int]:
+        if self._halves:
+            return halves
+        return halves[0] + (halves[1] << 32), halves[2] + (halves[3] << 32)
 
 
 class Reading:
@@ -68,7 +62,8 @@ class Reading:
 
     def __init__(self, batch: KeyBatch, server: int, found: Values) -> None:
         shape = batch.shape
-        self._corrections = _Corrections(batch)
+        self._values, self._leaf = batch.values, batch.leaves
+        self._places, self._prime = shape.places, shape.arithmetic.prime
         self._negated = bool(server)
         self._totals = np.empty((shape.levels + 1, 2, len(batch)), shape.dtype)
         self._found = found
@@ -78,19 +73,18 @@ class Reading:
         self._totals[0, 0] = 0
         return self._totals[0, 0]
 
-    def descend(
-        self, level: int, side: int, total: Any, s: UInt64, t: UInt8, child: UInt64, t_child: UInt8, v: UInt64
-    ) -> Any:
-        """Walk to a child."""
-        here = self._corrections
-        below = self._totals[level + 1, side]
-        descend(
-            s, t, child, v, *here.levels[level], np.uint8(side), *here.places[side], here.prime, t_child, total, below
-        )
+    def descend(self, level: int, sides: Sequence[int], total: Any, s: UInt64, t: UInt8, v: UInt64) -> list[Any]:
+        """Walk to children."""
+        below = [self._totals[level + 1, side] for side in sides]
+        for side, out in zip(sides, below, strict=True):
+            add_values(s, t, v, self._values[level], *self._places[side], self._prime, total, out)
         return below
 
-    def arrive(self, point: int, value: int, total: Any, s: UInt64, t: UInt8, v: UInt64) -> None:
-        """Take one value of the leaf."""
-        here = self._corrections
-        place = here.places[value % len(here.places)]
-        read_leaf(s, t, v, here.leaf[value], *place, here.prime, total, self._negated, self._found[point])
+    def arrive(self, block: int, wanted: Sequence[tuple[int, int]], total: Any, s: UInt64, t: UInt8, v: UInt64) -> None:
+        """Take values of a block of the leaf."""
+        first = block * len(self._places)
+        for point, place in wanted:
+            out = self._found[point]
+            add_values(s, t, v, self._leaf[:, first + place], *self._places[place], self._prime, total, out)
+            if self._negated:
+                negate(out, self._prime)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from ogive.crypto.aes import Block, Blocks, Permutation, block_key
 from ogive.crypto.comparison.batch import KeyBatch, UInt8, UInt64
-from ogive.crypto.comparison.passes import flip_high
+from ogive.crypto.comparison.passes import descend, flip_high
 from ogive.crypto.comparison.shape import KeyShape
 
 Total = TypeVar("Total")
@@ -28,13 +29,15 @@ class Tally(Protocol[Total]):
         ...
 
     def descend(
-        self, level: int, side: int, total: Total, s: UInt64, t: UInt8, child: UInt64, t_child: UInt8, v: UInt64
-    ) -> Total:
-        """Turn an encrypted block into the child's seeds and control bits, and return the child's total."""
+        self, level: int, sides: Sequence[int], total: Total, s: UInt64, t: UInt8, v: UInt64
+    ) -> Sequence[Total]:
+        """The totals of the children on these sides of a node: its seeds, control bits and encrypted values."""
         ...
 
-    def arrive(self, point: int, value: int, total: Total, s: UInt64, t: UInt8, v: UInt64) -> None:
-        """Take one value of a leaf, with which the point of that number is done."""
+    def arrive(
+        self, block: int, wanted: Sequence[tuple[int, int]], total: Total, s: UInt64, t: UInt8, v: UInt64
+    ) -> None:
+        """Take values of one block of a leaf: for each the number of its point, which is then done, and its place."""
         ...
 
 
@@ -69,6 +72,9 @@ class Walk:
             tally: What takes the values.
         """
         self._points, self._tally = points, tally
+        self._corrections = [
+            (batch.seeds[level].reshape(-1), batch.controls[level]) for level in range(self._shape.levels)
+        ]
         root, t = self._free.pop()
         root.words[:] = batch.roots.reshape(-1)
         t[:] = server
@@ -82,28 +88,28 @@ class Walk:
             return
         position = self._shape.bits - 1 - level
         middle = bisect_left(self._points, (self._points[first] >> position | 1) << position, first, stop)
-        permutations, values = self._levels[level], self._values
-        permutations[Block.VALUES].encrypt(at, values)
+        sides = [side for side, wanted in enumerate((first < middle, middle < stop)) if wanted]
+        permutations, (cs, ct) = self._levels[level], self._corrections[level]
+        permutations[Block.VALUES].encrypt(at, self._values)
+        totals = self._tally.descend(level, sides, total, at.words, t, self._values.words)
         children = []
-        for side, begin, end in ((0, first, middle), (1, middle, stop)):
-            if begin < end:
-                child, t_child = self._free.pop()
-                permutations[side].encrypt(at, child)
-                below = self._tally.descend(level, side, total, at.words, t, child.words, t_child, values.words)
-                children.append((begin, end, child, t_child, below))
+        for side in sides:
+            child, t_child = self._free.pop()
+            permutations[side].encrypt(at, child)
+            descend(at.words, t, child.words, cs, ct, np.uint8(side), t_child)
+            children.append((child, t_child))
         self._free.append((at, t))
-        for begin, end, child, t_child, below in children:
+        for side, (child, t_child), below in zip(sides, children, totals, strict=True):
+            begin, end = (middle, stop) if side else (first, middle)
             self._visit(level + 1, begin, end, child, t_child, below)
 
     def _arrive(self, first: int, stop: int, at: Blocks, t: UInt8, total: Any) -> None:
-        per_block, last = self._shape.per_block, None
-        seeds = at
-        for point in range(first, stop):
-            block, place = divmod(self._points[point] % self._shape.leaf_values, per_block)
-            if block != last:
-                if block:
-                    seeds = self._flipped
-                    flip_high(at.words, np.uint64(block), seeds.words)
-                self._leaf.encrypt(seeds, self._values)
-                last = block
-            self._tally.arrive(point, block * per_block + place, total, seeds.words, t, self._values.words)
+        values, per_block, seeds = self._shape.leaf_values, self._shape.per_block, at
+        places = [(point, divmod(self._points[point] % values, per_block)) for point in range(first, stop)]
+        for block, group in groupby(places, key=lambda each: each[1][0]):
+            if block:
+                seeds = self._flipped
+                flip_high(at.words, np.uint64(block), seeds.words)
+            self._leaf.encrypt(seeds, self._values)
+            wanted = [(point, place) for point, (_, place) in group]
+            self._tally.arrive(block, wanted, total, seeds.words, t, self._values.words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -90,14 +90,13 @@ class _Weighing:
     def start(self) -> Any:
         return self._reading.start()
 
-    def descend(
-        self, level: int, side: int, total: Any, s: UInt64, t: UInt8, child: UInt64, t_child: UInt8, v: UInt64
-    ) -> Any:
-        return self._reading.descend(level, side, total, s, t, child, t_child, v)
+    def descend(self, level: int, sides: Sequence[int], total: Any, s: UInt64, t: UInt8, v: UInt64) -> list[Any]:
+        return self._reading.descend(level, sides, total, s, t, v)
 
-    def arrive(self, point: int, value: int, total: Any, s: UInt64, t: UInt8, v: UInt64) -> None:
-        self._reading.arrive(0, value, total, s, t, v)
-        self.sums[point] = _weigh(self._row[0], self._weights[point], self._forms)
+    def arrive(self, block: int, wanted: Sequence[tuple[int, int]], total: Any, s: UInt64, t: UInt8, v: UInt64) -> None:
+        for point, place in wanted:
+            self._reading.arrive(block, [(0, place)], total, s, t, v)
+            self.sums[point] = _weigh(self._row[0], self._weights[point], self._forms)
 
 
 @njit(cache=True, nogil=True)
