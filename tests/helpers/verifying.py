@@ -24,9 +24,11 @@ def replayed(seed):
     return generator.bytes
 
 
-def verifiers(batches, **changed):
+def verifiers(batches, *, coins=(), **changed):
+    """Verifiers of all servers; `coins` are seeds of the randomness of the first of them."""
     keywords = {"session": SESSION, "uploads": UPLOADS, **changed}
-    return [Verifier(batch, random=replayed(1000 + batch.server), **keywords) for batch in batches]
+    seeds = [*coins, *range(1000 + len(coins), 1000 + len(batches))]
+    return [Verifier(batch, random=replayed(seed), **keywords) for batch, seed in zip(batches, seeds, strict=False)]
 
 
 def route(sent):

@@ -340,6 +340,26 @@ def test_servers_results_are_the_identity_at_their_coins():
     assert found.tolist() == [amount_sketch(client, r, 3, P) for client in x.T.tolist()]
 
 
+def test_coefficients_depend_on_the_coins_of_every_server_and_on_all_that_is_agreed():
+    batches = upload(np.zeros((8, 1)), CellClaim(ENDS), servers=3, verifications=2)
+
+    def drawn(ends=ENDS, **changed):
+        claim = CellClaim(ends)
+        seen = []
+        projects = [lambda weights, batch=batch: seen.append(weights) or batch.project(weights) for batch in batches]
+        check_servers(claim, batches, projects, **changed)
+        assert all((weights == seen[0]).all() for weights in seen), "servers draw the same"
+        return tuple(seen[0][0, claim.ends].tolist())
+
+    others = [
+        drawn(coins=[1, 2, 3]), drawn(coins=[4, 2, 3]), drawn(coins=[1, 4, 3]), drawn(coins=[1, 2, 4]),
+        drawn(coins=[1, 2, 3], uploads=bytes(32)), drawn(coins=[1, 2, 3], session=bytes(16)),
+        drawn(coins=[1, 2, 3], used=1), drawn(np.array([1, 3, 7]), coins=[1, 2, 3]),
+    ]  # fmt: skip
+    assert len({element for found in others for element in found}) == 3 * len(others)
+    assert drawn(coins=[1, 2, 3]) == others[0]
+
+
 def test_coefficients_are_uniform_and_of_every_length():
     seed = bytes(16)
     long = uniform_elements(seed, 40_000)
