@@ -163,6 +163,32 @@ def test_a_server_that_shows_different_keys_makes_different_sessions():
         session.server.receive(answers[3])
 
 
+@pytest.mark.parametrize("step", [Round.INPUT, Round.CONFIRM], ids=lambda each: each.name.lower())
+def test_lists_only_get_shorter(step):
+    session = session_of(4, step, dropouts=1, leaving={4: Round(step - 2)})
+    body = session.inbox[1][HEADER_BYTES:-SIGNATURE_BYTES]
+    shorter = write_list((1, 2, 3))
+    assert body.startswith(shorter)
+    longer = write_list((1, 2, 3, 4)) + body[len(shorter) :]
+    with pytest.raises(PeerError, match="names parties who were not in the one before"):
+        session.answer(1, said_by_server(session, 1, longer, step))
+    session.step()
+
+
+def test_who_is_not_in_the_sum_cannot_confirm_it():
+    session = session_of(4, Round.CONFIRM, dropouts=1, leaving={4: Round.INPUT})
+    said = session.answers()
+    body = said[1][HEADER_BYTES:-SIGNATURE_BYTES]
+    outside = Mailbox(session.settings, 4, enrolment(4)).write(
+        body, receiver=0, session=session.server._session, round=Round.CONFIRM
+    )
+    request = write_list((1, 2, 3)) + write_confirmations([said[1], said[2], outside])
+    with pytest.raises(PeerError, match="party 4 confirmed another list of who is in the sum, or is not in it"):
+        session.parties[1].unmask(said_by_server(session, 1, request, Round.UNMASK))
+    request = write_list((1, 2, 3)) + write_confirmations([said[1], said[2], said[3]])
+    session.parties[1].unmask(said_by_server(session, 1, request, Round.UNMASK))
+
+
 # --- parties that lie
 
 

@@ -75,8 +75,8 @@ def check_keys(
         if digests.get(sender) != keys_digest(signed):
             raise PeerError(f"the keys of party {sender} are not those in the list of parties")
         found[sender] = Advertised.from_bytes(body)
-    if set(found) != {party, *neighbours} or len(found) != len(roster.signed):
-        raise PeerError(f"the list of parties has not once the keys of party {party} and of each neighbour")
+    if set(found) != {party, *neighbours}:
+        raise PeerError(f"the list of parties has not the keys of party {party} and of each neighbour")
     keys = [key for each in found.values() for key in (each.channel, each.mask)]
     if len(set(keys)) != len(keys):
         raise PeerError("two parties sent the same public key, or one sent one for both uses")
