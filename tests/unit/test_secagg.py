@@ -17,7 +17,7 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource, Skellam
 from ogive.noise.shares import share_of
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
-from ogive.strategies import design_hats, design_projection, design_tree
+from ogive.strategies import design_hats, design_path, design_projection, design_tree
 from ogive.trust import Central, Clear, SecAgg
 from ogive.trust.secagg import opening as opening_module
 from ogive.trust.secagg.modulus import largest_share, noise_bound
@@ -155,6 +155,34 @@ def test_who_is_in_the_sum_is_settled_before_anything_is_paid_or_opened():
         done = ogive.release(WISH, trust=SecAgg(tables, dropouts=1), **terms)
         assert done.total == 1000
         assert account.remaining == PureDP(1)
+
+
+def test_points_of_one_measurement_share_its_noise_and_are_sums_of_their_own(tmp_path):
+    tables = parties()
+    trust = SecAgg(tables, dropouts=1)
+    wish = dataclasses.replace(WISH, method="path")
+    state = tmp_path / "curve.state"
+    curve = ogive.PointwiseCurve.open(wish, trust=trust, privacy=PureDP(5), state=state)
+    values = [30.0, 50.0, 70.0]
+    first = [curve(value) for value in values]
+    whole = np.concatenate([table["x"] for table in tables])
+    for value, share in zip(values, first, strict=True):
+        assert share == pytest.approx(np.mean(whole <= value), abs=0.05)
+    again = ogive.PointwiseCurve.resume(state, trust=SecAgg(tables, dropouts=1))
+    assert [again(value) for value in reversed(values)] == first[::-1]
+    with pytest.raises(ReleaseMismatchError):
+        ogive.PointwiseCurve.resume(state, trust=SecAgg(tables, dropouts=1, leaving={2: "input"}))
+    # whole and single points may wait to be opened at the same time
+    started = trust.open(Adjacency.REPLACE, source=SOURCE(4))
+    strategy = design_path(BINS, privacy=PureDP(5), adjacency=Adjacency.REPLACE)
+    queries = [CurveQuery(WISH.binning(), strategy, points) for points in (None, (3,), (4,), (3, 4))]
+    assert len({started.context(query) for query in queries}) == 1
+    opened = [started.answer(query).values for query in queries]
+    assert [part.tolist() for part in opened[1:]] == [
+        opened[0][[3]].tolist(),
+        opened[0][[4]].tolist(),
+        opened[0][3:5].tolist(),
+    ]
 
 
 def test_masks_are_fresh_and_noise_is_not_when_a_release_goes_on(monkeypatch):

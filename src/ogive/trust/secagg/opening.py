@@ -56,7 +56,7 @@ class SecAggOpening:
         self._sums: dict[Aggregate, tuple[Int64, ...]] = {}
         self._enrolment = Enrolment(len(parties))
         self._included: tuple[int, ...] | None = None
-        self._waiting: dict[bytes, Session] = {}
+        self._waiting: dict[Query, Session] = {}
 
     def answer(self, query: Query) -> Answer:
         """Open the sum of the parties' masked vectors.
@@ -69,26 +69,26 @@ class SecAggOpening:
             say may collude.
         """
         assert isinstance(query, LinearQuery)
-        key, shape = self._collect(query)
-        total, totals = self._waiting.pop(key).open()
-        assert self._included is not None
-        values = total.view(np.int64).reshape(shape)
-        return Answer(values, totals or None, adding=len(self._included), honest=self._terms.honest)
+        included, _ = self._collect(query)
+        total, totals = self._waiting.pop(query).open()
+        values = total.view(np.int64).reshape(self._shape(query))
+        return Answer(values, totals or None, adding=len(included), honest=self._terms.honest)
 
     def context(self, query: Query) -> bytes:
         """Digest of all that fixes the noise of a measurement, and of whose records are in it; nothing is opened."""
         assert isinstance(query, LinearQuery)
-        key, _ = self._collect(query)
-        assert self._included is not None
-        return hashlib.sha256(key + np.asarray(self._included, "<u4").tobytes()).digest()
+        included, contexts = self._collect(query)
+        return hashlib.sha256(b"".join(contexts) + np.asarray(included, "<u4").tobytes()).digest()
 
-    def _collect(self, query: LinearQuery) -> tuple[bytes, tuple[int, ...]]:
-        """Bring a measurement to where who is in the sum is settled and nothing is open."""
+    def _collect(self, query: LinearQuery) -> tuple[tuple[int, ...], list[bytes]]:
+        """Bring a measurement to where who is in the sum is settled and nothing is open.
+
+        Returns:
+            Who is in the sum, and what fixes each party's noise; the session waits to be opened.
+        """
         contexts = [self._own_context(query, number) for number in range(len(self._parties))]
-        key = hashlib.sha256(b"".join(contexts)).digest()
-        shape = query.measure(np.zeros_like(self._aggregates(query.aggregate)[0])).shape
-        if key not in self._waiting:
-            session = self._session(query, contexts, shape)
+        if query not in self._waiting:
+            session = self._session(query, contexts)
             included = session.collect()
             if self._included is not None and included != self._included:
                 gone = sorted(set(self._included) - set(included))
@@ -97,10 +97,15 @@ class SecAggOpening:
                     "tell them apart, so the release stops; start a new one"
                 )
             self._included = included
-            self._waiting[key] = session
-        return key, shape
+            # by the query, not by its context: points of one measurement share its noise, and are other sums
+            self._waiting[query] = session
+        assert self._included is not None
+        return self._included, contexts
 
-    def _session(self, query: LinearQuery, contexts: list[bytes], shape: tuple[int, ...]) -> Session:
+    def _shape(self, query: LinearQuery) -> tuple[int, ...]:
+        return query.measure(np.zeros_like(self._aggregates(query.aggregate)[0])).shape
+
+    def _session(self, query: LinearQuery, contexts: list[bytes]) -> Session:
         sums = self._aggregates(query.aggregate)
         vectors = {}
         declared = {}
@@ -110,10 +115,10 @@ class SecAggOpening:
                 declared[number + 1] = query.totals(sums[number], Adjacency.REPLACE) or ()
         opened = query.totals(sums[0], self._adjacency) or ()
         settings = self._terms.settings(
-            study=self._study(query, shape),
+            study=self._study(query),
             parties=self._enrolment.public(),
             server=self._enrolment.server.public_key().public_bytes_raw(),
-            length=int(np.prod(shape)),
+            length=int(np.prod(self._shape(query))),
             totals=len(opened),
         )
         return Session(settings, self._enrolment, vectors, declared=declared, leaving=self._leaving)
@@ -143,13 +148,13 @@ class SecAggOpening:
         found.update(query.digest(self._aggregates(query.aggregate)[number], self._adjacency))
         return found.digest()
 
-    def _study(self, query: LinearQuery, shape: tuple[int, ...]) -> bytes:
+    def _study(self, query: LinearQuery) -> bytes:
         """Digest of what is public about a measurement."""
         public: dict[str, Any] = {
             "adjacency": self._adjacency.value,
             "levels": [[level.nodes, level.law.to_dict()] for level in query.levels],
             "method": query.method,
-            "shape": shape,
+            "shape": self._shape(query),
         }
         return hashlib.sha256(json.dumps(public, sort_keys=True).encode()).digest()
 
