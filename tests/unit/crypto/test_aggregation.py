@@ -149,6 +149,17 @@ def test_many_parties_share_masks_with_some_others_only(parties, dropouts, collu
     assert session.server.included == tuple(range(3, parties + 1))
 
 
+def test_too_few_shares_from_neighbours_give_no_sum():
+    neighbours, threshold = choose_neighbours(24, dropouts=2, colluding=2)
+    agreed = settings(24, dropouts=2, colluding=2, confirmed=False, neighbours=neighbours, threshold=threshold)
+    leaving = dict.fromkeys(range(threshold, 25), Round.UNMASK)
+    session = Session(agreed, vectors(24), leaving=leaving)
+    with pytest.raises(PeerError, match=rf"shares of party \d+'s secret arrived, and {threshold} are needed"):
+        session.run()
+    with pytest.raises(PeerError, match="not open"):
+        session.server.sum()
+
+
 def test_the_least_threshold_is_the_one_of_the_specification():
     # a lying server: 2 t > n + c; t = floor(2n/3) + 1 for c < n/3
     for parties in range(2, 60):

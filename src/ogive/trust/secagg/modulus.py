@@ -6,6 +6,7 @@ A wrapped sum would tell no more than an exact one, but it would be wrong by 2^6
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from math import ceil, isqrt
 
@@ -33,17 +34,18 @@ def noise_bound(laws: Iterable[Law], *, adding: int, honest: int) -> int:
         Gaussians of variance v in all are subgaussian (Canonne, Kamath and Steinke 2020); Bernstein's inequality for
         sums of Poisson variables of the same variance needs 20 more.
     """
-    laws = tuple(laws)
-    extra = _TAIL_BITS + len(laws).bit_length()
-    total = 0
-    for law in laws:
+    counted = Counter(laws)
+    extra = _TAIL_BITS + counted.total().bit_length()
+    bound = 0
+    for law, levels in counted.items():
         if isinstance(law, DiscreteLaplace):
             whole = -(-adding // honest)
-            total += whole * (ceil((extra + whole.bit_length()) * _NATURAL * law.scale) + 1)
+            largest = whole * (ceil((extra + whole.bit_length()) * _NATURAL * law.scale) + 1)
         else:
             deviation = isqrt(ceil(share_of(law, honest).variance * adding * 1.01)) + 1
-            total += ceil((2 * extra * _NATURAL) ** 0.5 * deviation + extra)
-    return total
+            largest = ceil((2 * extra * _NATURAL) ** 0.5 * deviation + extra)
+        bound += levels * largest
+    return bound
 
 
 def largest_share(laws: Iterable[Law], *, parties: int, honest: int) -> int:

@@ -107,11 +107,15 @@ class SecAggOpening:
 
     def _session(self, query: LinearQuery, contexts: list[bytes]) -> Session:
         sums = self._aggregates(query.aggregate)
+        laws = [level.law for level in query.levels]
+        most = largest_share(laws, parties=len(self._parties), honest=self._terms.honest)
+        # of all parties: where one comes back with other records, nobody's noise is what it was
+        context = b"".join(contexts)
         vectors = {}
         declared = {}
         for number in range(len(self._parties)):
             if self._included is None or number + 1 in self._included:
-                vectors[number + 1] = self._vector(query, contexts[number], number)
+                vectors[number + 1] = self._vector(query, context, number, most)
                 declared[number + 1] = query.totals(sums[number], Adjacency.REPLACE) or ()
         opened = query.totals(sums[0], self._adjacency) or ()
         settings = self._terms.settings(
@@ -123,11 +127,9 @@ class SecAggOpening:
         )
         return Session(settings, self._enrolment, vectors, declared=declared, leaving=self._leaving)
 
-    def _vector(self, query: LinearQuery, context: bytes, number: int) -> UInt64:
+    def _vector(self, query: LinearQuery, context: bytes, number: int, most: int) -> UInt64:
         """What one party adds: its exact integers and its share of the noise, modulo 2^64; shape (length,)."""
         exact = query.measure(self._aggregates(query.aggregate)[number])
-        laws = [level.law for level in query.levels]
-        most = largest_share(laws, parties=len(self._parties), honest=self._terms.honest)
         with naming(number):
             if exact.size and max(int(exact.max()), -int(exact.min())) > most:
                 raise DataError(
@@ -140,7 +142,7 @@ class SecAggOpening:
         return np.ascontiguousarray(exact + noise).view(np.uint64).reshape(-1)
 
     def _own_context(self, query: LinearQuery, number: int) -> bytes:
-        """Digest of all that fixes one party's noise of a measurement."""
+        """Digest of one party's part of a measurement."""
         terms = self._terms
         found = hashlib.sha256(b"ogive secure aggregation 2\n")
         for value in (terms.parties, terms.honest, number):
