@@ -54,8 +54,8 @@ def release_and_publish(
         check_picture(plot)
     check_outputs(data, output.output, plot, keep=files_of(budget.ledger))
     if budget.ledger is None or not trust.private:
-        with busy(f"reading {data}"):
-            estimate = _release(statistic, trust, data, privacy, granted, budget)
+        with busy(f"releasing from {data}") as progress:
+            estimate = _release(statistic, trust.telling(progress), data, privacy, granted, budget)
         publish(estimate.to_json, lambda: table(estimate), output)
     else:
         try:
@@ -98,7 +98,8 @@ def _pay(
     budget: BudgetOptions,
 ) -> tuple[Any, str]:
     """One release from an account, and what it did to the budget; says so where it begins new books."""
-    with busy(f"reading {data}"), _session(data, trust, limit, granted, budget) as session:
+    told = busy(f"releasing from {data}")
+    with told as progress, _session(data, trust.telling(progress), limit, granted, budget) as session:
         assert session.ledger is not None
         announce(session.ledger)
         assert session.account is not None

@@ -7,12 +7,16 @@ call on an array, the command line, and a plan, which has no records at all.
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 from typing import Any
 
 from ogive.errors import ParameterError
 from ogive.trust.base import TrustModel
 
+Progress = Callable[[int, int], None]
+
 _RECORDS = ("data", "person", "max_rows_per_person")
+_TOLD = "progress"
 
 
 class Simulation:
@@ -47,6 +51,7 @@ class Simulation:
                 raise ParameterError(f"trust {model.name} needs {name}, for example {name}=5")
         self.model = model
         self.options = options
+        self._progress: Progress | None = None
 
     @staticmethod
     def of(trust: type[TrustModel] | Simulation) -> Simulation:
@@ -67,6 +72,12 @@ class Simulation:
         """Whether answers would carry noise."""
         return self.model.private
 
+    def telling(self, progress: Progress) -> Simulation:
+        """The same, whose models tell how far they are: called with steps done and to do, where there are many."""
+        told = Simulation(self.model, **self.options)
+        told._progress = progress
+        return told
+
     def over(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> TrustModel:
         """The trust model, made of a table.
 
@@ -80,7 +91,8 @@ class Simulation:
             DataError: the records cannot be read.
         """
         make: Any = getattr(self.model, "simulated", self.model)
-        made: TrustModel = make(data, person=person, max_rows_per_person=max_rows_per_person, **self.options)
+        told = {_TOLD: self._progress} if _TOLD in _parameters(self.model) else {}
+        made: TrustModel = make(data, person=person, max_rows_per_person=max_rows_per_person, **self.options, **told)
         return made
 
     def planned(self) -> TrustModel:
@@ -110,7 +122,7 @@ def options_of(model: type[TrustModel]) -> tuple[str, ...]:
     Raises:
         ParameterError: this is no trust model that can be made of one table.
     """
-    return tuple(name for name in _parameters(model) if name not in _RECORDS)
+    return tuple(name for name in _parameters(model) if name not in (*_RECORDS, _TOLD))
 
 
 def _parameters(model: Any) -> dict[str, inspect.Parameter]:

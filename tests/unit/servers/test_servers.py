@@ -146,10 +146,15 @@ def test_the_assumption_says_whom_one_trusts():
 
 def test_progress_is_told():
     told = []
-    released(Servers(table(), progress=lambda what, part: told.append((what, part))))
+    released(Servers(table(), progress=lambda *steps: told.append(steps)))
     assert told
-    assert all(0 < part <= 1 for _, part in told)
-    assert told[-1][1] == 1
+    assert all(0 < done <= whole == 300 for done, whole in told)
+    assert told[-1] == (300, 300)
+    told.clear()
+    simulation = ogive.Simulation(Servers, servers=3).telling(lambda *steps: told.append(steps))
+    released(simulation.over(table()))
+    assert told[-1] == (300, 300)
+    assert released(ogive.Simulation(ogive.Central).telling(print).over(table())).total == 300
 
 
 def test_sums_that_might_wrap_are_refused():

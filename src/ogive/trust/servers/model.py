@@ -45,7 +45,7 @@ MOST_SERVERS = 16
 MOST_VERIFICATIONS = 256
 UPLOADS = (AUTO, KEYS, TABLES, SUMS)
 
-Progress = Callable[[str, float], None]
+Progress = Callable[[int, int], None]
 
 
 class Servers:
@@ -64,7 +64,7 @@ class Servers:
         verifications: How often uploads can be checked: once for every set of thresholds that is asked for.
         person: Column that says whose record it is, where a person may have several; the same in every table.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
-        progress: Called with what is going on and the part of it that is done, from 0 to 1.
+        progress: Called with how many uploads were made or read, and how many there are, again and again.
 
     Raises:
         ParameterError: an option is out of range, or options do not fit each other.
@@ -118,11 +118,19 @@ class Servers:
         upload: str = "auto",
         person: str | None = None,
         max_rows_per_person: int = 1,
+        progress: Progress | None = None,
     ) -> Self:
         """Servers for one table, whose records are dealt to so many organizations, or are each an owner's own."""
         records = Records.of(data).bounded(person, max_rows_per_person)
         held = records if parties is None else list(records.split(parties))
-        return cls(held, servers=servers, upload=upload, person=person, max_rows_per_person=max_rows_per_person)
+        return cls(
+            held,
+            servers=servers,
+            upload=upload,
+            person=person,
+            max_rows_per_person=max_rows_per_person,
+            progress=progress,
+        )
 
     @classmethod
     def planned(cls, *, servers: int = 2, parties: int | None = None, upload: str = "auto") -> Self:

@@ -31,7 +31,7 @@ _CLIENTS = 1 << 14
 _NUMBERS = 1 << 22
 """Clients, and numbers of all their tables, that one message holds at most."""
 
-Progress = Callable[[str, float], None]
+Progress = Callable[[int, int], None]
 
 
 class ServersOpening:
@@ -42,7 +42,7 @@ class ServersOpening:
         uploads: What is uploaded, and to how many servers.
         adjacency: Which data sets are adjacent.
         secret: 32 bytes, from which everybody's randomness is derived.
-        progress: Called with what is going on and the part of it that is done.
+        progress: Called with how many uploads were made or read, and how many there are.
     """
 
     def __init__(
@@ -58,7 +58,7 @@ class ServersOpening:
         self._uploads = uploads
         self._adjacency = adjacency
         self.secret = secret
-        self._progress: Progress = progress if progress is not None else lambda what, part: None
+        self._progress: Progress = progress if progress is not None else lambda done, whole: None
         self._sums: dict[Aggregate, tuple[Int64, ...]] = {}
         self._servers: dict[Aggregate, list[Server]] = {}
 
@@ -104,7 +104,7 @@ class ServersOpening:
                     session=session,
                     secret=self._key(b"noise" + collected.study, number),
                     random=_bytes_of(self._key(b"coins" + collected.study, number)),
-                    progress=lambda part: self._progress("servers evaluate uploads", part),
+                    progress=self._progress,
                 )
                 for number in numbers
             ]
@@ -131,12 +131,15 @@ class ServersOpening:
             return
         columns = 1 if collected.tables is None else collected.tables.columns
         size = max(1, min(_CLIENTS, _NUMBERS // columns))
-        batch = 0
+        batch = done = 0
+        whole = sum(records.size for records in self._parties)
         for number, records in enumerate(self._parties):
             with naming(number) if len(self._parties) > 1 else nullcontext():
                 for some in pieces(records.contributions(collected.layout.aggregate), size):
                     yield upload(collected, some, batch=batch, session=session, random=random)
                     batch += 1
+                    done += len(some.cells)
+                    self._progress(done, whole)
 
     def _decided(self, query: LinearQuery) -> Uploads:
         """What is uploaded of an aggregate, where that was left open: what costs least by public numbers."""

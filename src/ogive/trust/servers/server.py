@@ -55,7 +55,7 @@ class Server:
         secret: 32 bytes that nobody else has, kept before the first use: they are the noise.
         random: Where coins for verifications come from.
         longest: Bytes that one upload may have.
-        progress: Called with the share of the work in hand that is done.
+        progress: Called with how many uploads were read for one purpose, and how many there are.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class Server:
         secret: bytes,
         random: Callable[[int], bytes],
         longest: int = 1 << 30,
-        progress: Callable[[float], None] = lambda part: None,
+        progress: Callable[[int, int], None] = lambda done, whole: None,
     ) -> None:
         self.collected = collected
         self.session = session
@@ -216,7 +216,7 @@ class Server:
         for body, size in zip(self._shelf, self._sizes, strict=True):
             yield Parts.read(body, self.collected, self._number)
             done += size
-            self._progress(done / sum(self._sizes))
+            self._progress(done, sum(self._sizes))
 
     def _only(self, client: int) -> Parts:
         """The upload of one client."""
