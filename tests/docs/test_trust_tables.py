@@ -1,0 +1,81 @@
+"""Tables of the manual about trust models say what plans say: which methods serve what, and what uploads cost."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ogive
+from ogive.columns import Binning
+from ogive.grids import Grid
+from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.queries import CurveQuery
+from ogive.statistics import STATISTICS
+from ogive.strategies import design_tree
+from ogive.trust import TRUST_MODELS, SecAgg, Simulation
+from ogive.trust.servers.costs import cost_of
+from ogive.trust.servers.settings import Uploads
+
+DOCS = Path(__file__).parents[2] / "docs"
+NAMED = re.compile(r"`(\w+)`")
+EXAMPLES = {
+    "bounds": [ogive.Bounds("x", base=10, smallest=0.1, largest=1000)],
+    "boxplot": [ogive.Boxplot("x", (0, 100), bins=16)],
+    "calibration": [ogive.HosmerLemeshow("p", "y", bins=16, groups=3)],
+    "ecdf": [ogive.Ecdf("x", (0, 100), bins=16)],
+    "quantiles": [ogive.Quantiles("x", (0.5,), bounds=(0, 100), bins=16)],
+    "roc": [ogive.Roc("x", "y", (0, 100), bins=16)],
+    "ustatistic": [
+        ogive.Ustatistic("x", "gini", bounds=(0, 100), bins=16),
+        ogive.Ustatistic(("x", "y"), "auc", bounds=(0, 100), bins=16),
+    ],
+}
+
+
+def rows_below(page, heading):
+    """The cells of the first table after some words of a page, by its first column; without its heads."""
+    text = (DOCS / page).read_text().split(heading, 1)[1]
+    lines = re.search(r"(^\|.*\n)+", text, re.MULTILINE)[0].splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return cells[0][1:], {row[0]: row[1:] for row in cells[2:]}
+
+
+def serving(statistic, model):
+    """Names of the methods with which a trust model serves a statistic; none where it refuses all."""
+    trust = Simulation(SecAgg, parties=3) if model is SecAgg else model
+    try:
+        made = ogive.plan(statistic, privacy=[PureDP(1), ZeroConcentratedDP(1)], records=500, trust=trust, runs=2)
+    except (ogive.UnsupportedError, ogive.ParameterError):
+        return set()
+    return {row.method.split(",")[0] for row in made.rows}
+
+
+def test_the_table_of_statistics_has_every_statistic_and_every_private_trust_model():
+    heads, rows = rows_below("methods.md", "## Who serves what")
+    assert [head.strip("`") for head in heads] == [model.name for model in TRUST_MODELS if model.private]
+    assert set(rows) == {f"`{kind.name}`" for kind in STATISTICS}
+    assert set(EXAMPLES) == {kind.name for kind in STATISTICS}
+
+
+@pytest.mark.parametrize("kind", STATISTICS, ids=lambda kind: kind.name)
+def test_the_table_of_statistics_says_which_methods_serve(kind):
+    heads, rows = rows_below("methods.md", "## Who serves what")
+    models = {model.name: model for model in TRUST_MODELS}
+    for head, cell in zip(heads, rows[f"`{kind.name}`"], strict=True):
+        found = set().union(*(serving(example, models[head.strip("`")]) for example in EXAMPLES[kind.name]))
+        assert set(NAMED.findall(cell)) == found, head
+        assert (cell == "-") == (not found)
+
+
+def test_the_table_of_uploads_says_what_they_cost():
+    _, rows = rows_below("servers.md", "at all thresholds of a grid:")
+    for cells, said in rows.items():
+        bins = int(cells.replace(" ", ""))
+        strategy = design_tree(bins, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
+        query = CurveQuery(Binning("x", Grid.linear(0, 1, bins=bins), "refuse"), strategy)
+        for kind, (sent, received, seconds) in (("keys", said[:3]), ("tables", said[3:])):
+            cost = cost_of(Uploads(2, kind, verified=True, verifications=16), query, 10**6)
+            assert cost.bytes_per_client == int(sent.replace(" ", ""))
+            number, unit = received.split()
+            assert float(number) * {"MB": 1e6, "GB": 1e9}[unit] == pytest.approx(cost.bytes_per_server, rel=0.01)
+            assert float(seconds) == pytest.approx(cost.seconds, rel=0.15)
