@@ -42,4 +42,10 @@ def test_seconds_grow_with_pairs_numbers_and_those_who_leave():
     few = aggregation_cost(10, 1000).seconds
     assert aggregation_cost(100, 1000).seconds > 8 * few
     assert aggregation_cost(10, 10**7).seconds == pytest.approx(10 * aggregation_cost(10, 10**6).seconds, rel=0.1)
-    assert aggregation_cost(10, 10**6, dropouts=3).seconds > 2 * aggregation_cost(10, 10**6).seconds
+    assert aggregation_cost(10, 10**6, dropouts=3).seconds > 1.2 * aggregation_cost(10, 10**6).seconds
+
+
+def test_seconds_are_near_those_of_the_benchmarks():
+    # of one machine with two cores; the predicted time is that of the server, who has most to do
+    for parties, length, measured in ((10, 1 << 10, 0.011), (30, 1 << 12, 0.038), (100, 1 << 15, 0.226)):
+        assert aggregation_cost(parties, length).seconds == pytest.approx(measured, rel=0.35)

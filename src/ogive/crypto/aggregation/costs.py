@@ -1,7 +1,7 @@
 """What secure aggregation takes of a party and of the server: bytes exactly, and seconds as predicted.
 
-Seconds are those of one core at the rates below, which `benchmarks/uploads.py` measures. Where nobody leaves, each
-party makes one mask for every neighbour and one of its own, and the server takes those away that did not cancel.
+Seconds are those of one core at the rates below, which are fitted to what `benchmarks/secagg.py` measures. Where nobody
+leaves, each party makes one mask for every neighbour and one of its own, and the server takes away what did not cancel.
 """
 
 from __future__ import annotations
@@ -12,11 +12,17 @@ from ogive.crypto.aggregation.mailbox import SIGNED_BYTES
 from ogive.crypto.aggregation.messages import ADVERTISED_BYTES, CONFIRMED_BYTES, SALT_BYTES, SEALED_BYTES
 from ogive.crypto.aggregation.sharing import SHARE_BYTES
 
-NUMBERS_PER_SECOND = 2.5e8
+NUMBERS_PER_SECOND = 3e8
 """Of a mask's stream, made and added to a vector."""
 
-PAIR_SECONDS = 5e-4
+RECEIVED_PER_SECOND = 4e7
+"""Numbers of a vector that the server receives: checked, added up, and the sender's own mask taken away."""
+
+PAIR_SECONDS = 4.5e-4
 """For agreeing on secrets with one neighbour, sharing them, and checking what it signed."""
+
+PARTY_SECONDS = 1.3e-3
+"""For all that the server does for one party but its vector."""
 
 
 @dataclass(frozen=True)
@@ -62,5 +68,5 @@ def aggregation_cost(
         + (SIGNED_BYTES + (others + 1) * SHARE_BYTES)
     )
     party = others * PAIR_SECONDS + (others + 1) * length / NUMBERS_PER_SECOND
-    server = parties * PAIR_SECONDS + (parties + dropouts * others) * length / NUMBERS_PER_SECOND
+    server = parties * (PARTY_SECONDS + length / RECEIVED_PER_SECOND) + dropouts * others * length / NUMBERS_PER_SECOND
     return AggregationCost(sent, parties * sent, max(party, server))
