@@ -22,7 +22,7 @@ SEED_BYTES, ELEMENT_BYTES = 16, 8
 VERIFICATIONS = 16
 """How often the servers can check keys, where nothing else is said."""
 
-BLOCKS_PER_SECOND = 2.2e8
+BLOCKS_PER_SECOND = 2.6e8
 """AES blocks of keys, with all that is done with them."""
 
 CELLS_PER_SECOND = 3.5e8
