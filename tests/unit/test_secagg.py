@@ -233,6 +233,17 @@ def test_noise_stays_below_its_bound_but_for_a_chance_of_2_to_the_minus_40(law, 
     assert total[np.abs(values) > bound // (8 * -(-adding // honest))].sum() > 2.0**-40
 
 
+@pytest.mark.parametrize(
+    ("terms", "threshold"), [((5,), 3), ((5, 2), 4), ((5, 0, 2), 3), ((5, 0, 3), 2), ((3, 1, 1), 2), ((4, 0, 0, 4), 4)]
+)
+def test_as_few_open_the_sum_as_are_safe_and_no_more_than_will_stay(terms, threshold):
+    agreed = AggregationTerms(*terms)
+    keys = [bytes([number]) * 32 for number in range(6)]
+    found = agreed.settings(study=bytes(32), parties=keys[: terms[0]], server=keys[5], length=1, totals=0)
+    assert found.threshold == threshold
+    assert found.confirmed == (2 * threshold > terms[0] + agreed.colluding)
+
+
 def test_more_than_500_parties_share_masks_with_some_others_only():
     keys = [number.to_bytes(32, "big") for number in range(601)]
     found = {}

@@ -47,7 +47,8 @@ class SecAgg:
         colluding: How many of the parties may tell each other and the server all that they know; none by default.
         dropouts: How many parties may leave before the end; none by default. The more of either, the more noise each
             party adds.
-        threshold: How many parties it takes to open the sum; the fewest that are safe by default.
+        threshold: How many parties it takes to open the sum; by default the fewest that are safe if the server lies,
+            or as many as are sure to stay if those are fewer.
         leaving: For tests and demonstrations: party, numbered from 1 -> the step that it does not answer any more:
             "keys", "shares", "input", "confirm" or "unmask". Those who leave before "confirm" are not in the sum.
         person: Column that says whose record it is, where a person may have several; the same at every party.

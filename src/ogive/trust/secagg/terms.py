@@ -101,8 +101,10 @@ class AggregationTerms:
         if self.graph is not None:
             neighbours, threshold = self.graph
         else:
-            least = least_threshold(self.parties, colluding=self.colluding, confirmed=self.confirmed)
-            neighbours, threshold = None, least if self.wanted is None else self.wanted
+            # where lists cannot be confirmed, as many as will stay, so that no few of them open a secret
+            most = self.parties - self.dropouts
+            least = least_threshold(self.parties, colluding=self.colluding, confirmed=True)
+            neighbours, threshold = None, min(least, most) if self.wanted is None else self.wanted
         return AggregationSettings(
             study,
             tuple(parties),
