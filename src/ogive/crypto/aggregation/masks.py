@@ -6,15 +6,20 @@ before it. Two neighbours have the same mask, which no one else can compute, so 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 
-from ogive.crypto.aggregation.sharing import PRIME
+from ogive.crypto.aggregation.sharing import PRIME, uniform
 from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.streams import SEED_BYTES, UInt64, words
 from ogive.errors import PeerError
+
+
+def fresh_key(random: Callable[[int], bytes]) -> X25519PrivateKey:
+    """A private key that can be shared as a number below the prime."""
+    return X25519PrivateKey.from_private_bytes(as_secret(uniform(random)))
 
 
 def agree(private: X25519PrivateKey, public: bytes, who: int) -> bytes:

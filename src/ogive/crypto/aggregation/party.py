@@ -21,12 +21,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ogive.crypto.aggregation.checking import check_confirmed, check_keys, check_members
 from ogive.crypto.aggregation.graph import graph
 from ogive.crypto.aggregation.mailbox import SERVER, Mailbox, Round
-from ogive.crypto.aggregation.masks import agree, as_secret, commitment, mask_vector, pair_seed, self_seed
+from ogive.crypto.aggregation.masks import agree, as_secret, commitment, fresh_key, mask_vector, pair_seed, self_seed
 from ogive.crypto.aggregation.messages import (
     NONCE_BYTES,
     SALT_BYTES,
@@ -42,9 +41,9 @@ from ogive.crypto.aggregation.messages import (
     totals_commitment,
     write_shares,
 )
-from ogive.crypto.aggregation.sealing import seal, unseal
+from ogive.crypto.aggregation.sealing import deal, unseal
 from ogive.crypto.aggregation.settings import AggregationSettings
-from ogive.crypto.aggregation.sharing import share, uniform
+from ogive.crypto.aggregation.sharing import uniform
 from ogive.crypto.labels import number as field
 from ogive.crypto.streams import UInt64
 from ogive.crypto.wire import Header, Reader
@@ -91,8 +90,8 @@ class AggregationParty:
         self.declaration = random(SALT_BYTES) + b"".join(map(field, declared))
         """Salt and totals, which open the commitment: for the server where totals are public, else for an auditor."""
         self._own = uniform(random)
-        self._channel = _private_key(random)
-        self._mask = _private_key(random)
+        self._channel = fresh_key(random)
+        self._mask = fresh_key(random)
         self._session = opening_session(settings)
         self._advertised = b""
         self._agreed: dict[int, bytes] = {}
@@ -139,28 +138,20 @@ class AggregationParty:
             peer: pair_seed(session, self._number, peer, agree(self._mask, keys.mask, peer))
             for peer, keys in peers.items()
         }
-        threshold, holders = self._settings.threshold, (*neighbours, self._number)
-        own = share(self._own, threshold, holders, random=self._random)
-        private = int.from_bytes(self._mask.private_bytes_raw(), "little")
-        mask = share(private, threshold, holders, random=self._random)
-        dealt = dict(zip(holders, zip(own, mask, strict=True), strict=True))
-        sealed = [
-            seal(
-                dealt[peer],
-                session=session,
-                sender=self._number,
-                receiver=peer,
-                agreed=agreed[peer],
-                random=self._random,
-            )
-            for peer in neighbours
-        ]
+        sealed, kept = deal(
+            (self._own, int.from_bytes(self._mask.private_bytes_raw(), "little")),
+            self._settings.threshold,
+            session=session,
+            sender=self._number,
+            agreed=agreed,
+            random=self._random,
+        )
         self._session = session
         self._agreed = agreed
         self._pairs = pairs
-        self._held = {self._number: dealt[self._number]}
+        self._held = {self._number: kept}
         self._members = roster.members
-        return self._answer(header, b"".join(sealed), after=Round.INPUT)
+        return self._answer(header, sealed, after=Round.INPUT)
 
     def mask(self, data: bytes, vector: UInt64) -> bytes:
         """Round 2: from the others' shares to this party's masked vector.
@@ -269,8 +260,3 @@ class AggregationParty:
         included = read_list(reader, self._settings)
         self._check(included, "the list of who is in the sum")
         return included
-
-
-def _private_key(random: Callable[[int], bytes]) -> X25519PrivateKey:
-    """A fresh private key that can be shared as a number below the prime."""
-    return X25519PrivateKey.from_private_bytes(as_secret(uniform(random)))

@@ -2,41 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from ogive.crypto.aggregation.mailbox import Round
 from ogive.crypto.aggregation.messages import read_shares, write_shares
+from ogive.crypto.aggregation.sharing import share
 from ogive.crypto.labels import Label, digest, number
 from ogive.errors import PeerError
 
 _NONCE_BYTES = 12
 
 
-def seal(
-    shares: Sequence[int],
+def deal(
+    secrets: tuple[int, int],
+    threshold: int,
     *,
     session: bytes,
     sender: int,
-    receiver: int,
-    agreed: bytes,
+    agreed: Mapping[int, bytes],
     random: Callable[[int], bytes],
-) -> bytes:
-    """Encrypt two shares: nonce, ciphertext, tag; 92 bytes.
+) -> tuple[bytes, tuple[int, int]]:
+    """Share two secrets among a party's neighbours and itself, and encrypt the neighbours' shares.
 
     Args:
-        shares: Of the secret of the sender's own mask, and of its private key.
+        secrets: That of the party's own mask, and its private key.
+        threshold: How many shares give one.
         session: The session.
-        sender: Number of the party whose secrets are shared.
-        receiver: Number of the party who holds the shares.
-        agreed: What the two parties' key pairs agree on.
+        sender: Number of the party.
+        agreed: Neighbour -> what the two parties' key pairs agree on.
         random: Gives so many random bytes.
+
+    Returns:
+        For each neighbour in turn nonce, ciphertext and tag, 92 bytes, all joined; and the party's own two shares.
     """
-    nonce = random(_NONCE_BYTES)
-    cipher, about = _cipher(session, sender, receiver, agreed)
-    return nonce + cipher.encrypt(nonce, write_shares(shares), about)
+    holders = (*agreed, sender)
+    shares = [share(secret, threshold, holders, random=random) for secret in secrets]
+    *dealt, kept = zip(*shares, strict=True)
+    sealed = []
+    for (receiver, key), pair in zip(agreed.items(), dealt, strict=True):
+        nonce = random(_NONCE_BYTES)
+        cipher, about = _cipher(session, sender, receiver, key)
+        sealed.append(nonce + cipher.encrypt(nonce, write_shares(pair), about))
+    return b"".join(sealed), kept
 
 
 def unseal(sealed: bytes, *, session: bytes, sender: int, receiver: int, agreed: bytes) -> tuple[int, int]:
