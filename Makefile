@@ -48,9 +48,11 @@ bench: $(VENV)/work.stamp
 	$(BIN)/python benchmarks/curves.py
 	$(BIN)/python benchmarks/roc.py
 	$(BIN)/python benchmarks/local.py
+	$(BIN)/python benchmarks/comparison_keys.py
 	$(BIN)/python benchmarks/pairwise.py
 	$(BIN)/python benchmarks/local_curves.py
 	$(BIN)/python benchmarks/secagg.py
+	$(BIN)/python benchmarks/uploads.py
 	$(BIN)/python benchmarks/projection_noise.py
 	$(BIN)/python benchmarks/projection.py
 	$(BIN)/python benchmarks/projection_tables.py

@@ -44,7 +44,8 @@ def evaluate(batch: KeyBatch, points: ArrayLike, *, server: int, threads: int | 
     listed = distinct.tolist()
 
     def work(walk: Walk, part: slice) -> None:
-        walk.run(batch[part], listed, server, Reading(batch[part], server, found[:, part]))
+        keys = batch[part]
+        walk.run(keys, listed, server, Reading(keys, server, found[:, part]))
 
     for _ in in_chunks(work, _walks(batch), keys=len(batch), chunk=CHUNK, threads=threads, progress=None):
         pass
@@ -82,8 +83,9 @@ def evaluate_sums(
     total = np.zeros(len(distinct), np.uint64)
 
     def work(walk: Walk, part: slice) -> UInt64:
-        tally = Summing(batch[part], len(listed))
-        walk.run(batch[part], listed, server, tally)
+        keys = batch[part]
+        tally = Summing(keys, len(listed))
+        walk.run(keys, listed, server, tally)
         return tally.found
 
     for found in in_chunks(work, _walks(batch), keys=len(batch), chunk=CHUNK, threads=threads, progress=progress):

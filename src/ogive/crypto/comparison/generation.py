@@ -56,14 +56,13 @@ def generate(
         ParameterError: an argument is out of its range.
     """
     numbers = _checked("alphas", alphas, shape.domain)
-    amounts = np.ones(numbers.size, np.uint64) if payloads is None else _checked("payloads", payloads, shape.modulus)
-    if amounts.size != numbers.size:
+    amounts = None if payloads is None else _checked("payloads", payloads, shape.modulus)
+    if amounts is not None and amounts.size != numbers.size:
         raise ParameterError(f"payloads must be as many as alphas, {numbers.size}, got {amounts.size}")
     if not isinstance(study, bytes) or len(study) != STUDY_BYTES:
         raise ParameterError(f"study must be a digest of {STUDY_BYTES} bytes")
     n, dtype = numbers.size, shape.dtype
     roots = words(random(SEED_BYTES), 4 * n).reshape(2, n, 2)
-    roots[:, :, 0] &= np.uint64(2**64 - 2)
     shared = {
         "seeds": np.empty((shape.levels, n, 2), np.uint64),
         "values": np.empty((shape.levels, n), dtype),
@@ -74,7 +73,8 @@ def generate(
     second = KeyBatch(shape, study, roots[1], **shared)
 
     def work(maker: _Maker, part: slice) -> None:
-        maker.run(first[part], second[part].roots, numbers[part], amounts[part])
+        worth = np.ones(part.stop - part.start, np.uint64) if amounts is None else amounts[part]
+        maker.run(first[part], second.roots[part], numbers[part], worth)
 
     for _ in in_chunks(
         work, lambda keys: _Maker(shape, study, keys), keys=n, chunk=CHUNK, threads=threads, progress=None
@@ -109,12 +109,13 @@ class _Maker:
         self._missing = np.empty(keys, np.uint64)
 
     def run(self, batch: KeyBatch, other_roots: UInt64, alphas: UInt64, payloads: UInt64) -> None:
-        """Fill a chunk of keys, whose roots are drawn."""
+        """Fill a chunk of keys, whose roots are drawn, but for the bit that seeds have clear."""
         shape, keys = self._shape, len(batch)
         prime, (word, shift) = shape.arithmetic.prime, shape.places[1]
         seeds, left, right, values = self._seeds, self._left, self._right, self._values
-        seeds.words[: 2 * keys] = batch.roots.reshape(-1)
-        seeds.words[2 * keys :] = other_roots.reshape(-1)
+        for server, roots in enumerate((batch.roots, other_roots)):
+            roots[:, 0] &= np.uint64(2**64 - 2)
+            seeds.words[2 * keys * server : 2 * keys * (server + 1)] = roots.reshape(-1)
         t, missing = self._t, self._missing
         t[:] = 0
         missing[:] = 0

@@ -65,17 +65,15 @@ class Reading:
         self._values, self._leaf = batch.values, batch.leaves
         self._places, self._prime = shape.places, shape.arithmetic.prime
         self._negated = bool(server)
-        self._totals = np.empty((shape.levels + 1, 2, len(batch)), shape.dtype)
         self._found = found
 
     def start(self) -> Any:
         """The totals at the root."""
-        self._totals[0, 0] = 0
-        return self._totals[0, 0]
+        return np.zeros(len(self._leaf), self._leaf.dtype)
 
     def descend(self, level: int, sides: Sequence[int], total: Any, s: UInt64, t: UInt8, v: UInt64) -> list[Any]:
         """Walk to children."""
-        below = [self._totals[level + 1, side] for side in sides]
+        below = [np.empty_like(total) for _ in sides]
         for side, out in zip(sides, below, strict=True):
             add_values(s, t, v, self._values[level], *self._places[side], self._prime, total, out)
         return below
