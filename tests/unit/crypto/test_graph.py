@@ -96,13 +96,23 @@ def test_the_bound_is_not_far_from_what_happens_where_failures_can_be_seen():
 
 @pytest.mark.parametrize(
     ("parties", "dropouts", "colluding", "wanted"),
-    [(501, 25, 50, (42, 25)), (1000, 50, 100, (46, 27)), (1000, 100, 333, (140, 96)), (10_000, 500, 1000, (56, 32))],
+    [
+        (501, 25, 50, (42, 25)),
+        (1000, 50, 100, (46, 27)),
+        (1000, 100, 333, (140, 96)),
+        (10_000, 500, 1000, (56, 33)),
+        (10_000, 1000, 0, (32, 8)),
+    ],
 )
 def test_as_few_neighbours_are_chosen_as_are_enough(parties, dropouts, colluding, wanted):
     assert choose_neighbours(parties, dropouts=dropouts, colluding=colluding) == wanted
     neighbours, threshold = wanted
     terms = {"dropouts": dropouts, "colluding": colluding}
-    assert failure_bits(parties, neighbours, threshold, **terms) >= 40
+    assert (
+        failure_bits(parties, neighbours, threshold, **terms)
+        >= 40
+        > failure_bits(parties, neighbours, threshold + 1, **terms)
+    )
     fewer = [failure_bits(parties, neighbours - 2, each, **terms) for each in range(1, neighbours - 1)]
     # the terms of colluders are kept below 2^-42, which may cost two neighbours
     assert max(fewer) < 42

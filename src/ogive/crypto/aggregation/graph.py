@@ -67,7 +67,7 @@ def failure_bits(parties: int, neighbours: int, threshold: int, *, dropouts: int
 
 @lru_cache(maxsize=64)
 def choose_neighbours(parties: int, *, dropouts: int, colluding: int) -> tuple[int, int]:
-    """The fewest neighbours, and a threshold, with which a graph fails with probability at most 2^-40.
+    """The fewest neighbours with which a graph fails with probability at most 2^-40, and the largest threshold.
 
     Raises:
         ParameterError: too many leave or collude for any graph.
@@ -78,8 +78,14 @@ def choose_neighbours(parties: int, *, dropouts: int, colluding: int) -> tuple[i
             middle = (low + high) // 2
             told = parties * _at_least(parties - dropouts - 1, colluding, neighbours, middle)
             low, high = (low, middle) if told <= Fraction(1, 1 << SAFE_BITS + 2) else (middle + 1, high)
-        if failure_bits(parties, neighbours, low, dropouts=dropouts, colluding=colluding) >= SAFE_BITS:
-            return neighbours, low
+        threshold = low - 1
+        while (
+            threshold < neighbours
+            and failure_bits(parties, neighbours, threshold + 1, dropouts=dropouts, colluding=colluding) >= SAFE_BITS
+        ):
+            threshold += 1
+        if threshold >= low:
+            return neighbours, threshold
     raise ParameterError(
         f"{parties} parties cannot spare {dropouts} that leave where {colluding} may collude; "
         "count on fewer that leave or collude"
