@@ -163,8 +163,13 @@ class KeyShape:
         Args:
             points: In [0, 2^bits), in any order.
         """
-        distinct = np.unique(np.asarray(points if isinstance(points, np.ndarray) else list(points), dtype=np.uint64))
-        prefixes = [np.unique(distinct >> np.uint64(self.bits - level)).size for level in range(self.levels + 1)]
+        asked = points if isinstance(points, np.ndarray) else np.array(list(points))
+        distinct = np.unique(asked.astype(np.uint64))
+        prefixes = [_runs(distinct >> np.uint64(self.bits - level)) for level in range(self.levels + 1)]
         within = min(self.leaf_bits, self.per_block.bit_length() - 1)
-        leaves = np.unique(distinct >> np.uint64(within)).size
-        return sum(prefixes[1:]) + sum(prefixes[:-1]) + leaves
+        return sum(prefixes[1:]) + sum(prefixes[:-1]) + _runs(distinct >> np.uint64(within))
+
+
+def _runs(increasing: NDArray[np.uint64]) -> int:
+    """How many different numbers there are in a sorted array."""
+    return min(increasing.size, 1) + int(np.count_nonzero(increasing[1:] != increasing[:-1]))

@@ -51,7 +51,8 @@ class Walk:
     """
 
     def __init__(self, shape: KeyShape, study: bytes, keys: int) -> None:
-        self._shape = shape
+        self._bits, self._depth = shape.bits, shape.levels
+        self._leaf_values, self._per_block = shape.leaf_values, shape.per_block
         blocks = (Block.LEFT, Block.RIGHT, Block.VALUES)
         self._levels = [
             [Permutation(block_key(study, level, block)) for block in blocks] for level in range(shape.levels)
@@ -72,9 +73,7 @@ class Walk:
             tally: What takes the values.
         """
         self._points, self._tally = points, tally
-        self._corrections = [
-            (batch.seeds[level].reshape(-1), batch.controls[level]) for level in range(self._shape.levels)
-        ]
+        self._corrections = [(batch.seeds[level].reshape(-1), batch.controls[level]) for level in range(self._depth)]
         root, t = self._free.pop()
         root.words[:] = batch.roots.reshape(-1)
         t[:] = server
@@ -82,11 +81,11 @@ class Walk:
 
     def _visit(self, level: int, first: int, stop: int, at: Blocks, t: UInt8, total: Any) -> None:
         """Walk to the points numbered first, .., stop - 1, which share a prefix of `level` bits."""
-        if level == self._shape.levels:
+        if level == self._depth:
             self._arrive(first, stop, at, t, total)
             self._free.append((at, t))
             return
-        position = self._shape.bits - 1 - level
+        position = self._bits - 1 - level
         middle = bisect_left(self._points, (self._points[first] >> position | 1) << position, first, stop)
         sides = [side for side, wanted in enumerate((first < middle, middle < stop)) if wanted]
         permutations, (cs, ct) = self._levels[level], self._corrections[level]
@@ -104,8 +103,8 @@ class Walk:
             self._visit(level + 1, begin, end, child, t_child, below)
 
     def _arrive(self, first: int, stop: int, at: Blocks, t: UInt8, total: Any) -> None:
-        values, per_block, seeds = self._shape.leaf_values, self._shape.per_block, at
-        places = [(point, divmod(self._points[point] % values, per_block)) for point in range(first, stop)]
+        seeds, low = at, self._leaf_values - 1
+        places = [(point, divmod(self._points[point] & low, self._per_block)) for point in range(first, stop)]
         for block, group in groupby(places, key=lambda each: each[1][0]):
             if block:
                 seeds = self._flipped
