@@ -143,6 +143,11 @@ def test_slices_choices_and_joins_are_those_of_the_keys():
     chosen = np.arange(1000) % 3 == 1
     assert (evaluate(key[chosen], points, server=0) == shares[chosen]).all()
     assert len(key[chosen]) == chosen.sum()
+    numbers = np.array([7, 3, 3])
+    assert (evaluate(key[numbers], points, server=0) == shares[numbers]).all()
+    for part in (key[chosen], key[numbers]):
+        assert all(getattr(part, name).flags.c_contiguous for name in ("seeds", "values", "controls", "leaves"))
+        assert KeyBatch.from_bytes(part.to_bytes(), shape=shape, study=STUDY).to_bytes() == part.to_bytes()
     assert join([key[:10], key[10:400], key[400:]]).to_bytes() == key.to_bytes()
 
 

@@ -45,14 +45,19 @@ class KeyBatch:
 
     def __getitem__(self, chosen: slice | NDArray[Any]) -> KeyBatch:
         """Some of the keys: a slice (without a copy), or an array of indices or of truth values."""
+        if isinstance(chosen, slice):
+            seeds, values, controls = self.seeds[:, chosen], self.values[:, chosen], self.controls[:, chosen]
+            return KeyBatch(self.shape, self.study, self.roots[chosen], seeds, values, controls, self.leaves[chosen])
+        numbers: NDArray[np.intp] = np.arange(len(self))[chosen]
+        # in memory level by level again, which indexing by an array does not promise
         return KeyBatch(
             self.shape,
             self.study,
-            self.roots[chosen],
-            self.seeds[:, chosen],
-            self.values[:, chosen],
-            self.controls[:, chosen],
-            self.leaves[chosen],
+            self.roots[numbers],
+            np.take(self.seeds, numbers, axis=1),
+            np.take(self.values, numbers, axis=1),
+            np.take(self.controls, numbers, axis=1),
+            self.leaves[numbers],
         )
 
     def to_bytes(self) -> bytes:

@@ -30,7 +30,7 @@ MAGIC = b"OGK1"
 _WHAT = "batch of keys"
 _COUNT = struct.Struct("<I")
 HEADER_BYTES = len(MAGIC) + 4 + _COUNT.size + STUDY_BYTES
-_SEED = np.dtype("<u8")
+_SEED, _CONTROL = np.dtype("<u8"), np.dtype("u1")
 
 
 class Parts(NamedTuple):
@@ -52,11 +52,17 @@ def pack(shape: KeyShape, study: bytes, parts: Parts) -> bytes:
     count = len(parts.roots)
     if count >> 32:
         raise ParameterError(f"one batch holds fewer than 2^32 keys, got {count}")
-    packed = [MAGIC, _described(shape), _COUNT.pack(count), study, _packed(parts.roots, _SEED)]
+    packed: list[bytes | memoryview] = [
+        MAGIC,
+        _described(shape),
+        _COUNT.pack(count),
+        study,
+        _packed(parts.roots, _SEED),
+    ]
     for level in range(shape.levels):
         packed.append(_packed(parts.seeds[level], _SEED))
         packed.append(_packed(parts.values[level], shape.dtype))
-        packed.append(parts.controls[level].tobytes())
+        packed.append(_packed(parts.controls[level], _CONTROL))
     packed.append(_packed(parts.leaves, shape.dtype))
     return b"".join(packed)
 
@@ -100,8 +106,8 @@ def _described(shape: KeyShape) -> bytes:
     return bytes([shape.arithmetic.number, shape.bits, shape.leaf_bits, 0])
 
 
-def _packed(array: NDArray[Any], dtype: np.dtype[Any]) -> bytes:
-    return array.astype(dtype, copy=False).tobytes()
+def _packed(array: NDArray[Any], dtype: np.dtype[Any]) -> memoryview:
+    return np.ascontiguousarray(array, dtype=dtype).data
 
 
 def _numbers(data: UInt8, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -112,11 +118,11 @@ def _numbers(data: UInt8, dtype: np.dtype[Any], shape: tuple[int, ...]) -> NDArr
 def _check(parts: Parts, prime: np.uint64 | None) -> None:
     """Raise PeerError for bits that must be clear, and for numbers outside the field."""
     for name, seeds in (("root", parts.roots), ("seed correction", parts.seeds)):
-        if np.any(seeds[..., 0] & np.uint64(1)):
+        if int(np.bitwise_or.reduce(seeds[..., 0], axis=None)) & 1:
             raise PeerError(f"the {_WHAT} has a {name} whose lowest bit is not clear")
-    if np.any(parts.controls > 3):
+    if parts.controls.max(initial=0) > 3:
         raise PeerError(f"the {_WHAT} has control bits beyond the two of a level")
     if prime is not None:
         for name, values in (("level", parts.values), ("leaf", parts.leaves)):
-            if np.any(values >= prime):
+            if values.max(initial=0) >= prime:
                 raise PeerError(f"the {_WHAT} has a value of a {name} outside the field")
