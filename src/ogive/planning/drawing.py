@@ -58,7 +58,7 @@ def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
         raise ParameterError("a picture needs guarantees of one type; plan for each type on its own")
     axes = new_axes(ax)
     for number, line in enumerate(dict.fromkeys(map(_line, plan.rows))):
-        points = sorted((loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if _line(row) == line)
+        points = sorted({(loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if _line(row) == line})
         axes.plot(
             *zip(*points, strict=True),
             label=line,

@@ -10,12 +10,12 @@ from typing import Any
 from ogive.errors import ParameterError, ScaleError
 from ogive.planning.metrics import listed, named
 from ogive.planning.pairs import pairs_row
-from ogive.planning.predict import Planner
+from ogive.planning.predict import Planned, Planner
 from ogive.planning.rehearsal import rehearse
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.ustatistic import Ustatistic
-from ogive.trust import Central, TrustModel
+from ogive.trust import Central
 
 KINDS = ("pure", "zcdp", "approx")
 LOWEST, HIGHEST = -12, 4  # powers of ten between which a loss is sought
@@ -34,7 +34,7 @@ def required_privacy(
     adjacency: Adjacency = Adjacency.REPLACE,
     person: str | None = None,
     max_rows_per_person: int = 1,
-    trust: type[TrustModel] | TrustModel = Central,
+    trust: Planned = Central,
     like: Any = None,
     positive_share: float | None = None,
     auc: float | None = None,
