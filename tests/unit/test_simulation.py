@@ -76,6 +76,13 @@ def test_a_part_of_a_session_has_the_sessions_trust():
     assert "at least 2 of the 3 parties" in north.ecdf("value", **GRID, privacy=PureDP(1)).provenance.assumption
 
 
+def test_a_fault_is_named_by_its_party_where_there_are_several():
+    holes = {"value": [*AGES[:-1], None]}
+    for trust, start in ((ogive.Servers, "^column 'value' has"), (AMONG_THREE, "^party [123]: column 'value' has")):
+        with pytest.raises(ogive.DataError, match=start):
+            ogive.release(WISH, trust=Simulation.of(trust).over(holes), privacy=PureDP(1))
+
+
 @pytest.mark.parametrize(
     ("model", "options", "message"),
     [

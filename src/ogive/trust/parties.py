@@ -14,11 +14,13 @@ from ogive.records.labelled import columns_of
 
 
 @contextmanager
-def naming(number: int) -> Iterator[None]:
-    """Say at which party, counted from 1, something is wrong."""
+def naming(number: int, parties: int) -> Iterator[None]:
+    """Say at which of several parties, counted from 1, something is wrong."""
     try:
         yield
     except (DataError, ParameterError) as problem:
+        if parties == 1:
+            raise
         raise type(problem)(f"party {number + 1}: {problem}") from None
 
 
@@ -39,7 +41,7 @@ def read_parties(parties: Sequence[Any], *, person: str | None, max_rows_per_per
         known[same] = number
     read = []
     for number, data in enumerate(parties):
-        with naming(number):
+        with naming(number, len(parties)):
             read.append(Records.of(data).bounded(person, max_rows_per_person))
     return tuple(read)
 
@@ -48,7 +50,7 @@ def count_parties(parties: Sequence[Records]) -> int:
     """Records of all parties, after bounding."""
     total = 0
     for number, records in enumerate(parties):
-        with naming(number):
+        with naming(number, len(parties)):
             total += records.count()
     return total
 
@@ -57,7 +59,7 @@ def party_sums(parties: Sequence[Records], aggregate: Aggregate) -> tuple[Int64,
     """The exact sums of every party."""
     sums = []
     for number, records in enumerate(parties):
-        with naming(number):
+        with naming(number, len(parties)):
             sums.append(records.aggregate(aggregate))
     return tuple(sums)
 

@@ -130,7 +130,7 @@ class SecAggOpening:
     def _vector(self, query: LinearQuery, context: bytes, number: int, most: int) -> UInt64:
         """What one party adds: its exact integers and its share of the noise, modulo 2^64; shape (length,)."""
         exact = query.measure(self._aggregates(query.aggregate)[number])
-        with naming(number):
+        with naming(number, len(self._parties)):
             if exact.size and max(int(exact.max()), -int(exact.min())) > most:
                 raise DataError(
                     f"its numbers go beyond {most}, so that the sum of all parties might not fit in 64 bits"

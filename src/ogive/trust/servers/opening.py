@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext
 
 import numpy as np
 from cryptography.hazmat.primitives import hashes
@@ -134,7 +133,7 @@ class ServersOpening:
         batch = done = 0
         whole = sum(records.size for records in self._parties)
         for number, records in enumerate(self._parties):
-            with naming(number) if len(self._parties) > 1 else nullcontext():
+            with naming(number, len(self._parties)):
                 for some in pieces(records.contributions(collected.layout.aggregate), size):
                     yield upload(collected, some, batch=batch, session=session, random=random)
                     batch += 1
