@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 import ogive
+from ogive.noise import KeyedSource
 from ogive.planning.text import table
-from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.queries import CurveQuery
+from ogive.strategies import design_path
 from ogive.trust import Central, SecAgg, Servers, Simulation
 from ogive.trust.servers.server import Server
 
@@ -92,6 +95,34 @@ def test_planned_bytes_are_those_that_servers_receive(upload, monkeypatch):
     ogive.ecdf(values, bounds=(0, 100), bins=64, method="tree_ls", trust=trust, privacy=PureDP(1))
     exchanged = 16 * RECORDS  # of the verification, which is not among the uploads
     assert max(received.values()) == pytest.approx(planned(trust).chosen.traffic.bytes_per_server - exchanged, rel=0.01)
+
+
+@pytest.mark.parametrize(("upload", "times"), [("keys", 4), ("tables", 1)])
+def test_questions_about_cells_that_were_counted_cost_nothing_more(upload, times, monkeypatch):
+    verified = []
+    verify = Server._verify
+
+    def noting(server, ends, verifier):
+        verified.append(ends)
+        return verify(server, ends, verifier)
+
+    monkeypatch.setattr(Server, "_verify", noting)
+    strategy = design_path(64, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
+    # the second asks for nothing new, the last but one is the fourth new one, and covers the last
+    asked = [(10, 40), (40,), (20,), (30,), (31,), (5,)]
+    queries = [CurveQuery(WISH.binning(), strategy, points) for points in asked]
+    values = {"x": np.random.default_rng(1).integers(0, 101, size=100)}
+    trust = Servers(values, upload=upload, verifications=4)
+    opening = trust.open(Adjacency.REPLACE, source=KeyedSource.from_seed(1))
+    for query in queries:
+        opening.answer(query)
+    assert len(verified) == 2 * times
+    [once], [several] = (
+        trust.traffic(some, records=100, adjacency=Adjacency.REPLACE) for some in (queries[:2], queries)
+    )
+    assert several.bytes_per_party == once.bytes_per_party
+    assert several.bytes_per_server == once.bytes_per_server + 16 * 100 * (times - 1)
+    assert (several.seconds > once.seconds) == (times > 1)
 
 
 def test_a_plan_with_traffic_is_read_back_and_fits_the_schema():

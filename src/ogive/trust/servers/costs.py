@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from ogive.crypto.upload_costs import UploadCost, exchanged_bytes, upload_cost
-from ogive.queries import Aggregate, LinearQuery
+from ogive.queries import Aggregate, Int64, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.trust.base import Traffic
 from ogive.trust.servers.layout import Layout
@@ -28,13 +31,18 @@ def fitting(uploads: Uploads, aggregate: Aggregate) -> tuple[Uploads, ...]:
 def cost_of(uploads: Uploads, query: LinearQuery, clients: int) -> UploadCost:
     """What uploads of a decided kind cost, and one answer from them."""
     collected = Collected(Layout(query.aggregate), uploads)
+    return _cost(collected, collected.layout.ends(block_ends(query)), clients)
+
+
+def _cost(collected: Collected, ends: Int64, clients: int) -> UploadCost:
+    """The same of counting records in blocks that end there."""
     return upload_cost(
         keys=collected.keys,
-        points=max(1, collected.points(collected.layout.ends(block_ends(query))).size),
+        points=max(1, collected.points(ends).size),
         tables=collected.tables,
         material=collected.material,
         clients=clients,
-        servers=uploads.servers,
+        servers=collected.uploads.servers,
     )
 
 
@@ -46,7 +54,8 @@ def decided(uploads: Uploads, query: LinearQuery, clients: int) -> Uploads:
 def traffic(uploads: Uploads, queries: Sequence[LinearQuery], clients: int) -> tuple[Traffic, ...]:
     """What a release takes with keys wherever they fit, and what with tables; what would be taken comes first.
 
-    An aggregate is uploaded once, however many questions are asked of it; every question is verified and computed.
+    An aggregate is uploaded once. A question is computed and verified where it tells more cells apart than those before
+    it, and the last verification that clients have brought material for covers all cells.
     """
     ways = {each.aggregate: fitting(uploads, each.aggregate) for each in queries}
     kinds = list(dict.fromkeys(each.kind for fit in ways.values() for each in fit))
@@ -60,16 +69,28 @@ def _with(
 ) -> Traffic:
     """What a release takes where that kind is uploaded of every aggregate that it fits."""
     sent, received, seconds = 0, 0, 0.0
-    seen = set()
+    counted: dict[Aggregate, Int64] = {}
+    verified: Counter[Aggregate] = Counter()
     for query in queries:
-        fit = ways[query.aggregate]
-        uploads = next((each for each in fit if each.kind == kind), fit[0])
-        cost = cost_of(uploads, query, clients)
+        aggregate = query.aggregate
+        uploads = next((each for each in ways[aggregate] if each.kind == kind), ways[aggregate][0])
+        collected = Collected(Layout(aggregate), uploads)
+        ends = collected.layout.ends(block_ends(query))
+        known = counted.get(aggregate)
+        if known is not None:
+            if np.isin(ends, known).all():
+                continue
+            ends = np.union1d(ends, known)
+        verified[aggregate] += 1
+        material = collected.material
+        if material is not None and verified[aggregate] == material.verifications:
+            ends = np.arange(collected.layout.cells)
+        counted[aggregate] = ends
+        cost = _cost(collected, ends, clients)
         seconds += cost.seconds
-        if query.aggregate in seen:
-            received += clients * exchanged_bytes(Collected(Layout(query.aggregate), uploads).material, uploads.servers)
-            continue
-        seen.add(query.aggregate)
-        sent += cost.bytes_per_client
-        received += cost.bytes_per_server
+        if known is None:
+            sent += cost.bytes_per_client
+            received += cost.bytes_per_server
+        else:
+            received += clients * exchanged_bytes(material, uploads.servers)
     return Traffic(kind, sent, received, seconds)
