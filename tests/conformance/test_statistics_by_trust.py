@@ -192,8 +192,10 @@ def test_the_same_source_gives_the_same_release_and_another_source_another(stati
     def run(key):
         return numbers(release(statistic, trust=made(trust, table), privacy=PureDP("0.01"), source=KeyedSource(key)))
 
-    assert np.array_equal(run(SOURCE_KEY), run(SOURCE_KEY))
-    assert not np.array_equal(run(SOURCE_KEY), run(bytes(32)))
+    first = run(SOURCE_KEY)
+    assert np.array_equal(first, run(SOURCE_KEY))
+    # quantiles are edges of bins, so two sources may agree by chance
+    assert any(not np.array_equal(first, run(bytes([other]) * 32)) for other in range(4))
 
 
 @pytest.mark.parametrize(("statistic", "trust"), [case for case in CASES if case.values[1].private])
