@@ -11,7 +11,7 @@ ROOT = Path(ogive.__file__).parent
 LAYERS = """
 cli
 reproduce report datasets
-functions pointwise session collecting
+functions pointwise session collecting pate
 planning
 releasing streams
 statistics trust
