@@ -1,38 +1,14 @@
-"""PATE: labels by a noisy vote of teachers, what they cost, and students who learn from them.
+"""Private aggregation of teacher ensembles: consensus labels, their true price, and students.
 
-Names load when they are first used, since the costs need no data frames and no machine learning.
+Names load when they are first used: prices need no learning library.
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from ogive.pate.aggregators import (
-        Aggregator,
-        ConfidentGNMax,
-        GNMax,
-        InteractiveGNMax,
-        LargestMargins,
-        LNMax,
-    )
+_HOME: dict[str, str] = {}
 
-_HOME = {
-    "Aggregator": "aggregators",
-    "ConfidentGNMax": "aggregators",
-    "GNMax": "aggregators",
-    "InteractiveGNMax": "aggregators",
-    "LNMax": "aggregators",
-    "LargestMargins": "aggregators",
-}
-
-__all__ = [
-    "Aggregator",
-    "ConfidentGNMax",
-    "GNMax",
-    "InteractiveGNMax",
-    "LNMax",
-    "LargestMargins",
-]
+__all__: list[str] = []
 
 
 def __getattr__(name: str) -> Any:

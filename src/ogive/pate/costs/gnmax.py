@@ -1,0 +1,166 @@
+"""The Renyi cost of one GNMax answer as a function of q: Theorem 3 at its best orders, in closed form.
+
+With s = sqrt(-ln q) the orders mu_2 = sigma s and mu_1 = mu_2 + 1 are best, and Theorem 3 becomes
+
+    X = order ln(1 - e^(-s^2)) - (order - 1) ln(1 - e^(-(s - 1/sigma)^2))
+    Y = order (order - 1) / sigma^2 - (s - (order - 1)/sigma)^2
+    cost = ln(e^X + e^Y) / (order - 1),
+
+valid where mu_2 >= order - 1 and 2 mu_2 - 1 >= sigma^2 ln((mu_2 + 1) / (mu_2 - 1)). The cost grows with q. Where
+it would pass order / sigma^2, which always holds, or is not valid, that is taken: one function beta(q), the same for
+what a release costs and for how sensitive that cost is.
+
+Source:
+    Papernot et al. 2018, Theorem 3 and Proposition 8 (the orders); the closed form: docs/proofs/pate_costs.md.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+
+from ogive.errors import ParameterError
+from ogive.pate.costs.losing import check_scale
+from ogive.pate.costs.orders import check_orders
+
+Float64 = NDArray[np.float64]
+
+Variant = Literal["exact", "conservative"]
+"""From where the closed form is used: all that is valid, or the range of the paper's own smooth sensitivity."""
+
+
+def log1mexp(value: Float64) -> Float64:
+    """ln(1 - e^value) for value <= 0, precise at both ends; -inf at 0."""
+    with np.errstate(divide="ignore"):
+        small = value < -math.log(2)
+        return np.where(
+            small, np.log1p(-np.exp(np.where(small, value, -1.0))), np.log(-np.expm1(np.where(small, -1.0, value)))
+        )
+
+
+def rdp_gnmax(log_q: ArrayLike, sigma: float, orders: ArrayLike, *, variant: Variant = "exact") -> Float64:
+    """Renyi cost of each answer at each order.
+
+    Args:
+        log_q: ln of a bound on losing the plurality, shape (queries,).
+        sigma: Of the noise of every count; a party with k teachers: sigma / k, with log_q from sigma itself.
+        orders: Increasing orders above 1, shape (orders,), or one order.
+        variant: From where the closed form is used.
+
+    Returns:
+        Costs, at most order / sigma^2, shape (queries, orders).
+
+    Raises:
+        ParameterError: an argument is out of range.
+
+    Privacy:
+        The costs depend on private votes: they must not be published.
+    """
+    check_scale(sigma, "sigma")
+    grid = check_orders(orders)
+    logs = np.asarray(log_q, dtype=np.float64)
+    independent = grid / sigma**2
+    found = np.broadcast_to(independent, (logs.size, grid.size)).copy()
+    if logs.size == 0:
+        return found
+    start = _start(sigma, grid, variant)
+    # with no consensus nothing is better than the fixed cost
+    rows = np.flatnonzero(logs < start.max())
+    if rows.size:
+        with np.errstate(over="ignore", invalid="ignore"):
+            closed = _closed(logs[rows][:, None], sigma, grid)
+        found[rows] = np.where(logs[rows][:, None] < start, np.fmin(closed, independent), independent)
+    return found
+
+
+@dataclass(frozen=True)
+class GnmaxBound:
+    """The cost beta(q) of one answer at one order, and the point from which it is constant.
+
+    Fields:
+        sigma: Of the noise of every count.
+        order: Renyi order, above 1.
+        variant: From where the closed form is used.
+
+    Raises:
+        ParameterError: a field is out of range.
+    """
+
+    sigma: float
+    order: float
+    variant: Variant = "exact"
+
+    def __post_init__(self) -> None:
+        check_scale(self.sigma, "sigma")
+        check_orders(self.order)
+        _check_variant(self.variant)
+
+    @property
+    def independent(self) -> float:
+        """What an answer costs at most, whatever the votes."""
+        return self.order / self.sigma**2
+
+    @cached_property
+    def log_q0(self) -> float:
+        """Cost depends on votes for ln q below this, and is `independent` from it on."""
+        start = float(_start(self.sigma, np.array([self.order]), self.variant)[0])
+
+        def excess(s: float) -> float:
+            closed = _closed(np.array([-(s**2)]), self.sigma, np.array([self.order]))
+            return float(closed[0]) - self.independent
+
+        low = math.sqrt(-start)
+        if excess(low) < 0:
+            return start
+        high = 2 * low
+        while excess(high) >= 0:
+            low, high = high, 1.5 * high
+        return -(float(brentq(excess, low, high, xtol=1e-14, rtol=1e-15)) ** 2)
+
+    def beta(self, log_q: ArrayLike) -> Float64:
+        """Cost for each ln q, never below 0; the same shape."""
+        logs = np.asarray(log_q, dtype=np.float64)
+        return rdp_gnmax(logs.ravel(), self.sigma, self.order, variant=self.variant)[:, 0].reshape(logs.shape)
+
+
+def _closed(log_q: Float64, sigma: float, orders: Float64) -> Float64:
+    """The closed form, whether valid or not; `log_q` and `orders` are broadcast."""
+    s = np.sqrt(-log_q)
+    moved = s - 1 / sigma
+    stays = orders * log1mexp(log_q) - (orders - 1) * log1mexp(-(moved**2))
+    leaves = orders * (orders - 1) / sigma**2 - (s - (orders - 1) / sigma) ** 2
+    return np.maximum(np.logaddexp(stays, leaves) / (orders - 1), 0.0)
+
+
+def _start(sigma: float, orders: Float64, variant: Variant) -> Float64:
+    """Ln q below which the closed form is used, per order."""
+    _check_variant(variant)
+    if variant == "exact":
+        s = np.maximum(_least_mu(sigma), orders - 1) / sigma
+    else:
+        s = np.maximum(1 + 1 / sigma, (orders - 0.99) / sigma)
+    return -(s**2)
+
+
+@lru_cache(maxsize=256)
+def _least_mu(sigma: float) -> float:
+    """The root in (1, sigma + 1] of 2 mu - 1 = sigma^2 ln((mu + 1) / (mu - 1)), from which Theorem 3 is valid."""
+
+    def excess(mu: float) -> float:
+        return 2 * mu - 1 - sigma**2 * 2 * math.atanh(1 / mu)
+
+    low = math.nextafter(1.0, 2.0)
+    if excess(low) >= 0:
+        return low  # sigma so small that the root is 1 up to rounding
+    return float(brentq(excess, low, sigma + 1, xtol=1e-14, rtol=1e-15))
+
+
+def _check_variant(variant: Variant) -> None:
+    if variant not in ("exact", "conservative"):
+        raise ParameterError(f"variant must be exact or conservative, got {variant!r}")
