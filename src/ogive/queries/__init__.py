@@ -5,7 +5,7 @@ other. A query holds everything a party needs to rebuild it; nothing executable 
 """
 
 from ogive.columns import MISSING_POLICIES, OUTSIDE_POLICIES, Binning, Label, LabelValue
-from ogive.queries.aggregates import Aggregate, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
+from ogive.queries.aggregates import Aggregate, Ballots, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
 from ogive.queries.base import Answer, CuratorQuery, Int64, LinearQuery, Query
 from ogive.queries.cells import CellsQuery, design_cells
 from ogive.queries.class_curves import ClassCurvesQuery, class_curves_price
@@ -13,16 +13,19 @@ from ogive.queries.curve import CurveQuery
 from ogive.queries.group_sums import GroupSumsQuery
 from ogive.queries.groups import GroupedQuery
 from ogive.queries.kernels import KernelQuery
+from ogive.queries.labels import LabelsQuery
 from ogive.queries.reports import ReportsQuery
 from ogive.queries.scores import QuantileScore, Score
 from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
 from ogive.queries.sparse_vector import SparseVectorQuery, design_sparse_vector
+from ogive.queries.votes import VotesQuery, design_votes
 
 __all__ = [
     "MISSING_POLICIES",
     "OUTSIDE_POLICIES",
     "Aggregate",
     "Answer",
+    "Ballots",
     "Binning",
     "Cells",
     "CellsQuery",
@@ -38,6 +41,7 @@ __all__ = [
     "KernelQuery",
     "Label",
     "LabelValue",
+    "LabelsQuery",
     "LinearQuery",
     "NoisyMaxQuery",
     "QuantileScore",
@@ -46,8 +50,10 @@ __all__ = [
     "RowValues",
     "Score",
     "SparseVectorQuery",
+    "VotesQuery",
     "class_curves_price",
     "design_cells",
     "design_noisy_max",
     "design_sparse_vector",
+    "design_votes",
 ]

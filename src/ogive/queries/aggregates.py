@@ -7,13 +7,15 @@ record, so the aggregate of all records is the sum of the aggregates of any divi
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.columns import LONGEST_LABEL, MAX_GROUPS, Binning, Domain, Label, LabelValue, storable
+from ogive.columns import LONGEST_LABEL, MAX_GROUPS, MAX_SYMBOLS, Binning, Domain, Label, LabelValue, storable
 from ogive.errors import ParameterError
+from ogive.grids import Grid
 
 Int64 = NDArray[np.int64]
 
@@ -187,4 +189,54 @@ class RowValues:
         return {"rows": self.domain.to_dict()}
 
 
-Aggregate = Binning | ClassBinning | GroupBinning | GroupSums | Cells | RowValues
+@dataclass(frozen=True)
+class Ballots:
+    """Votes per class, for each of several queries; sums have shape (queries, classes). A record is a teacher.
+
+    Fields:
+        queries: Columns of the teachers' votes, one for each query.
+        classes: How many there are, m; a vote is a whole number from 0 to m - 1. A teacher without a vote is an error:
+            let those who may abstain vote for a class of its own.
+
+    Raises:
+        ParameterError: there is no query, or one twice, or there are fewer than two classes or too many votes to count.
+    """
+
+    queries: tuple[str, ...]
+    classes: int
+
+    def __post_init__(self) -> None:
+        named = isinstance(self.queries, tuple) and all(isinstance(each, str) for each in self.queries)
+        if not named or not self.queries:
+            raise ParameterError(f"queries must be the names of one or more columns, got {str(self.queries)[:80]}")
+        if len(set(self.queries)) < len(self.queries):
+            raise ParameterError("each query must have a column of its own, but one is named twice")
+        if isinstance(self.classes, bool) or not isinstance(self.classes, int) or self.classes < 2:
+            raise ParameterError(f"classes must be a whole number of at least 2, got {self.classes!r}")
+        if len(self.queries) * self.classes > MAX_SYMBOLS:
+            raise ParameterError(
+                f"{len(self.queries)} queries of {self.classes} classes are more than {MAX_SYMBOLS} counts; "
+                "ask for fewer queries"
+            )
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(queries, classes)."""
+        return (len(self.queries), self.classes)
+
+    @cached_property
+    def columns(self) -> tuple[Binning, ...]:
+        """What is read of a teacher: one class for each query."""
+        grid = Grid.integers(0, self.classes - 1)
+        return tuple(Binning(query, grid, "refuse", "refuse", "refuse") for query in self.queries)
+
+    def records(self, sums: Int64) -> int:
+        """How many teachers voted."""
+        return int(sums[0].sum())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"queries": list(self.queries), "classes": self.classes}
+
+
+Aggregate = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots | RowValues

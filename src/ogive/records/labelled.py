@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ogive.columns import Categories, Column
 from ogive.errors import DataError
-from ogive.queries import Aggregate, Binning, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
+from ogive.queries import Aggregate, Ballots, Binning, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
+from ogive.records.ballots import BallotCounts
 from ogive.records.binning import add_amounts, add_cells
 from ogive.records.contributions import Contributor, Summable, contributor
 from ogive.records.labels import Columns, LabelCodes
@@ -54,6 +55,8 @@ def columns_of(aggregate: Aggregate) -> tuple[Column, ...]:
             return aggregate.probability, aggregate.label
         case Cells() | RowValues():
             return aggregate.domain.columns
+        case Ballots():
+            return aggregate.columns
 
 
 def start_sums(aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Sums:
@@ -61,6 +64,8 @@ def start_sums(aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Sums:
     match aggregate:
         case RowValues():
             return RowSums(aggregate, labels)
+        case Ballots():
+            return BallotCounts(aggregate)
         case GroupSums():
             return ProbabilitySums(aggregate, contributor(aggregate, labels))
         case _:

@@ -262,6 +262,8 @@ def memory_source(data: Any, column: str) -> Source:
 
 def _plain(values: Any) -> Any:
     """A series as narwhals knows it; anything else as it is, ranges as lists."""
+    if isinstance(values, np.ndarray):
+        return values
     if isinstance(values, range):
         return np.arange(values.start, values.stop, values.step)
     return nw.from_native(values, allow_series=True, pass_through=True)

@@ -1,0 +1,199 @@
+"""Labels by noisy votes, of which nothing is opened but the labels: for who may see all votes.
+
+The queries are taken in order. Each may be checked first: whether the largest count, or the largest excess over what is
+expected, reaches a threshold with noise. Those that pass are answered by the class with the largest noisy count. The
+run ends when so many are answered as were allowed beforehand; queries after that are not asked.
+
+The price is that of as many checks as there are queries and as many answers as are allowed, however many there are in
+the end, since that number is found from the votes. Unused answers are paid for as padding.
+
+Source:
+    Papernot, Song, Mironov, Raghunathan, Talwar and Erlingsson 2018, algorithms 1 and 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.accounting import discrete_loss, group_loss, total_loss
+from ogive.errors import DataError, ParameterError
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.base import NodeNoise
+from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
+from ogive.queries import base
+from ogive.queries.aggregates import Ballots
+from ogive.queries.base import Int64
+from ogive.strategies.base import Level
+from ogive.strategies.counted_noise import check_counted
+
+REFUSED = -1
+"""The label of a query whose check failed."""
+
+NOT_ASKED = -2
+"""The label of a query that came after the last answer that was allowed."""
+
+_ROOM_BITS = 61
+
+
+@dataclass(frozen=True)
+class Check:
+    """Whether a query is answered at all.
+
+    Fields:
+        threshold: What the largest count or excess must reach with noise, in units of 2^-bits votes.
+        law: The noise, in the same units.
+        expected: Votes that every class is expected to get, in the same units, for each query; the check then takes the
+            largest excess over them, rounded half up to whole votes. None takes the largest count.
+    """
+
+    threshold: int
+    law: DiscreteGaussian
+    expected: tuple[tuple[int, ...], ...] | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        expected = None if self.expected is None else [list(row) for row in self.expected]
+        return {"threshold": self.threshold, "law": self.law.to_dict(), "expected": expected}
+
+    def heights(self, sums: Int64, bits: int) -> Int64:
+        """What is compared with the threshold, without noise, in units of 2^-bits votes, shape (queries,).
+
+        One vote that moves changes it by at most 2^bits: the maximum moves by at most that, and rounding half up
+        takes whole votes apart from whole votes.
+        """
+        if self.expected is None:
+            return np.asarray(sums.max(axis=1) << bits)
+        excess = ((sums << bits) - np.array(self.expected, dtype=np.int64)).max(axis=1)
+        half = (1 << bits) >> 1
+        return np.asarray(((excess + half) >> bits) << bits)
+
+
+@dataclass(frozen=True)
+class LabelsQuery:
+    """A label for every query, or `REFUSED` or `NOT_ASKED`; answers have shape (queries,).
+
+    Fields:
+        ballots: The queries and how many classes there are.
+        law: Noise of every count of an answer, on the scale where a vote counts 2^bits.
+        max_answers: After so many answers the run ends.
+        bits: Fractional bits of the counts; 0 for Laplace noise.
+        check: Which queries are answered; None answers all.
+
+    Raises:
+        ParameterError: parameters do not fit each other.
+    """
+
+    ballots: Ballots
+    law: DiscreteLaplace | DiscreteGaussian
+    max_answers: int
+    bits: int = 0
+    check: Check | None = None
+
+    def __post_init__(self) -> None:
+        queries, classes = self.ballots.shape
+        most, check = self.max_answers, self.check
+        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= queries:
+            raise ParameterError(f"max_answers must be a whole number from 1 to the {queries} queries, got {most!r}")
+        check_counted(queries, (self.law,) if check is None else (self.law, check.law), self.bits)
+        if check is not None and check.expected is not None and np.shape(check.expected) != (queries, classes):
+            raise ParameterError("expected votes must be a number for each class of each query")
+
+    @property
+    def method(self) -> str:
+        """What is measured."""
+        return "labels"
+
+    @property
+    def aggregate(self) -> Ballots:
+        """Votes per query and class."""
+        return self.ballots
+
+    @property
+    def measurement(self) -> Hashable:
+        """The query itself."""
+        return self
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One noise variable per query for the checks, if there are any; then one per query and class."""
+        queries, classes = self.ballots.shape
+        answers = Level(queries * classes, self.law)
+        return (answers,) if self.check is None else (Level(queries, self.check.law), answers)
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Privacy loss of a check of every query and of as many answers as are allowed.
+
+        Raises:
+            ParameterError: votes are expected of a number of teachers that is private.
+        """
+        queries, classes = self.ballots.shape
+        moved = 2 if unit.adjacency is Adjacency.REPLACE else 1
+        if self.check is not None and self.check.expected is not None and moved == 1:
+            raise ParameterError(
+                "votes are expected of a public number of teachers, which ADD_OR_REMOVE keeps private; "
+                "use adjacency REPLACE"
+            )
+        if isinstance(self.law, DiscreteLaplace):
+            loss: Loss = PureDP(moved * self.max_answers * 2**self.bits / self.law.scale)
+        else:
+            unit_squared = Fraction(4**self.bits)
+            loss = discrete_loss(moved * self.max_answers * unit_squared, self.law.sigma, self.max_answers * classes)
+            if self.check is not None:
+                loss = total_loss([discrete_loss(queries * unit_squared, self.check.law.sigma, queries), loss])
+        return group_loss(loss, unit.max_rows_per_person)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """SHA-256 of the votes and of all parameters; as secret as the data."""
+        public = {
+            "ballots": self.ballots.to_dict(),
+            "law": self.law.to_dict(),
+            "max_answers": self.max_answers,
+            "bits": self.bits,
+            "check": None if self.check is None else self.check.to_dict(),
+            "adjacency": adjacency.value,
+        }
+        return base.digest("labels", public, sums)
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """Under REPLACE the number of teachers."""
+        return (self.ballots.records(sums),) if adjacency is Adjacency.REPLACE else None
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """Labels, with the noise of the release; noise of counts is drawn for queries that are answered alone.
+
+        Ties go to the lowest class.
+
+        Raises:
+            DataError: there are too many votes for these bits.
+        """
+        if int(sums.sum()) >> (_ROOM_BITS - self.bits):
+            raise DataError(f"there are too many votes for counts with {self.bits} fractional bits")
+        answered = self._passing(sums, nodes)
+        labels = np.where(answered, 0, REFUSED)
+        chosen = np.flatnonzero(answered)
+        if len(chosen) >= self.max_answers:
+            last = chosen[self.max_answers - 1]
+            labels[last + 1 :] = NOT_ASKED
+            chosen = chosen[: self.max_answers]
+        counts = sums[chosen] << self.bits
+        if nodes is not None:
+            classes = self.ballots.classes
+            places = chosen[:, np.newaxis] * classes + np.arange(classes)
+            counts = counts + nodes.values(self.law, len(self.levels) - 1, places)
+        labels[chosen] = counts.argmax(axis=1)
+        return labels.astype(np.int64)
+
+    def _passing(self, sums: Int64, nodes: NodeNoise | None) -> NDArray[np.bool_]:
+        """Which queries pass their check, shape (queries,)."""
+        if self.check is None:
+            return np.ones(len(sums), dtype=np.bool_)
+        heights = self.check.heights(sums, self.bits)
+        if nodes is not None:
+            heights = heights + nodes.values(self.check.law, 0, np.arange(len(sums)))
+        return np.asarray(heights >= self.check.threshold)
