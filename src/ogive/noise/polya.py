@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,11 @@ from ogive.noise.exact import MAX_BOUND, Words, reciprocal, uniform, uniform_wid
 from ogive.noise.rounding import split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
+
+_STEP = 0.25
+_TAIL = 42.0
+"""The integral for probabilities is cut where its terms are below exp(-42)."""
+_ROWS = 4096
 
 
 @njit(cache=True, error_model="numpy")
@@ -58,6 +64,48 @@ def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int, part: i
             done[row] += 1
             used[row] = at
     return done, used
+
+
+def _log_probability(sizes: Float64, shape: float, inverse: float) -> Float64:
+    """Log-probabilities of a Polya variable of shape r at k = |value|, where its ratio is q = exp(-inverse).
+
+    The generating function (1 - q)^2r (1 - qz)^-r (1 - q/z)^-r gives P(k), k >= 1, as a positive integral over [0, 1],
+
+        (1 - q)^2r q^k / (Gamma(r) Gamma(1 - r)) * integral of u^(k+r-1) (1 - u)^-r (1 - q^2 u)^-r du,
+
+    and, as it solves a differential equation, (1 + q^2) P(1) = q r P(0) + q (2 - r) P(2). Above r = 1/2 Euler's
+    transformation changes r for 1 - r under the integral, at a factor of
+    (1 - q^2)^(1-2r) Gamma(k + r) / Gamma(k + 1 - r).
+    """
+    k = np.maximum(sizes, 1.0)
+    flat = min(shape, 1 - shape)
+    log_ways = np.full(k.size, -special.gammaln(shape) - special.gammaln(1 - flat))
+    log_gap = math.log(-math.expm1(-2 * inverse))  # of 1 - q^2
+    if shape > flat:
+        log_ways += (1 - 2 * shape) * log_gap + np.log(special.poch(k + 1 - shape, 2 * shape - 1))
+    start = 2 * shape * math.log(-math.expm1(-inverse)) - k * inverse
+    found = start + log_ways + _log_integral(k, flat, log_gap)
+    if sizes.size and sizes[0] == 0:
+        one, two = np.exp(_log_probability(np.array([1.0, 2.0]), shape, inverse))
+        q = math.exp(-inverse)
+        found[0] = math.log(((1 + q * q) * one - q * (2 - shape) * two) / (q * shape))
+    return np.asarray(found)
+
+
+def _log_integral(k: Float64, flat: float, log_gap: float) -> Float64:
+    """Log of the integral of u^(k+r-1) (1 - u)^-r (1 - q^2 u)^-r over [0, 1], for r up to 1/2 and k >= 1.
+
+    By the trapezoidal rule in y, u = 1 / (1 + e^y): the integrand is analytic and bounded where |Im y| <= pi/2, so that
+    steps of h leave an error of exp(-pi^2 / h), and it falls exponentially at both ends.
+    """
+    y = np.arange(log_gap - _TAIL / (1 - flat), _TAIL, _STEP)
+    fixed = (1 - flat) * y - flat * np.logaddexp(log_gap, y)
+    slope = np.logaddexp(0, y)
+    found = np.empty(k.size)
+    for first in range(0, k.size, _ROWS):
+        some = slice(first, first + _ROWS)
+        found[some] = special.logsumexp(fixed - (k[some, None] + 1 - flat) * slope, axis=1)
+    return found + math.log(_STEP)
 
 
 @dataclass(frozen=True, init=False)
@@ -105,12 +153,9 @@ class Polya:
 
     def log_probability(self, values: Int64) -> Float64:
         """Natural log of the probability of each value, same shape."""
-        r = float(self.shape)
-        k = np.abs(values.astype(np.float64))
-        inverse = 1.0 / float(self.scale)
-        start = 2 * r * np.log(-np.expm1(-inverse)) - k * inverse
-        ways = special.gammaln(k + r) - special.gammaln(r) - special.gammaln(k + 1)
-        return np.asarray(start + ways + np.log(special.hyp2f1(r, r + k, k + 1, np.exp(-2 * inverse))))
+        sizes, places = np.unique(np.abs(values), return_inverse=True)
+        found = _log_probability(sizes.astype(np.float64), float(self.shape), 1.0 / float(self.scale))
+        return np.asarray(found[places].reshape(np.shape(values)))
 
     def fill(self, words: NDArray[np.uint32], out: Int64) -> tuple[Int64, Int64]:
         """Fill rows of draws from rows of words; see `ogive.noise.stream.Fill`."""

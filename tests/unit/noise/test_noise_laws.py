@@ -3,6 +3,7 @@
 from fractions import Fraction
 from math import sqrt
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given
@@ -178,3 +179,27 @@ def test_skellam_probabilities_far_out_are_finite():
     # exp(-v) I_v(v) at v = 10000, by arbitrary precision arithmetic
     assert found[1] == found[2] == pytest.approx(-4677.29764051, rel=1e-11)
     assert found[0] == pytest.approx(-0.5 * np.log(2 * np.pi * 10_000), abs=1e-4)
+
+
+@pytest.mark.parametrize("shape", ["1/10000", "1/7", "1/2", "51/100", "9/10", "9999/10000", 1])
+@pytest.mark.parametrize("scale", ["1/2", 2, 20, 10_000, 1 << 40])
+def test_probabilities_of_polya_shares_are_those_of_the_hypergeometric_function(scale, shape):
+    law = Polya(scale, shape)
+    values = np.array([0, 1, -2, 5, 170, -171, 172, 1000, 3000])
+
+    def wanted(k):
+        q = mpmath.exp(-mpmath.mpf(law.scale.denominator) / law.scale.numerator)
+        r = mpmath.mpf(law.shape.numerator) / law.shape.denominator
+        ways = mpmath.rf(r, k) / mpmath.factorial(k) * mpmath.hyp2f1(r, r + k, k + 1, q * q)
+        return float(mpmath.log((1 - q) ** (2 * r) * q**k * ways))
+
+    with mpmath.workdps(40):
+        assert law.log_probability(values) == pytest.approx([wanted(abs(int(k))) for k in values], rel=1e-12, abs=1e-11)
+
+
+def test_probabilities_of_polya_shares_keep_the_shape_of_the_values_and_add_up():
+    law = Polya(20, "1/2")
+    values = np.arange(-1200, 1200)
+    assert np.exp(law.log_probability(values)).sum() == pytest.approx(1, abs=1e-12)
+    assert law.log_probability(values.reshape(40, 60)).shape == (40, 60)
+    assert law.log_probability(np.array([], np.int64)).shape == (0,)
