@@ -1,7 +1,8 @@
 """One table dealt to several parties: simulated organizations, each with some of the rows.
 
-A row goes where the hash of its place in the table says, or of its person, so that a person's rows stay together. The
-hash is public and fixed: the same table is dealt alike everywhere.
+Rows are ordered by the hash of their place in the table, or persons by the hash of their name, so that a person's rows
+stay together, and the order is cut into equal parts. The hash is public and fixed: the same table is dealt alike
+everywhere.
 """
 
 from __future__ import annotations
@@ -27,7 +28,9 @@ Uint64 = NDArray[np.uint64]
 
 
 def deal(source: Source, person: str | None, parts: int) -> Parts:
-    """The 0-based part of each row of a table, shape (rows,); two bytes a row.
+    """The 0-based part of each row of a table, shape (rows,); two bytes a row, and about forty while they are dealt.
+
+    The parts' numbers of rows, or of persons, differ by one at most.
 
     Args:
         source: The table.
@@ -38,23 +41,29 @@ def deal(source: Source, person: str | None, parts: int) -> Parts:
         DataError: the table cannot be read, or a person is missing.
     """
     if person is None:
-        return _dealt(np.arange(source.rows(), dtype=np.uint64)[:, None], parts)
-    found = []
+        return _cut(_hashes(np.arange(source.rows(), dtype=np.uint64)[:, None]), parts)
+    found: list[Uint64] = []
     for (persons,) in source.batches((person,), identifiers={person}):
         codes = PersonCodes(person, source.type(person))
         codes.add(persons)
         named = codes.finish()
         words = named.words(np.ones(named.number, dtype=np.bool_))
-        found.append(_dealt(words, parts)[named.codes])
-    return np.concatenate(found)
+        found.append(_hashes(words)[named.codes])
+    return _cut(np.concatenate(found), parts)
 
 
 @numba.njit(cache=True, nogil=True)
-def _dealt(words: Uint64, parts: int) -> Parts:
-    found = np.empty(len(words), dtype=np.uint16)
+def _hashes(words: Uint64) -> Uint64:
+    found = np.empty(len(words), dtype=np.uint64)
     for row in range(len(words)):
-        found[row] = ((siphash(words[row], PUBLIC_KEY) >> np.uint64(32)) * np.uint64(parts)) >> np.uint64(32)
+        found[row] = siphash(words[row], PUBLIC_KEY)
     return found
+
+
+def _cut(hashes: Uint64, parts: int) -> Parts:
+    """Equal parts of what is hashed, in the order of the hashes; what is hashed alike stays together."""
+    distinct, places = np.unique(hashes, return_inverse=True)
+    return (places * parts // len(distinct)).astype(np.uint16)
 
 
 class PartSource:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,6 @@ class Records:
     """One table of records, in a file or in memory; build it with `Records.of`."""
 
     def __init__(self, source: Source) -> None:
-        if source.is_empty():
-            raise DataError(f"{source.name} has no rows; a release needs at least one record")
         self._source = source
         self._size: int | None = None
         self.person: str | None = None
@@ -54,6 +53,24 @@ class Records:
         Raises:
             DataError: the data cannot be read, have no rows, or have two columns of one name.
         """
+        records = Records.of_party(data, column=column)
+        if records.is_empty:
+            raise DataError(f"{records._source.name} has no rows; a release needs at least one record")
+        return records
+
+    @staticmethod
+    def of_party(data: Any, *, column: str = "value") -> Records:
+        """Open the table of one of several parties, which may have no rows: it then adds zeros to every sum.
+
+        Whether a party has any records may tell of one of them, so a release must not depend on it.
+
+        Args:
+            data: As for `of`.
+            column: As for `of`.
+
+        Raises:
+            DataError: the data cannot be read, or have two columns of one name.
+        """
         if isinstance(data, Records):
             return data
         if isinstance(data, str | os.PathLike):
@@ -61,6 +78,11 @@ class Records:
 
             return Records(file_source(Path(data)))
         return Records(memory_source(data, column))
+
+    @cached_property
+    def is_empty(self) -> bool:
+        """Whether there is no row."""
+        return self._source.is_empty()
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -108,7 +130,8 @@ class Records:
         if person is None:
             return self
         check_column(self._source, person)
-        check_person_type(person, self._source.type(person))
+        if not self.is_empty:  # columns without values have no type
+            check_person_type(person, self._source.type(person))
         bounded = Records(self._source)
         bounded.person, bounded.max_rows_per_person = person, max_rows_per_person
         return bounded
@@ -161,10 +184,11 @@ class Records:
         return map(contributor(aggregate, labels).of, rows)
 
     def split(self, parties: int) -> tuple[Records, ...]:
-        """The same table as that of several simulated organizations: every row is dealt to one of them at random.
+        """The same table as that of several simulated organizations: rows are dealt at random and in equal parts.
 
-        All rows of a person go to one party where records are bounded per person. The dealing is a fixed public hash of
-        the place in the table or of the person. Every party reads the whole table and leaves out what others hold.
+        All rows of a person go to one party where records are bounded per person, and then parties have equally many
+        persons. Who gets what is settled by a fixed public hash of the place in the table or of the person. Every party
+        reads the whole table and leaves out what others hold.
 
         Args:
             parties: How many, 1 to 65536; each gets at least one row.
@@ -176,7 +200,7 @@ class Records:
         if isinstance(parties, bool) or not isinstance(parties, int) or not 1 <= parties <= MOST_PARTS:
             raise ParameterError(f"parties must be a whole number from 1 to {MOST_PARTS}, got {parties!r}")
         dealt = deal(self._source, self.person, parties)
-        if not np.bincount(dealt, minlength=parties).all():
+        if len(np.unique(dealt)) < parties:
             what = "records" if self.person is None else f"different values of {self.person!r}"
             raise ParameterError(f"{self._source.name} has too few {what} to deal to {parties} parties; use fewer")
         parts = (Records(PartSource(self._source, dealt, part)) for part in range(parties))
@@ -192,6 +216,10 @@ class Records:
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
         plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"
         listable = len(columns) > 1 and isinstance(aggregate, Cells | RowValues)
+        if self.is_empty:  # columns without values have no type
+            for column in columns:
+                check_column(self._source, column.column)
+            return labels, iter(())
         for column in columns:
             check_type(self._source, column, plural, listable)
         return labels, self._rows(columns, labels)

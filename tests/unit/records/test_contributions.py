@@ -160,14 +160,14 @@ def test_rows_are_no_sums():
         Records.of({"x": [1.0]}).contributions(RowValues(Domain((Binning("x", GRID),))))
 
 
-def test_parties_hold_each_row_once_and_about_equally_many():
-    size, parties = 20_000, 8
+@pytest.mark.parametrize(("size", "parties"), [(20_000, 8), (1_000, 200), (7, 7), (11, 4)])
+def test_parties_hold_each_row_once_and_equally_many(size, parties):
     table = {"row": np.arange(size)}
     grid = Grid.integers(0, size - 1)
     held = np.stack([part.histogram(Binning("row", grid)) for part in Records.of(table).split(parties)])
     assert held.sum(axis=0).tolist() == [1] * size
-    mean, deviation = size / parties, math.sqrt(size / parties * (1 - 1 / parties))
-    assert np.abs(held.sum(axis=1) - mean).max() < 5 * deviation
+    assert set(held.sum(axis=1).tolist()) <= {size // parties, -(-size // parties)}
+    deviation = math.sqrt(size / parties * (1 - 1 / parties))
     # neighbors in the table share a party as often as chance has it
     owners = held.argmax(axis=0)
     together = int((owners[1:] == owners[:-1]).sum())
@@ -180,12 +180,29 @@ def test_all_rows_of_a_person_go_to_one_party_whatever_the_file(tmp_path, source
     records = Records.of(as_source(tmp_path, source, table)).bounded("who", 3)
     seen = [_persons(part) for part in records.split(5)]
     assert sum(map(len, seen)) == len(set.union(*seen)) == len(set(table["who"]))
+    assert max(map(len, seen)) - min(map(len, seen)) <= 1
     in_memory = [_persons(part) for part in Records.of(table).bounded("who", 3).split(5)]
     assert seen == in_memory
 
 
 def _persons(part):
     return {str(who) for (column,) in part._source.batches(("who",), identifiers={"who"}) for who in column.to_pylist()}
+
+
+@pytest.mark.parametrize("source", ["arrays", "csv", "parquet"])
+def test_a_party_may_have_no_records_and_then_adds_zeros(tmp_path, source):
+    table = {name: values[:0] for name, values in a_table("low", "clip").items()}
+    records = Records.of_party(as_source(tmp_path, source, table))
+    assert records.size == records.count() == records.bounded("who").count() == 0
+    for aggregate in aggregates("low", "clip").values():
+        for held in (records, records.bounded("who", 3)):
+            assert held.aggregate(aggregate).shape == aggregate.shape
+            assert not held.aggregate(aggregate).any()
+            assert list(held.contributions(aggregate)) == []
+    with pytest.raises(DataError, match="no column 'z'"):
+        records.aggregate(Binning("z", GRID))
+    with pytest.raises(DataError, match="has no rows"):
+        Records.of(records)
 
 
 def test_parts_are_tables_of_their_own(tmp_path):
