@@ -67,7 +67,7 @@ def watch(step: str | None, notes: Notes) -> None:
     """Let this process die at a step, and note every noise that is drawn."""
     from ogive.ledger.books import Books
     from ogive.ledger.database import Database
-    from ogive.trust.central import _CentralOpening
+    from ogive.trust.central import CentralOpening
 
     current: list[str] = []
     write = Database.write
@@ -82,7 +82,7 @@ def watch(step: str | None, notes: Notes) -> None:
     Database.write = dying_write
     for name in WRITES:
         setattr(Books, name, _dying(name, getattr(Books, name), step, current))
-    answer = _CentralOpening.answer
+    answer = CentralOpening.answer
 
     def noted_answer(self, query):
         if step == "before noise":
@@ -93,7 +93,7 @@ def watch(step: str | None, notes: Notes) -> None:
             die()
         return result
 
-    _CentralOpening.answer = noted_answer
+    CentralOpening.answer = noted_answer
 
 
 def spoil(how: str | None) -> None:

@@ -4,11 +4,39 @@ Names load when they are first used: prices need no learning library.
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-_HOME: dict[str, str] = {}
+if TYPE_CHECKING:
+    from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
+    from ogive.pate.labelling import label
+    from ogive.pate.tallies import Tallied
+    from ogive.pate.votes import check_votes, read_votes, tally
 
-__all__: list[str] = []
+_HOME = {
+    "ConfidentGNMax": "aggregators",
+    "GNMax": "aggregators",
+    "InteractiveGNMax": "aggregators",
+    "LNMax": "aggregators",
+    "LargestMargins": "aggregators",
+    "Tallied": "tallies",
+    "check_votes": "votes",
+    "label": "labelling",
+    "read_votes": "votes",
+    "tally": "votes",
+}
+
+__all__ = [
+    "ConfidentGNMax",
+    "GNMax",
+    "InteractiveGNMax",
+    "LNMax",
+    "LargestMargins",
+    "Tallied",
+    "check_votes",
+    "label",
+    "read_votes",
+    "tally",
+]
 
 
 def __getattr__(name: str) -> Any:

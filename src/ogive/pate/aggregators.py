@@ -1,7 +1,10 @@
 """How teachers' votes become a label: five aggregators, as frozen parameters.
 
 Every teacher casts one vote per query; an aggregator returns a noisy label, or -1 where it refuses. Parameters are in
-votes and exact: a float is read as the decimal it prints as.
+votes and exact: a float is read as the decimal it prints as. Noise is drawn in integers: discrete Gaussian noise on
+votes that count 2^16 each, so that it is as good as continuous noise, and discrete Laplace noise on votes.
+
+`answer` answers vote counts that somebody holds; `ogive.pate.label` does so against a ledger.
 
 A threshold above the number of teachers is allowed: no count reaches it, so that a query passes by noise alone and
 nearly all are refused. Where everything shall be answered, use an aggregator without a threshold.
@@ -11,10 +14,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ogive.errors import ParameterError
+from ogive.noise import DiscreteLaplace, round_up_scale
+from ogive.noise.base import RandomSource
+from ogive.pate.asking import BITS, answered, check, check_probabilities, expected_votes, most_answers, scaled
 from ogive.privacy import Rational, exact, number_text
+from ogive.queries import Ballots, LabelsQuery, VotesQuery, design_votes
+from ogive.queries.labels import REFUSED
+
+if TYPE_CHECKING:
+    from ogive.statistics import Terms
+
+Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, init=False)
@@ -35,6 +51,21 @@ class LNMax:
     def __init__(self, scale: Rational) -> None:
         object.__setattr__(self, "scale", _positive(scale, "scale"))
 
+    def query(
+        self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
+    ) -> LabelsQuery:
+        """What is asked for such labels; priced by its own fields."""
+        most = most_answers(self.name, ballots, max_answers, probabilities)
+        return LabelsQuery(ballots, DiscreteLaplace(round_up_scale(self.scale)), most)
+
+    def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
+        """Labels from what came back, -1 where there is none, shape (queries,)."""
+        return np.maximum(opened, REFUSED)
+
+    def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
+        """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`."""
+        return answered(self, votes, source=source, probabilities=probabilities)
+
 
 @dataclass(frozen=True, init=False)
 class GNMax:
@@ -53,6 +84,21 @@ class GNMax:
 
     def __init__(self, sigma: Rational) -> None:
         object.__setattr__(self, "sigma", _positive(sigma, "sigma"))
+
+    def query(
+        self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
+    ) -> LabelsQuery:
+        """What is asked for such labels; priced by its own fields."""
+        most = most_answers(self.name, ballots, max_answers, probabilities)
+        return LabelsQuery(ballots, scaled(self.sigma, "sigma"), most, BITS)
+
+    def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
+        """Labels from what came back, -1 where there is none, shape (queries,)."""
+        return np.maximum(opened, REFUSED)
+
+    def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
+        """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`."""
+        return answered(self, votes, source=source, probabilities=probabilities)
 
 
 @dataclass(frozen=True, init=False)
@@ -78,6 +124,22 @@ class ConfidentGNMax:
         object.__setattr__(self, "threshold", exact(threshold, "threshold"))
         object.__setattr__(self, "sigma_1", _positive(sigma_1, "sigma_1"))
         object.__setattr__(self, "sigma_2", _positive(sigma_2, "sigma_2"))
+
+    def query(
+        self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
+    ) -> LabelsQuery:
+        """What is asked for such labels; priced by its own fields."""
+        most = most_answers(self.name, ballots, max_answers, probabilities)
+        checked = check(self.threshold, self.sigma_1)
+        return LabelsQuery(ballots, scaled(self.sigma_2, "sigma_2"), most, BITS, checked)
+
+    def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
+        """Labels from what came back, -1 where there is none, shape (queries,)."""
+        return np.maximum(opened, REFUSED)
+
+    def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
+        """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`."""
+        return answered(self, votes, source=source, probabilities=probabilities)
 
 
 @dataclass(frozen=True, init=False)
@@ -112,6 +174,30 @@ class InteractiveGNMax:
             raise ParameterError(f"confidence must be strictly between 0 and 1, got {number_text(sure)}")
         object.__setattr__(self, "confidence", sure)
 
+    def query(
+        self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
+    ) -> LabelsQuery:
+        """What is asked for such labels; priced by its own fields.
+
+        Raises:
+            ParameterError: the student's probabilities are missing or none, or the number of teachers is private.
+        """
+        most = most_answers(self.name, ballots, max_answers)
+        expected = expected_votes(check_probabilities(probabilities, ballots.shape), terms.records)
+        checked = check(self.threshold, self.sigma_1, expected)
+        return LabelsQuery(ballots, scaled(self.sigma_2, "sigma_2"), most, BITS, checked)
+
+    def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
+        """Labels from what came back, and the student's own where it was refused and is sure, shape (queries,)."""
+        scores = check_probabilities(probabilities, np.shape(probabilities))
+        sure = scores.max(axis=1) > float(self.confidence)
+        found = np.where((opened == REFUSED) & sure, scores.argmax(axis=1), opened)
+        return np.maximum(found, REFUSED)
+
+    def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
+        """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`."""
+        return answered(self, votes, source=source, probabilities=probabilities)
+
 
 @dataclass(frozen=True, init=False)
 class LargestMargins:
@@ -121,21 +207,60 @@ class LargestMargins:
     second largest, keeps the easy queries: the labels are of a part of the queries that is not like the rest.
 
     Args:
-        sigma: Standard deviation of the noise of every count, in votes, above 0.
+        sigma: Standard deviation of the noise of every count, in votes, above 0. None takes the least noise that the
+            granted privacy allows when labels are released.
         keep: How many queries are labelled, at least 1; all, where there are fewer.
 
     Privacy: order / sigma^2 per query, Renyi, replacing one teacher, whatever is kept.
     """
 
     name: ClassVar[str] = "margins"
-    sigma: Fraction
+    sigma: Fraction | None
     keep: int
 
-    def __init__(self, sigma: Rational, keep: int) -> None:
-        object.__setattr__(self, "sigma", _positive(sigma, "sigma"))
+    def __init__(self, sigma: Rational | None, keep: int) -> None:
+        object.__setattr__(self, "sigma", None if sigma is None else _positive(sigma, "sigma"))
         if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
             raise ParameterError(f"keep must be a whole number of queries, at least 1, got {keep!r}")
         object.__setattr__(self, "keep", keep)
+
+    def query(
+        self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
+    ) -> VotesQuery:
+        """What is asked for such labels: noisy counts of all votes.
+
+        Raises:
+            ParameterError: answers are capped, which would change no price.
+        """
+        most_answers(self.name, ballots, None, probabilities)
+        if max_answers is not None:
+            raise ParameterError("every histogram is opened and paid for; say with keep how many are labelled")
+        if self.sigma is None:
+            return design_votes(ballots, terms.privacy, terms.unit)
+        return VotesQuery(ballots, scaled(self.sigma, "sigma"), BITS)
+
+    def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
+        """Labels of the queries with the largest margins, -1 of the others; of equal margins the first ones."""
+        kept = np.argsort(-margins(opened), kind="stable")[: self.keep]
+        found = np.full(len(opened), REFUSED, dtype=np.int64)
+        found[kept] = opened[kept].argmax(axis=1)
+        return found
+
+    def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
+        """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`.
+
+        Raises:
+            ParameterError: no sigma was given, which a release would find from what is granted.
+        """
+        if self.sigma is None:
+            raise ParameterError("say how much noise there shall be: sigma, in votes")
+        return answered(self, votes, source=source, probabilities=probabilities)
+
+
+def margins(opened: Int64) -> Int64:
+    """The largest count of every query less its second largest, shape (queries,) from (queries, classes)."""
+    top = np.partition(opened, -2, axis=1)
+    return np.asarray(top[:, -1] - top[:, -2])
 
 
 Aggregator = LNMax | GNMax | ConfidentGNMax | InteractiveGNMax | LargestMargins

@@ -7,11 +7,21 @@ from ogive.statistics.bounds import Bounds
 from ogive.statistics.boxplot import Boxplot
 from ogive.statistics.calibration import HosmerLemeshow
 from ogive.statistics.ecdf import Ecdf
+from ogive.statistics.labels import Labels
 from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.roc import Roc
 from ogive.statistics.ustatistic import Ustatistic
 
-STATISTICS: tuple[type[Statistic[Any]], ...] = (Ecdf, Quantiles, Boxplot, Roc, HosmerLemeshow, Bounds, Ustatistic)
+STATISTICS: tuple[type[Statistic[Any]], ...] = (
+    Ecdf,
+    Quantiles,
+    Boxplot,
+    Roc,
+    HosmerLemeshow,
+    Bounds,
+    Ustatistic,
+    Labels,
+)
 
 __all__ = [
     "STATISTICS",
@@ -20,6 +30,7 @@ __all__ = [
     "Ecdf",
     "Estimate",
     "HosmerLemeshow",
+    "Labels",
     "Quantiles",
     "Roc",
     "Statistic",

@@ -11,6 +11,7 @@ from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.curve import Curve
+from ogive.statistics.labels_estimate import LabelsEstimate
 from ogive.statistics.quantiles import QuantileEstimates
 from ogive.statistics.roc_estimate import RocEstimate
 from ogive.statistics.ustatistic_estimate import UstatisticEstimate
@@ -23,6 +24,7 @@ READERS: dict[str, Callable[[Any], Estimate]] = {
     BoundsEstimate.schema: BoundsEstimate.from_dict,
     Boxplots.schema: Boxplots.from_dict,
     UstatisticEstimate.schema: UstatisticEstimate.from_dict,
+    LabelsEstimate.schema: LabelsEstimate.from_dict,
 }
 """For each schema, what rebuilds its estimate."""
 

@@ -8,7 +8,7 @@ again returns the same integers and never averages the noise away.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 from ogive.noise import DerivedNodes
 from ogive.noise.base import RandomSource
@@ -52,17 +52,29 @@ class Central:
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
         """Start a release with a fresh noise key from the source."""
-        return _CentralOpening(self.records, adjacency, source.key())
+        return CentralOpening(self.records, adjacency, source.key())
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
         """Go on with a release from its noise key."""
-        return _CentralOpening(self.records, adjacency, secret)
+        return CentralOpening(self.records, adjacency, secret)
 
 
-class _CentralOpening:
+class Aggregated(Protocol):
+    """What exact sums can be asked of: records, or sums that somebody made of them."""
+
+    def aggregate(self, aggregate: Aggregate) -> Int64:
+        """The exact integers that a query needs.
+
+        Raises:
+            DataError: they cannot be had.
+        """
+        ...
+
+
+class CentralOpening:
     """One release by a curator, fixed to its data, adjacency and noise key."""
 
-    def __init__(self, records: Records, adjacency: Adjacency, key: bytes) -> None:
+    def __init__(self, records: Aggregated, adjacency: Adjacency, key: bytes) -> None:
         self._records = records
         self._adjacency = adjacency
         self.secret = key
@@ -79,6 +91,7 @@ class _CentralOpening:
         return Answer(query.answer(sums, nodes), query.totals(sums, self._adjacency))
 
     def context(self, query: Query) -> bytes:
+        """Digest of all that fixes the noise of a measurement."""
         return query.digest(self._aggregate(query.aggregate), self._adjacency)
 
     def _aggregate(self, aggregate: Aggregate) -> Int64:

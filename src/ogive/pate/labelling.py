@@ -1,0 +1,120 @@
+"""Labels from votes in one call: priced beforehand, paid from a ledger, and the same when asked again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from ogive.accounting import epsilon_of_gaussian
+from ogive.errors import ParameterError
+from ogive.ledger import Account
+from ogive.noise.base import RandomSource
+from ogive.pate.tallies import Tallied
+from ogive.pate.votes import read_votes
+from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PureDP, Rational, exact
+from ogive.queries import Ballots
+from ogive.releasing import release
+from ogive.statistics import Terms
+from ogive.statistics.labels import Aggregator, Labels
+from ogive.statistics.labels_estimate import LabelsEstimate
+from ogive.trust.base import TrustModel
+
+
+def label(
+    votes: Any,
+    aggregator: Aggregator,
+    *,
+    privacy: Privacy | None = None,
+    target_delta: Rational | None = None,
+    ballots: Ballots | None = None,
+    max_answers: int | None = None,
+    probabilities: Any = None,
+    name: str | None = None,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    ledger: Account | None = None,
+    batch: str | None = None,
+    source: RandomSource | None = None,
+) -> LabelsEstimate:
+    """Publish labels by a noisy vote of teachers.
+
+    What the account pays does not depend on the votes: it is the price of as many checks as there are queries and of as
+    many answers as are allowed beforehand, whether they are given or not.
+
+    Args:
+        votes: Vote counts, shape (queries, classes), or a file of them (.npy, .npz, CSV, Parquet); or a trust model
+            whose records are teachers, such as `SecAgg(teachers)`.
+        aggregator: How votes become labels.
+        privacy: What may be spent. Left out it is exactly what the labels cost, by `target_delta` for Gaussian noise.
+        target_delta: Of the guarantee, where `privacy` is left out.
+        ballots: The queries' columns and the number of classes, where `votes` is a trust model.
+        max_answers: After so many answers the run ends; None is as many as there are queries.
+        probabilities: Of a student that is public already, shape (queries, classes), for `InteractiveGNMax`.
+        name: Of the array, in a file of several (.npz).
+        adjacency: Which sets of teachers are adjacent. REPLACE makes their number public.
+        ledger: The account that pays; None keeps no books.
+        batch: Public name of these votes.
+        source: Where the noise key comes from; the operating system unless a test replays one.
+
+    Returns:
+        The labels, with their provenance.
+
+    Raises:
+        ParameterError: parameters do not fit each other, or nobody says what may be spent.
+        DataError: these are no vote counts.
+        UnsupportedError: the trust model cannot answer.
+        BudgetError: the labels cost more than `privacy`, or the account has not enough left.
+
+    Privacy:
+        For one teacher, and so for everybody whose data one teacher alone learned from.
+    """
+    trust = _trust(votes, name)
+    if isinstance(trust, Tallied):
+        if ballots is not None:
+            raise ParameterError("vote counts say themselves how many queries and classes there are; leave out ballots")
+        ballots = trust.ballots
+    elif ballots is None:
+        raise ParameterError("name the columns of the teachers' votes and how many classes there are with ballots=")
+    asked = Labels(aggregator, ballots, max_answers=max_answers, probabilities=probabilities)
+    if privacy is None:
+        privacy = _exactly(asked, trust, adjacency, target_delta)
+    elif target_delta is not None:
+        raise ParameterError("privacy and target_delta say the same; give one of them")
+    return release(asked, trust=trust, privacy=privacy, adjacency=adjacency, ledger=ledger, batch=batch, source=source)
+
+
+def labels_price(asked: Labels, trust: TrustModel, adjacency: Adjacency = Adjacency.REPLACE) -> Loss:
+    """What labels cost, from their parameters and the number of queries alone.
+
+    Raises:
+        ParameterError: the noise is not fixed but follows from what is granted.
+    """
+    if getattr(asked.aggregator, "sigma", 1) is None:
+        raise ParameterError("the noise follows from what may be spent; say how much with privacy=")
+    unit = trust.unit(adjacency)
+    terms = Terms(PureDP(1), unit, trust.refusal, count=trust.count)
+    query = asked.aggregator.query(
+        asked.ballots, terms, max_answers=asked.max_answers, probabilities=asked.probabilities
+    )
+    return query.price(unit)
+
+
+def _trust(votes: Any, name: str | None) -> TrustModel:
+    if isinstance(votes, str | Path):
+        return Tallied(read_votes(votes, name=name))
+    if name is not None:
+        raise ParameterError("name is for a file of several arrays (.npz)")
+    return votes if isinstance(votes, TrustModel) else Tallied(votes)
+
+
+def _exactly(asked: Labels, trust: TrustModel, adjacency: Adjacency, target_delta: Rational | None) -> Privacy:
+    """A guarantee that is just what the labels cost."""
+    loss = labels_price(asked, trust, adjacency)
+    if not isinstance(loss, GaussianDP):
+        if target_delta is not None:
+            raise ParameterError("Laplace noise has a guarantee without a delta; leave out target_delta")
+        assert isinstance(loss, PureDP)
+        return loss
+    if target_delta is None:
+        raise ParameterError("say how much privacy may be spent with privacy=, or target_delta= to spend what it costs")
+    delta = exact(target_delta, "target_delta")
+    return ApproxDP(epsilon_of_gaussian(loss, delta), delta)

@@ -1,0 +1,72 @@
+"""Vote counts that a curator already has: a trust model that answers questions about ballots from them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ogive.errors import DataError
+from ogive.noise.base import RandomSource
+from ogive.pate.votes import Int64, check_votes
+from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.queries import Aggregate, Ballots, CuratorQuery, Query
+from ogive.trust.base import Opening
+from ogive.trust.central import CentralOpening
+
+
+class Tallied:
+    """A curator who holds vote counts, not the votes of single teachers, and is trusted with them and the noise.
+
+    Args:
+        votes: Counts, shape (queries, classes); every row adds up to the number of teachers.
+
+    Raises:
+        DataError: these are no vote counts.
+    """
+
+    name: ClassVar[str] = "central"
+    private: ClassVar[bool] = True
+    assumption: ClassVar[str] = (
+        "The curator who made this release saw every teacher's votes and knows the noise; "
+        "everyone else learns only what is published."
+    )
+
+    def __init__(self, votes: Any) -> None:
+        self.votes: Int64 = check_votes(votes)
+
+    @property
+    def ballots(self) -> Ballots:
+        """The queries, which are numbered, and how many classes there are."""
+        queries, classes = self.votes.shape
+        return Ballots(tuple(map(str, range(queries))), classes)
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """One teacher."""
+        return PrivacyUnit(adjacency)
+
+    def count(self) -> int:
+        """Teachers."""
+        return int(self.votes[0].sum())
+
+    def refusal(self, query: Query) -> str | None:
+        """All but questions about these ballots."""
+        if isinstance(query, CuratorQuery) and query.aggregate == self.ballots:
+            return None
+        return f"vote counts answer questions about these {len(self.votes)} queries alone; use trust central"
+
+    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
+        """Start a release with a fresh noise key from the source."""
+        return CentralOpening(self, adjacency, source.key())
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+        """Go on with a release from its noise key."""
+        return CentralOpening(self, adjacency, secret)
+
+    def aggregate(self, aggregate: Aggregate) -> Int64:
+        """The counts themselves.
+
+        Raises:
+            DataError: something else is asked for.
+        """
+        if aggregate != self.ballots:
+            raise DataError("vote counts hold nothing but the votes of their own queries")
+        return self.votes

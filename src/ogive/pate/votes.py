@@ -1,0 +1,168 @@
+"""Votes of teachers: counted, checked, and read from files.
+
+Vote counts have the shape (queries, classes); every teacher votes once in every query, so that each row adds up to the
+number of teachers.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import DataError, ParameterError
+
+Int64 = NDArray[np.int64]
+
+_LARGEST = 1 << 40
+_ARRAYS = (".npy", ".npz")
+
+
+def check_votes(votes: Any, *, teachers: int | None = None) -> Int64:
+    """Vote counts as an array, if they are some.
+
+    More classes than teachers are allowed: then some class has no vote.
+
+    Args:
+        votes: Numbers, shape (queries, classes).
+        teachers: What every row must add up to; by default what the first one does.
+
+    Returns:
+        The counts, int64, shape (queries, classes).
+
+    Raises:
+        DataError: there are no queries or fewer than two classes, a count is no whole number from 0, or a row adds up
+            to another number of teachers. The first row at fault is named.
+    """
+    try:
+        found = np.asarray(votes)
+    except ValueError:
+        raise DataError(
+            "votes must be counts of the shape (queries, classes); the rows have different lengths"
+        ) from None
+    if found.dtype.kind not in "iufb" or found.ndim != 2:
+        got = f"an array of shape {found.shape}" if found.dtype.kind in "iufb" else "what is no array of numbers"
+        raise DataError(f"votes must be counts of the shape (queries, classes), got {got}")
+    queries, classes = found.shape
+    if not queries:
+        raise DataError("there are no votes: at least one query is needed")
+    if classes < 2:
+        raise DataError(f"votes must be for two or more classes, got {classes}; with one there is nothing to vote on")
+    if found.dtype.kind == "f":
+        _refuse_row(~np.isfinite(found), "counts that are missing or infinite")
+        _refuse_row(found != np.floor(found), "counts that are not whole")
+    _refuse_row(found < 0, "counts below 0")
+    _refuse_row(found > _LARGEST, "counts too large for votes")
+    counts = found.astype(np.int64)
+    sums = counts.sum(axis=1)
+    wanted = int(sums[0]) if teachers is None else teachers
+    if (sums != wanted).any():
+        row = int(np.argmax(sums != wanted))
+        raise DataError(
+            f"the votes of query {row} add up to {sums[row]}, not to {wanted}: every teacher votes once in every "
+            "query, if need be for a class of its own"
+        )
+    if wanted < 1:
+        raise DataError("there are no teachers: the votes of every query add up to 0")
+    return counts
+
+
+def read_votes(path: str | Path, *, name: str | None = None) -> Int64:
+    """Read vote counts from a file: .npy, .npz, or a table (CSV, Parquet, Arrow) with a column for every class.
+
+    Args:
+        path: The file.
+        name: Of the array, in a file of several (.npz).
+
+    Returns:
+        The counts, int64, shape (queries, classes).
+
+    Raises:
+        ParameterError: there are several arrays and no name, or none of that name.
+        DataError: the file cannot be read, or holds no vote counts.
+    """
+    file = Path(path)
+    if file.suffix.lower() in _ARRAYS:
+        return check_votes(_read_array(file, name))
+    if name is not None:
+        raise ParameterError(f"name is for a file of several arrays (.npz), not for {file.name}")
+    return check_votes(_read_table(file))
+
+
+def tally(labels: Any, classes: int) -> Int64:
+    """Count what teachers answered.
+
+    Args:
+        labels: Of every teacher and query, whole numbers from 0, shape (teachers, queries).
+        classes: How many there are, at least 2.
+
+    Returns:
+        Vote counts, int64, shape (queries, classes).
+
+    Raises:
+        ParameterError: there are fewer than two classes.
+        DataError: labels have another shape, or one is no class.
+    """
+    if isinstance(classes, bool) or not isinstance(classes, int | np.integer) or classes < 2:
+        raise ParameterError(f"classes must be a whole number of at least 2, got {classes!r}")
+    found = np.asarray(labels)
+    if found.ndim != 2 or found.dtype.kind not in "iufb" or not found.size:
+        raise DataError("labels must be whole numbers of the shape (teachers, queries), at least one of each")
+    wrong = ~((found >= 0) & (found < classes) & (found == np.floor(found)))
+    if wrong.any():
+        teacher, query = np.argwhere(wrong)[0].tolist()
+        raise DataError(f"the label of teacher {teacher} for query {query} is none of the classes 0 to {classes - 1}")
+    queries = found.shape[1]
+    cells = found.astype(np.int64) + classes * np.arange(queries)
+    counted = np.bincount(cells.ravel(), minlength=queries * classes)
+    return np.asarray(counted.reshape(queries, classes), dtype=np.int64)
+
+
+def _refuse_row(wrong: Any, what: str) -> None:
+    if wrong.any():
+        raise DataError(f"the votes of query {int(np.argmax(wrong.any(axis=1)))} hold {what}")
+
+
+def _read_array(file: Path, name: str | None) -> Any:
+    try:
+        loaded = np.load(file, allow_pickle=False)
+        if isinstance(loaded, np.ndarray):
+            if name is not None:
+                raise ParameterError(f"name is for a file of several arrays (.npz), and {file.name} holds one")
+            return loaded
+        with loaded:
+            return loaded[_chosen(loaded.files, name, file)]
+    except FileNotFoundError:
+        raise DataError(f"no such file: {file}") from None
+    except ParameterError:
+        raise
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        raise DataError(f"{file} cannot be read: it is damaged, or holds no plain arrays") from None
+
+
+def _chosen(names: list[str], name: str | None, file: Path) -> str:
+    if name in names:
+        return str(name)
+    if name is None and len(names) == 1:
+        return names[0]
+    listed = ", ".join(names[:12]) or "none"
+    if name is None:
+        raise ParameterError(f"{file.name} holds several arrays; say which with name: {listed}")
+    raise ParameterError(f"{file.name} holds no array {name!r}; it holds {listed}")
+
+
+def _read_table(file: Path) -> Any:
+    from ogive.records.binning import float_values, kind_of  # the engine is slow to import, and arrays need none
+    from ogive.records.files import file_source
+
+    source = file_source(file)
+    if source.is_empty():
+        raise DataError(f"{file} has no rows: at least one query is needed")
+    for column in source.columns:
+        if kind_of(source.type(column)) != "number":
+            raise DataError(f"column {column!r} of {file} holds no numbers; votes have a column of counts per class")
+    batches = source.batches(source.columns)
+    return np.concatenate([np.stack([float_values(each, "number") for each in some], axis=1) for some in batches])
