@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
+    from ogive.pate.costs.cost import PrivacyCost, privacy_cost
+    from ogive.pate.costs.filter import PrivacyFilter
     from ogive.pate.labelling import label
     from ogive.pate.tallies import Tallied
     from ogive.pate.votes import check_votes, read_votes, tally
@@ -18,9 +20,12 @@ _HOME = {
     "InteractiveGNMax": "aggregators",
     "LNMax": "aggregators",
     "LargestMargins": "aggregators",
+    "PrivacyCost": "costs.cost",
+    "PrivacyFilter": "costs.filter",
     "Tallied": "tallies",
     "check_votes": "votes",
     "label": "labelling",
+    "privacy_cost": "costs.cost",
     "read_votes": "votes",
     "tally": "votes",
 }
@@ -31,9 +36,12 @@ __all__ = [
     "InteractiveGNMax",
     "LNMax",
     "LargestMargins",
+    "PrivacyCost",
+    "PrivacyFilter",
     "Tallied",
     "check_votes",
     "label",
+    "privacy_cost",
     "read_votes",
     "tally",
 ]

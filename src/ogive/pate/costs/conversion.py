@@ -1,0 +1,89 @@
+"""From a Renyi cost to (epsilon, delta), by two rules.
+
+- "paper" (Mironov 2017, Proposition 3): epsilon = r + ln(1/delta) / (order - 1). It also holds for costs that are
+  only known after the run, as a bound on the realised loss, at one order that was fixed before it.
+- "tight" (Canonne, Kamath and Steinke 2020, Proposition 12; Balle et al. 2020, Theorem 21): never more, but for costs
+  that are fixed for a pair of data sets. The least over orders may be taken for those only.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ogive.errors import ParameterError
+from ogive.pate.costs.orders import check_orders
+
+Float64 = NDArray[np.float64]
+
+Rule = Literal["paper", "tight"]
+
+
+class Converted(NamedTuple):
+    """An epsilon, or delta, and the order that it was found at."""
+
+    value: float
+    order: float
+
+
+def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: float, rule: Rule = "tight") -> Converted:
+    """The least epsilon over orders that costs imply with a delta.
+
+    Args:
+        costs: Renyi costs, shape (orders,).
+        orders: Increasing orders above 1.
+        target_delta: Strictly between 0 and 1.
+        rule: "tight" or "paper".
+
+    Raises:
+        ParameterError: an argument is out of range.
+    """
+    check_delta(target_delta)
+    grid, paid = _checked(costs, orders)
+    if rule == "paper":
+        found = paid - math.log(target_delta) / (grid - 1)
+    elif rule == "tight":
+        found = paid + np.log1p(-1 / grid) - (math.log(target_delta) + np.log(grid)) / (grid - 1)
+    else:
+        raise ParameterError(f"rule must be tight or paper, got {rule!r}")
+    place = int(found.argmin())
+    return Converted(max(0.0, float(found[place])), float(grid[place]))
+
+
+def delta_of_rdp(costs: ArrayLike, orders: ArrayLike, *, epsilon: float, rule: Rule = "tight") -> Converted:
+    """The least delta over orders that costs imply with an epsilon; at most 1.
+
+    Raises:
+        ParameterError: an argument is out of range.
+    """
+    if not epsilon >= 0:
+        raise ParameterError(f"epsilon must be at least 0, got {epsilon!r}")
+    grid, paid = _checked(costs, orders)
+    logs = (grid - 1) * (paid - epsilon)
+    if rule == "tight":
+        logs = logs - np.log(grid - 1) + grid * np.log1p(-1 / grid)
+    elif rule != "paper":
+        raise ParameterError(f"rule must be tight or paper, got {rule!r}")
+    place = int(logs.argmin())
+    return Converted(min(1.0, math.exp(min(0.0, float(logs[place])))), float(grid[place]))
+
+
+def check_delta(value: float) -> None:
+    """Refuse a delta that is not strictly between 0 and 1.
+
+    Raises:
+        ParameterError: it is not.
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
+        raise ParameterError(f"target_delta must be strictly between 0 and 1, got {value!r}")
+
+
+def _checked(costs: ArrayLike, orders: ArrayLike) -> tuple[Float64, Float64]:
+    grid = check_orders(orders)
+    paid = np.atleast_1d(np.asarray(costs, dtype=np.float64))
+    if paid.shape != grid.shape or not np.all(paid >= 0):
+        raise ParameterError("costs must be numbers of at least 0, one for each order")
+    return grid, paid

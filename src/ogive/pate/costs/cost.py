@@ -1,0 +1,387 @@
+"""What a run of an aggregator cost: one number, how it was found, and what it means.
+
+Data-independent costs are differential privacy. All others are bounds at the data set held: true statements about one
+data set, which are private themselves and belong in no ledger; `ogive.pate.sanitize` makes one that may be published.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
+from ogive.pate.costs import confident
+from ogive.pate.costs.conversion import Converted, Rule, check_delta, epsilon_of_rdp
+from ogive.pate.costs.exact import Check, is_feasible, rdp_exact
+from ogive.pate.costs.gnmax import rdp_gnmax
+from ogive.pate.costs.independent import gaussian_epsilon, gaussian_loss, independent_rdp, laplace_rdp
+from ogive.pate.costs.laplace import rdp_lnmax
+from ogive.pate.costs.losing import Noise, logq_gnmax, logq_lnmax, unit_of
+from ogive.pate.costs.orders import ORDERS, check_orders
+from ogive.pate.costs.scores import check_probabilities, largest_excess
+from ogive.pate.costs.statements import statement_of
+from ogive.pate.costs.threshold import check_tails, rdp_threshold
+from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
+from ogive.pate.votes import check_votes
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+Mode = Literal["independent", "joint", "joint_two_sided", "exact", "exact_two_sided", "realised", "expected"]
+MODES: tuple[Mode, ...] = (
+    "independent",
+    "joint",
+    "joint_two_sided",
+    "exact",
+    "exact_two_sided",
+    "realised",
+    "expected",
+)
+
+FORMAT = "ogive.privacy_cost/1"
+
+MOST_EXACT_CLASSES = 20
+"""Most classes for which "auto" is exact: the work per query grows with their cube."""
+
+MOST_EXACT_WORK = 10**8
+"""Largest queries * classes^3 for which "auto" is exact, about a minute on one core."""
+
+
+@dataclass(frozen=True)
+class PrivacyCost:
+    """The price of a run, for replacing one teacher, or one party with all its teachers.
+
+    Fields:
+        epsilon: At `delta`.
+        delta: Chance left aside.
+        mode: How costs were counted.
+        rule: How they were converted: "tight", "paper", "gaussian" (exact, no orders) or "pure".
+        order: Renyi order of the conversion; None where there is none.
+        noise: Which noise the cost is for.
+        queries: How many were asked.
+        answers: The cap on answers of a data-independent cost, how many were answered of a realised one, otherwise
+            how many are expected to be.
+        publishable: Whether the number may leave the trust boundary.
+        statement: What the number means, a sentence for readers.
+        orders: Orders that costs were computed at.
+        rdp: Cost at each.
+    """
+
+    epsilon: float
+    delta: float
+    mode: Mode
+    rule: str
+    order: float | None
+    noise: Noise
+    queries: int
+    answers: float
+    publishable: bool
+    statement: str
+    orders: tuple[float, ...]
+    rdp: tuple[float, ...]
+
+    @property
+    def by_order(self) -> dict[float, float]:
+        """Renyi cost at each order."""
+        return dict(zip(self.orders, self.rdp, strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data. Unless the cost is publishable, the file is as private as the votes."""
+        found = asdict(self) | {"format": FORMAT, "orders": list(self.orders), "rdp": list(self.rdp)}
+        return dict(sorted(found.items()))
+
+    @staticmethod
+    def from_dict(data: Any) -> PrivacyCost:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            DataError: it is not a cost of this version, or a field is missing.
+        """
+        names = {field.name for field in fields(PrivacyCost)}
+        if not isinstance(data, dict) or data.get("format") != FORMAT or set(data) != names | {"format"}:
+            raise DataError(f"a privacy cost is an object of format {FORMAT} with {', '.join(sorted(names))}")
+        kept = {name: data[name] for name in names}
+        try:
+            kept["orders"], kept["rdp"] = (tuple(map(float, kept[name])) for name in ("orders", "rdp"))
+        except (TypeError, ValueError):
+            raise DataError("orders and rdp of a privacy cost must be lists of numbers") from None
+        return PrivacyCost(**kept)
+
+
+class _Run(NamedTuple):
+    """Votes and options, checked."""
+
+    votes: Int64
+    highest: Float64
+    grid: Float64
+    noise: Noise
+    group: int
+    answered: NDArray[np.bool_] | None
+
+
+def privacy_cost(
+    votes: ArrayLike,
+    aggregator: Aggregator,
+    *,
+    target_delta: float,
+    mode: Mode | Literal["auto"] = "auto",
+    noise: Noise = "continuous",
+    orders: ArrayLike | None = None,
+    order: float | None = None,
+    rule: Rule | None = None,
+    max_answers: int | None = None,
+    answered: ArrayLike | None = None,
+    probabilities: ArrayLike | None = None,
+    group: int = 1,
+) -> PrivacyCost:
+    """What it costs to run an aggregator on votes.
+
+    Args:
+        votes: Counts, shape (queries, classes), each row with the same number of teachers.
+        aggregator: What was, or will be, run.
+        target_delta: Strictly between 0 and 1.
+        mode: "auto" is "exact" where it is feasible (continuous Gaussian noise, at most `MOST_EXACT_CLASSES` classes,
+            work up to `MOST_EXACT_WORK`, all public), otherwise "joint"; and "independent" for `InteractiveGNMax`,
+            whose queries depend on answers, and `LargestMargins`, which opens histograms.
+        noise: "continuous", "discrete" (integers on votes) or "scaled" (integers on votes times 2^16, as deployed).
+        orders: Renyi orders; default `ORDERS`.
+        order: The one order to convert at; needed by "realised", where it must be fixed before the run.
+        rule: "tight" or "paper"; default "tight", and "paper" for "realised" and "expected".
+        max_answers: "independent" only: after so many answers the run ends; default all queries.
+        answered: "realised" only: which queries were answered, shape (queries,), or labels with -1 for refusals.
+        probabilities: `InteractiveGNMax` only: the student's, shape (queries, classes).
+        group: Teachers of one party, all of which may change; "independent" and "joint" modes.
+
+    Raises:
+        ParameterError: an argument is out of range or does not go with the others.
+        DataError: votes or probabilities cannot be used.
+        UnsupportedError: the aggregator has no such cost.
+
+    Privacy:
+        Replacing one teacher. Unless `publishable`, the result is private, as the votes are.
+    """
+    counts = check_votes(votes)
+    check_delta(target_delta)
+    unit_of(noise)
+    grid = ORDERS if orders is None else check_orders(orders)
+    if order is not None:
+        grid = check_orders(order)
+    if isinstance(group, bool) or not isinstance(group, int) or group < 1:
+        raise ParameterError(f"group must be a whole number of teachers, at least 1, got {group!r}")
+    chosen = _mode(counts, aggregator, mode, noise, group)
+    _check_options(chosen, aggregator, order, rule, max_answers, answered, probabilities)
+    taken = None if answered is None else _answered(answered, counts.shape[0])
+    highest = counts.max(axis=1).astype(np.float64)
+    if isinstance(aggregator, InteractiveGNMax) and probabilities is not None:
+        highest = largest_excess(counts, check_probabilities(probabilities, counts.shape), noise=noise)
+    run = _Run(counts, highest, grid, noise, group, taken)
+    if chosen == "independent":
+        cap = counts.shape[0] if max_answers is None else max_answers
+        converted, used, rdp, answers = _independent(run, aggregator, target_delta, cap, rule, order)
+    else:
+        rdp, answers = _dependent(run, aggregator, chosen)
+        used = rule or ("paper" if chosen in ("realised", "expected") else "tight")
+        converted = epsilon_of_rdp(rdp, grid, target_delta=target_delta, rule=used)
+    return PrivacyCost(
+        epsilon=converted.value,
+        delta=float(target_delta),
+        mode=chosen,
+        rule=used,
+        order=None if math.isnan(converted.order) else converted.order,
+        noise=noise,
+        queries=counts.shape[0],
+        answers=answers,
+        publishable=chosen == "independent",
+        statement=statement_of(
+            chosen, epsilon=converted.value, delta=float(target_delta), noise=noise, group=group, cap=max_answers
+        ),
+        orders=tuple(grid.tolist()),
+        rdp=tuple(rdp.tolist()),
+    )
+
+
+def _mode(votes: Int64, aggregator: Aggregator, mode: str, noise: Noise, group: int) -> Mode:
+    """The mode that is meant, if the aggregator has it."""
+    if mode == "auto":
+        if isinstance(aggregator, InteractiveGNMax | LargestMargins):
+            return "independent"
+        return "exact" if _is_quick(votes, aggregator, noise, group) else "joint"
+    if mode not in MODES:
+        raise ParameterError(f"mode must be auto or one of {', '.join(MODES)}, got {mode!r}")
+    name = type(aggregator).__name__
+    if isinstance(aggregator, LargestMargins) and mode != "independent":
+        raise UnsupportedError(f"{name} opens noisy histograms, whose cost is independent of votes; use independent")
+    if mode in ("exact", "exact_two_sided"):
+        if not isinstance(aggregator, GNMax | ConfidentGNMax):
+            raise UnsupportedError(f"there is no exact cost of {name}; use joint")
+        if noise != "continuous" or group != 1:
+            raise UnsupportedError("exact costs are for continuous noise and one teacher per party; use joint")
+    if mode == "joint_two_sided" and isinstance(aggregator, LNMax):
+        raise UnsupportedError("there is no two-sided cost of LNMax but the independent one")
+    if mode in ("realised", "expected") and not isinstance(aggregator, ConfidentGNMax | InteractiveGNMax):
+        raise UnsupportedError(f"{name} answers every query, so that nothing is {mode}; use joint")
+    return mode
+
+
+def _is_quick(votes: Int64, aggregator: Aggregator, noise: Noise, group: int) -> bool:
+    queries, classes = votes.shape
+    if noise != "continuous" or group != 1 or not isinstance(aggregator, GNMax | ConfidentGNMax):
+        return False
+    sigma = float(aggregator.sigma if isinstance(aggregator, GNMax) else aggregator.sigma_2)
+    quick = classes <= MOST_EXACT_CLASSES and queries * classes**3 <= MOST_EXACT_WORK
+    return quick and is_feasible(int(votes[0].sum()), classes, sigma)
+
+
+def _check_options(
+    mode: Mode,
+    aggregator: Aggregator,
+    order: float | None,
+    rule: str | None,
+    max_answers: int | None,
+    answered: object,
+    probabilities: object,
+) -> None:
+    """Refuse options that do not go with each other."""
+    if rule not in (None, "tight", "paper"):
+        raise ParameterError(f"rule must be tight or paper, got {rule!r}")
+    if mode == "realised":
+        if order is None or answered is None:
+            raise ParameterError("realised costs need answered, and one order that was fixed before the run")
+        if rule == "tight":
+            raise ParameterError("realised costs are known after the run only, so that rule must be paper")
+    elif answered is not None:
+        raise ParameterError("answered goes with mode realised")
+    if max_answers is not None:
+        if mode != "independent":
+            raise ParameterError("max_answers goes with mode independent")
+        if isinstance(max_answers, bool) or not isinstance(max_answers, int) or max_answers < 1:
+            raise ParameterError(f"max_answers must be a whole number, at least 1, got {max_answers!r}")
+        if isinstance(aggregator, LargestMargins):
+            raise ParameterError("LargestMargins opens every histogram, so that max_answers changes nothing")
+    interactive = isinstance(aggregator, InteractiveGNMax)
+    if probabilities is not None and not interactive:
+        raise ParameterError("probabilities go with InteractiveGNMax")
+    if interactive and probabilities is None and mode != "independent":
+        raise ParameterError("costs of InteractiveGNMax need probabilities, the student's, unless mode is independent")
+
+
+def _answered(answered: ArrayLike, queries: int) -> NDArray[np.bool_]:
+    given = np.asarray(answered)
+    if given.shape != (queries,) or given.dtype.kind not in "biu":
+        raise ParameterError(f"answered must be {queries} booleans, or labels with -1 where there was none")
+    return given if given.dtype == np.bool_ else given >= 0
+
+
+def _independent(
+    run: _Run, aggregator: Aggregator, delta: float, cap: int, rule: Rule | None, order: float | None
+) -> tuple[Converted, str, Float64, float]:
+    """Epsilon, how it was converted, costs by order, and the cap on answers."""
+    queries, classes = run.votes.shape
+    answers = min(cap, queries)
+    if isinstance(aggregator, LNMax):
+        rdp = laplace_rdp(run.grid, answers=answers, scale=float(aggregator.scale), group=run.group)
+        pure = Converted(float(2 * answers * run.group / aggregator.scale), math.nan)
+        found = epsilon_of_rdp(rdp, run.grid, target_delta=delta, rule=rule or "tight")
+        if rule is None and order is None and pure.value < found.value:
+            return pure, "pure", rdp, answers
+        return found, rule or "tight", rdp, answers
+    checked = isinstance(aggregator, ConfidentGNMax | InteractiveGNMax)
+    sigma_1 = aggregator.sigma_1 if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax) else 1
+    sigma_2 = aggregator.sigma_2 if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax) else aggregator.sigma
+    if sigma_2 is None:
+        raise ParameterError("the cost of LargestMargins needs its sigma")
+    checks = queries if checked else 0
+    rdp = independent_rdp(
+        run.grid, checks=checks, sigma_1=float(sigma_1), answers=answers, sigma_2=float(sigma_2), group=run.group
+    )
+    if rule is None and order is None and run.noise != "discrete":
+        loss = gaussian_loss(
+            checks=checks,
+            sigma_1=sigma_1,
+            answers=answers,
+            sigma_2=sigma_2,
+            classes=classes,
+            group=run.group,
+            noise=run.noise,
+        )
+        return Converted(gaussian_epsilon(loss, delta), math.nan), "gaussian", rdp, answers
+    return epsilon_of_rdp(rdp, run.grid, target_delta=delta, rule=rule or "tight"), rule or "tight", rdp, answers
+
+
+def _dependent(run: _Run, aggregator: Aggregator, mode: Mode) -> tuple[Float64, float]:
+    """Costs by order, summed over queries, and how many answers there were or are expected."""
+    if isinstance(aggregator, LNMax):
+        logs = logq_lnmax(run.votes, float(aggregator.scale), noise=run.noise)
+        return _total(run, lambda part: rdp_lnmax(logs[part], float(aggregator.scale) / run.group, run.grid))
+    if isinstance(aggregator, GNMax):
+        return _gnmax(run, float(aggregator.sigma), mode)
+    assert isinstance(aggregator, ConfidentGNMax | InteractiveGNMax)
+    return _checked(run, aggregator, mode)
+
+
+def _gnmax(run: _Run, sigma: float, mode: Mode) -> tuple[Float64, float]:
+    if mode in ("exact", "exact_two_sided"):
+        two_sided = mode == "exact_two_sided"
+        return _total(run, lambda part: rdp_exact(run.votes[part], sigma, run.grid, two_sided=two_sided))
+    answer = _answer_costs(run, sigma, two_sided=mode == "joint_two_sided")
+    return _total(run, answer)
+
+
+def _checked(run: _Run, aggregator: ConfidentGNMax | InteractiveGNMax, mode: Mode) -> tuple[Float64, float]:
+    threshold, sigma_1, sigma_2 = (
+        float(value) for value in (aggregator.threshold, aggregator.sigma_1, aggregator.sigma_2)
+    )
+    log_pass, _ = check_tails(run.highest, threshold, sigma_1, noise=run.noise)
+    chance = float(np.exp(log_pass).sum())
+    if mode in ("exact", "exact_two_sided"):
+        check, two_sided = Check(threshold, sigma_1), mode == "exact_two_sided"
+        rdp, _ = _total(
+            run, lambda part: rdp_exact(run.votes[part], sigma_2, run.grid, check=check, two_sided=two_sided)
+        )
+        return rdp, chance
+    answer = _answer_costs(run, sigma_2, two_sided=mode == "joint_two_sided")
+    if mode in ("joint", "joint_two_sided"):
+        law = confident.joint if mode == "joint" else confident.joint_two_sided
+
+        def cost(part: slice) -> Float64:
+            return law(run.highest[part], threshold, sigma_1, answer(part), run.grid, group=run.group, noise=run.noise)
+
+        return _total(run, cost)[0], chance
+    check_mode: Literal["exact", "theorem3"] = "exact" if mode == "realised" else "theorem3"
+
+    def paid(part: slice) -> Float64:
+        check_costs = rdp_threshold(
+            run.highest[part], threshold, sigma_1, run.grid, check_mode, group=run.group, noise=run.noise
+        )
+        if run.answered is None:
+            return confident.expected(check_costs, log_pass[part], answer(part))
+        return confident.realised(check_costs, run.answered[part], answer(part))
+
+    return _total(run, paid)[0], chance if run.answered is None else float(run.answered.sum())
+
+
+def _answer_costs(run: _Run, sigma: float, *, two_sided: bool) -> Callable[[slice], Float64]:
+    """Bounds on what answers cost by Theorem 3: at the votes, or at every neighbour of them too."""
+    curve = sigma / run.group
+    logs = logq_gnmax(run.votes, sigma, noise=run.noise)
+    if two_sided:
+        logs = log_neighbour_bounds(logs, curve, run.votes.shape[1])[1]
+    return lambda part: rdp_gnmax(logs[part], curve, run.grid)
+
+
+_ROWS = 1 << 12
+
+
+def _total(run: _Run, cost: Callable[[slice], Float64]) -> tuple[Float64, float]:
+    """Sum of costs over queries, a bounded number of rows at a time, rounded up; and the number of queries."""
+    queries = run.votes.shape[0]
+    total = np.zeros(run.grid.size)
+    for start in range(0, queries, _ROWS):
+        total += cost(slice(start, start + _ROWS)).sum(axis=0)
+    return total, float(queries)

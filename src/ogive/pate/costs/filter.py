@@ -1,0 +1,108 @@
+"""A filter that stops a run before its budget is passed, whatever was asked and answered so far.
+
+It pays for every check and every answer at its data-independent price, which no vote enters, so that where a run
+ends tells nothing but the answers do. Gaussian mechanisms chosen by earlier outputs add up as fixed ones do, as long as
+their sum stays within what was granted: docs/proofs/pate_costs.md. Costs that depend on votes have no place here: the
+moment at which they pass a budget depends on votes too, and no bound counts that.
+
+Source:
+    Rogers, Roth, Ullman and Vadhan 2016 (filters); Smith and Thakurta 2022, Theorem 1 (Gaussian mechanisms).
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from ogive.accounting.gaussian import delta_of_gaussian
+from ogive.errors import BudgetError, ParameterError, UnsupportedError
+from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax
+from ogive.pate.costs.independent import gaussian_loss
+from ogive.pate.costs.losing import Noise
+from ogive.privacy import ApproxDP, GaussianDP, Rational
+
+
+class PrivacyFilter:
+    """What is left of a budget while queries are asked one after another.
+
+    Args:
+        aggregator: What is run; one with Gaussian noise that answers one query after another.
+        epsilon: Of the budget.
+        target_delta: Of the budget.
+        classes: How many labels there are.
+        group: Teachers of one party.
+        noise: "continuous" or "scaled".
+
+    Raises:
+        ParameterError: an argument is out of range.
+        UnsupportedError: the aggregator has Laplace noise, or opens histograms.
+
+    Example:
+        >>> budget = PrivacyFilter(GNMax(40), epsilon=1, target_delta=1e-5, classes=10)
+        >>> while budget.allows(answers=1):
+        ...     budget.pay(answers=1)
+        >>> budget.answers
+        57
+    """
+
+    def __init__(
+        self,
+        aggregator: Aggregator,
+        *,
+        epsilon: Rational,
+        target_delta: Rational,
+        classes: int,
+        group: int = 1,
+        noise: Noise = "continuous",
+    ) -> None:
+        if not isinstance(aggregator, GNMax | ConfidentGNMax | InteractiveGNMax):
+            raise UnsupportedError(f"a filter pays for single answers with Gaussian noise, not {aggregator!r}")
+        self.granted = ApproxDP(epsilon, target_delta)
+        self.checks = 0
+        self.answers = 0
+        self._check = (
+            gaussian_loss(checks=1, sigma_1=aggregator.sigma_1, classes=classes, group=group, noise=noise)
+            if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax)
+            else None
+        )
+        sigma_2 = aggregator.sigma_2 if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax) else aggregator.sigma
+        self._answer = gaussian_loss(answers=1, sigma_2=sigma_2, classes=classes, group=group, noise=noise)
+
+    def allows(self, *, checks: int = 0, answers: int = 0) -> bool:
+        """Whether so many more checks and answers fit; ask for both before a query is checked.
+
+        Raises:
+            ParameterError: a number is negative, or there are checks without a threshold.
+        """
+        loss = self._after(checks, answers)
+        if loss is None:
+            return True
+        return loss.distance < 1 and delta_of_gaussian(loss, self.granted.epsilon) <= self.granted.delta
+
+    def pay(self, *, checks: int = 0, answers: int = 0) -> None:
+        """Book checks and answers, before they are made.
+
+        Raises:
+            BudgetError: they do not fit; nothing is booked.
+            ParameterError: a number is negative, or there are checks without a threshold.
+        """
+        if not self.allows(checks=checks, answers=answers):
+            raise BudgetError(
+                f"{checks} checks and {answers} answers more do not fit after {self.checks} checks and "
+                f"{self.answers} answers; end the run"
+            )
+        self.checks += checks
+        self.answers += answers
+
+    def _after(self, checks: int, answers: int) -> GaussianDP | None:
+        """The loss after more checks and answers; None if there are none at all."""
+        for number in (checks, answers):
+            if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+                raise ParameterError(f"checks and answers must be whole numbers of at least 0, got {number!r}")
+        if checks and self._check is None:
+            raise ParameterError("this aggregator has no threshold, so that there are no checks")
+        squared, distance = Fraction(0), Fraction(0)
+        for times, one in ((self.checks + checks, self._check), (self.answers + answers, self._answer)):
+            if one is not None:
+                squared += times * one.mu_squared
+                distance += times * one.distance
+        return GaussianDP(squared, distance) if squared else None
