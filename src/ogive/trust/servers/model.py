@@ -30,7 +30,7 @@ from typing import Any, ClassVar, Self
 from ogive.errors import ParameterError
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import LinearQuery, Query, ReportsQuery
+from ogive.queries import Ballots, LinearQuery, Query, ReportsQuery
 from ogive.records import Records
 from ogive.trust.base import NEEDS_OWNERS, Opening, Traffic
 from ogive.trust.parties import count_parties, other_class_unknown, read_parties
@@ -176,6 +176,11 @@ class Servers:
             return (
                 f"{query.method} needs all records in one place, and servers only add up shares; "
                 "use trust central, or a method whose answers add up, such as path"
+            )
+        if isinstance(query.aggregate, Ballots) and self.uploads.kind != SUMS:
+            return (
+                "a teacher has a vote in every query, and clients upload one cell that is verified; give a list of "
+                "tables, one for each teacher, for upload='sums', or use trust secagg or central"
             )
         return other_class_unknown(query)
 
