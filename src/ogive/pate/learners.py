@@ -1,0 +1,189 @@
+"""What teachers and students have in common: a learner is copied, trained, and asked for labels.
+
+A learner is a scikit-learn estimator, or anything with its `fit` and `predict`; or a function without arguments that
+makes one. Labels are whole numbers from 0, and how many classes there are is public: it is never read off the records.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import DataError, OgiveError, ParameterError
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+MOST_CLASSES = 1 << 15
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A model that gives one label whatever it is asked: of those who saw no other, or nothing at all."""
+
+    label: int
+
+    def predict(self, features: Any) -> Int64:
+        """The label, shape (queries,)."""
+        return np.full(number_of_rows(features), self.label, dtype=np.int64)
+
+
+def check_learning() -> None:
+    """Ask for scikit-learn and joblib.
+
+    Raises:
+        ParameterError: one is not installed.
+    """
+    for module, name in (("sklearn", "scikit-learn"), ("joblib", "joblib")):
+        if importlib.util.find_spec(module) is None:
+            raise ParameterError(
+                f"teachers and students are trained with {name}, which is not installed; pip install 'ogive[learn]'"
+            )
+
+
+def check_seed(seed: Any) -> int:
+    """A seed, if it is one.
+
+    Raises:
+        ParameterError: it is no whole number from 0.
+    """
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ParameterError(f"seed must be a whole number of at least 0, got {seed!r}")
+    return int(seed)
+
+
+def check_labels(labels: Any, rows: int, classes: int, *, lowest: int = 0) -> Int64:
+    """Labels as an array, if they are some.
+
+    Args:
+        labels: Whole numbers from `lowest` to `classes` - 1, shape (rows,).
+        rows: How many there must be.
+        classes: How many classes there are, at least 2.
+        lowest: -1 where labels may be missing.
+
+    Raises:
+        ParameterError: classes is out of range.
+        DataError: labels are missing, of another number, or none of the classes.
+    """
+    if isinstance(classes, bool) or not isinstance(classes, int | np.integer) or not 2 <= classes <= MOST_CLASSES:
+        raise ParameterError(f"classes must be a whole number from 2 to {MOST_CLASSES}, got {classes!r}")
+    found = np.asarray(labels)
+    if found.shape != (rows,):
+        raise DataError(f"there must be a label for each of {rows} rows, got labels of the shape {found.shape}")
+    if found.dtype.kind not in "iufb":
+        raise DataError(f"labels must be whole numbers from {lowest}; number the classes first")
+    wrong = ~((found >= lowest) & (found < classes) & (found == np.floor(found)))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(f"the label of row {row} is {found[row]}, none of the classes {lowest} to {classes - 1}")
+    return found.astype(np.int64)
+
+
+def fresh(learner: Any, seed: int) -> Any:
+    """An untrained copy of a learner whose every random state is drawn from the seed.
+
+    Raises:
+        ParameterError: it is no learner.
+    """
+    from sklearn.base import clone
+
+    if hasattr(learner, "fit") and not isinstance(learner, type):
+        copied = clone(learner)
+    elif callable(learner):
+        copied = learner()
+    else:
+        copied = None
+    if not hasattr(copied, "fit") or not hasattr(copied, "predict"):
+        raise ParameterError(
+            "a learner must have fit and predict, as scikit-learn's estimators do, or make what has; got "
+            f"{type(learner).__name__}"
+        )
+    if hasattr(copied, "get_params"):
+        states = [name for name in copied.get_params() if name == "random_state" or name.endswith("__random_state")]
+        drawn = np.random.SeedSequence(seed).generate_state(max(1, len(states)))
+        copied.set_params(**{name: int(state) for name, state in zip(sorted(states), drawn, strict=False)})
+    return copied
+
+
+def fitted(learner: Any, features: Any, labels: Int64, *, seed: int, who: str) -> Any:
+    """A copy of the learner trained on some rows; a constant where there is one label or none.
+
+    Args:
+        learner: See the module.
+        features: Shape (rows, ...).
+        labels: Shape (rows,).
+        seed: Of every random state.
+        who: What messages call it.
+
+    Raises:
+        ParameterError: the learner has a parameter of ogive's that is out of range.
+        DataError: the learner cannot learn from these rows.
+    """
+    found = np.unique(labels)
+    if len(found) < 2:
+        return Constant(int(found[0]) if len(found) else 0)
+    model = fresh(learner, seed)
+    try:
+        model.fit(features, labels)
+    except ParameterError:
+        raise
+    except Exception as problem:
+        raise DataError(f"{who} could not be trained: {_one_line(problem)}") from problem
+    return model
+
+
+def predicted(model: Any, features: Any, classes: int, *, who: str) -> Int64:
+    """Labels that a model gives, int64, shape (queries,).
+
+    Raises:
+        DataError: it fails, or gives what is no label.
+    """
+    try:
+        labels = model.predict(features)
+    except Exception as problem:
+        raise DataError(f"{who} could not label the queries: {_one_line(problem)}") from problem
+    try:
+        return check_labels(labels, number_of_rows(features), classes)
+    except DataError as problem:
+        raise DataError(f"{who} gave no labels: {problem}") from None
+
+
+def probabilities_of(model: Any, features: Any, classes: int, *, who: str) -> Float64:
+    """Probabilities of all classes, shape (queries, classes); 0 for classes that the model has not seen.
+
+    Raises:
+        ParameterError: the model knows no probabilities.
+        DataError: it fails, or gives other than probabilities.
+    """
+    found = np.zeros((number_of_rows(features), classes))
+    if isinstance(model, Constant):
+        found[:, model.label] = 1.0
+        return found
+    if not hasattr(model, "predict_proba"):
+        raise ParameterError(f"{who} knows no probabilities; take a learner that has predict_proba")
+    try:
+        found[:, np.asarray(model.classes_, dtype=np.int64)] = model.predict_proba(features)
+    except Exception as problem:
+        raise DataError(f"{who} gave no probabilities: {_one_line(problem)}") from problem
+    if not (found >= 0).all() or not np.allclose(found.sum(axis=1), 1, atol=1e-3):
+        raise DataError(f"{who} gave what are no probabilities: numbers below 0 or missing, or of another sum than 1")
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
+
+
+def number_of_rows(features: Any) -> int:
+    """Rows of an array, a sparse matrix, a data frame or a list."""
+    return int(features.shape[0]) if hasattr(features, "shape") else len(features)
+
+
+def rows_of(features: Any, rows: Int64) -> Any:
+    """Some rows of an array, a sparse matrix or a data frame."""
+    return features.iloc[rows] if hasattr(features, "iloc") else features[rows]
+
+
+def _one_line(problem: Exception) -> str:
+    text = str(problem).strip().split("\n")[0] or "no reason given"
+    return text if isinstance(problem, OgiveError) else f"{type(problem).__name__}: {text}"
