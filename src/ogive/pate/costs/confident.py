@@ -160,8 +160,7 @@ def _largest(
             here, there = there, here
         passes, refuses = ((grid - 1) * (one - other)[:, None] for one, other in zip(here, there, strict=True))
         log_pass, log_refuse = here[0][:, None], here[1][:, None]
-        with np.errstate(over="ignore"):
-            refused = np.exp(log_refuse) * np.expm1(refuses)
+        refused = np.exp(log_refuse) * np.expm1(np.minimum(refuses, 600.0))
         power = passes[places] + paid
         logs = np.logaddexp((log_refuse + refuses)[places], log_pass[places] + power)
         # near 0 by the gains, elsewhere by the logs, which do not overflow

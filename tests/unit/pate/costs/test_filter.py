@@ -1,0 +1,108 @@
+"""A filter pays at data-independent prices and stops before its budget is passed."""
+
+import math
+
+import numpy as np
+import pytest
+
+from ogive.accounting.gaussian import gaussian_delta
+from ogive.errors import BudgetError, ParameterError, UnsupportedError
+from ogive.pate.aggregators import ConfidentGNMax, GNMax, LargestMargins, LNMax
+from ogive.pate.costs.conversion import epsilon_of_rdp
+from ogive.pate.costs.filter import PrivacyFilter
+from ogive.pate.costs.independent import gaussian_epsilon, gaussian_loss, independent_rdp, laplace_rdp
+
+
+def run(budget, passes):
+    """Queries until no check with an answer fits; every few pass."""
+    asked = 0
+    while budget.allows(checks=1, answers=1):
+        budget.pay(checks=1)
+        if passes(asked):
+            budget.pay(answers=1)
+        asked += 1
+    return asked
+
+
+@pytest.mark.parametrize("passes", [lambda _: True, lambda _: False, lambda asked: asked % 3 == 0])
+def test_stops_where_the_next_query_would_pass_the_budget(passes):
+    budget = PrivacyFilter(ConfidentGNMax(200, 150, 40), epsilon=2, target_delta=1e-5, classes=10)
+    asked = run(budget, passes)
+    assert (budget.checks, budget.answers) == (asked, sum(map(passes, range(asked))))
+    squared = budget.checks / 150**2 + 2 * budget.answers / 40**2
+    assert gaussian_delta(math.sqrt(squared), 2) <= 1e-5
+    assert gaussian_delta(math.sqrt(squared + 1 / 150**2 + 2 / 40**2), 2) > 1e-5
+
+
+def test_refuses_to_pay_what_does_not_fit_and_books_nothing():
+    budget = PrivacyFilter(GNMax(40), epsilon=1, target_delta=1e-5, classes=10)
+    budget.pay(answers=57)
+    for _ in range(2):
+        with pytest.raises(BudgetError, match="0 checks and 1 answers more do not fit after 0 checks and 57 answers"):
+            budget.pay(answers=1)
+    assert budget.answers == 57
+    assert budget.allows()
+
+
+def test_scaled_noise_and_groups_fit_less():
+    counts = []
+    for options in ({}, {"noise": "scaled"}, {"group": 2}):
+        budget = PrivacyFilter(GNMax(40), epsilon=1, target_delta=1e-5, classes=10, **options)
+        while budget.allows(answers=1):
+            budget.pay(answers=1)
+        counts.append(budget.answers)
+    assert counts == [57, 57, 14]
+
+
+def test_refuses_what_it_cannot_pay_for():
+    for aggregator in (LNMax(20), LargestMargins(40, 3)):
+        with pytest.raises(UnsupportedError, match="single answers with Gaussian noise"):
+            PrivacyFilter(aggregator, epsilon=1, target_delta=1e-5, classes=3)
+    with pytest.raises(ParameterError, match="not Gaussian"):
+        PrivacyFilter(GNMax(40), epsilon=1, target_delta=1e-5, classes=3, noise="discrete")
+    budget = PrivacyFilter(GNMax(40), epsilon=1, target_delta=1e-5, classes=3)
+    with pytest.raises(ParameterError, match="no threshold"):
+        budget.pay(checks=1)
+    with pytest.raises(ParameterError, match="whole numbers"):
+        budget.allows(answers=-1)
+
+
+def test_exact_values_of_the_tables_of_the_paper():
+    """Caps of Table 1, read as fixed beforehand: the specification's section 11."""
+    rows = [
+        (640, 150, 286, 40, "1e-5", 10, 2.5426, 2.7579),
+        (8500, 200, 3098, 40, "1e-6", 10, 11.1379, 11.8374),
+        (1500, 200, 524, 40, "1e-5", 2, 3.5430, 3.8335),
+        (12000, 500, 10762, 100, "1e-8", 150, 9.0125, 9.4785),
+    ]
+    tenths = np.arange(11, 300) / 10
+
+    for checks, sigma_1, answers, sigma_2, delta, classes, exact, tight in rows:
+        given = {"checks": checks, "sigma_1": sigma_1, "answers": answers, "sigma_2": sigma_2}
+        assert gaussian_epsilon(gaussian_loss(**given, classes=classes), delta) == pytest.approx(exact, abs=5.1e-5)
+        rdp = independent_rdp(tenths, **given)
+        assert epsilon_of_rdp(rdp, tenths, target_delta=float(delta)).value == pytest.approx(tight, abs=5.1e-5)
+
+
+def test_integer_noise_is_paid_from_delta():
+    # 286 answers alone, continuous 2.435360
+    plain = gaussian_loss(answers=286, sigma_2=40, classes=10)
+    assert gaussian_epsilon(plain, "1e-5") == pytest.approx(2.435360, abs=1e-6)
+    scaled = gaussian_loss(checks=640, sigma_1=150, answers=300, sigma_2=40, classes=10, noise="scaled")
+    # delta is less by (1 + e^epsilon) (K1 + m K2) 0.0202 / (2^16 sigma_2)^2 at most
+    paid = float(scaled.distance) * (1 + math.exp(2.607))
+    assert paid < 1.6e-10
+    assert paid > 0.5e-10
+
+
+def test_laplace_answers_add_up():
+    assert laplace_rdp([2, 9], answers=5, scale=20) == pytest.approx(5 * laplace_rdp([2, 9], answers=1, scale=20))
+    assert laplace_rdp([2.0], answers=1, scale=20, group=2) == pytest.approx(laplace_rdp([2.0], answers=1, scale=10))
+
+
+def test_refuses_losses_of_no_noise():
+    for wrong in ({"answers": 3}, {"answers": 3, "sigma_2": 0}, {"answers": -1, "sigma_2": 4}):
+        with pytest.raises(ParameterError, match="each with a noise above 0"):
+            gaussian_loss(**wrong, classes=3)
+    with pytest.raises(ParameterError, match="sigma must be at least"):
+        gaussian_loss(answers=3, sigma_2="0.001", classes=3, noise="scaled")
