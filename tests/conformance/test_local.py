@@ -7,9 +7,11 @@ import pytest
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
+from ogive.pate import GNMax, LargestMargins
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
+from ogive.queries import Ballots
 from ogive.releasing import release
-from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc, Ustatistic
+from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
 from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.statistics.recipes_whole import HistogramQueries
 from ogive.trust import Clear, Local, SecAgg
@@ -59,6 +61,8 @@ REFUSED = [
     Roc("s", "y", (0, 1), bins=16),
     HosmerLemeshow("u", "y", bins=16, groups=4),
     Bounds("x"),
+    Labels(GNMax(40), Ballots(("y",), classes=2)),
+    Labels(LargestMargins(None, keep=1), Ballots(("y",), classes=2)),
 ]
 
 

@@ -8,21 +8,28 @@ import pytest
 import ogive
 from ogive.columns import Binning
 from ogive.grids import Grid
+from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.queries import CurveQuery
-from ogive.statistics import STATISTICS
+from ogive.queries import Ballots, CurveQuery
+from ogive.statistics import STATISTICS, Labels
 from ogive.strategies import design_tree
-from ogive.trust import TRUST_MODELS, SecAgg, Simulation
+from ogive.trust import TRUST_MODELS, SecAgg, Servers, Simulation
 from ogive.trust.servers.costs import cost_of
 from ogive.trust.servers.settings import Uploads
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMED = re.compile(r"`(\w+)`")
+BALLOTS = Ballots(("first", "second"), classes=2)
 EXAMPLES = {
     "bounds": [ogive.Bounds("x", base=10, smallest=0.1, largest=1000)],
     "boxplot": [ogive.Boxplot("x", (0, 100), bins=16)],
     "calibration": [ogive.HosmerLemeshow("p", "y", bins=16, groups=3)],
     "ecdf": [ogive.Ecdf("x", (0, 100), bins=16)],
+    "labels": [
+        Labels(aggregator, BALLOTS, probabilities=[[0.8, 0.2]] * 2 if aggregator.name == "interactive" else None)
+        for aggregator in (LNMax(20), GNMax(40), ConfidentGNMax(300, 150, 40), InteractiveGNMax(200, 150, 40, "0.9"))
+    ]
+    + [Labels(LargestMargins(None, keep=1), BALLOTS)],
     "quantiles": [ogive.Quantiles("x", (0.5,), bounds=(0, 100), bins=16)],
     "roc": [ogive.Roc("x", "y", (0, 100), bins=16)],
     "ustatistic": [
@@ -42,7 +49,8 @@ def rows_below(page, heading):
 
 def serving(statistic, model):
     """Names of the methods with which a trust model serves a statistic; none where it refuses all."""
-    trust = Simulation(SecAgg, parties=3) if model is SecAgg else model
+    teachers = model is Servers and isinstance(statistic, Labels)  # organizations, each with a teacher
+    trust = Simulation(model, parties=3) if model is SecAgg or teachers else model
     try:
         made = ogive.plan(statistic, privacy=[PureDP(1), ZeroConcentratedDP(1)], records=500, trust=trust, runs=2)
     except (ogive.UnsupportedError, ogive.ParameterError):

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.noise import DiscreteLaplace, Geometric
+from ogive.planning.ballots import AgreeingTeachers
 from ogive.planning.curves import FEWEST, curve_errors, strategy_errors
 from ogive.planning.labeled import class_errors, group_errors
 from ogive.planning.magnitudes import bounds_errors
@@ -40,6 +41,7 @@ from ogive.statistics.base import Estimate, Statistic, Terms, describe
 from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import Ecdf
+from ogive.statistics.labels import Labels
 from ogive.statistics.named import Method, as_method, predicted_energies
 from ogive.statistics.predicted import REFERENCES, typical
 from ogive.statistics.quantiles import Quantiles
@@ -202,8 +204,10 @@ class Planner:
             raise ParameterError(f"the trust model {model.name} has no noise, so there is nothing to plan")
         size = int(records)
         said = {name: value for name, value in (("positive_share", positive_share), ("auc", auc)) if value is not None}
-        assumed = BinormalShape(size, **said, labeled=hasattr(statistic, "positive"))
         _check_assumed(said, statistic, given=like is not None)
+        voted = isinstance(statistic, Labels)
+        binormal = BinormalShape(size, **said, labeled=hasattr(statistic, "positive"))
+        assumed: Shape = AgreeingTeachers(size) if voted else binormal
         shape: Shape = assumed if like is None else Repeated(like, size)
         return Planner(statistic, size, unit, model, shape, like is not None, runs)
 
@@ -391,6 +395,8 @@ def _check_assumed(said: Mapping[str, float], statistic: Statistic[Any], *, give
             raise ParameterError(
                 f"errors are simulated on like; leave out {name}={value:g}, which is of an assumed model"
             )
+        if isinstance(statistic, Labels):
+            raise ParameterError(f"votes have no scores; leave out {name}={value:g}, or give votes with like=")
         if isinstance(statistic, Ustatistic):
             raise ParameterError(
                 "errors of statistics of pairs are those on public reference shapes; "

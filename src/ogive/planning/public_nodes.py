@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ogive.noise import DerivedNodes, DiscreteGaussian, KeyedSource
 from ogive.noise.base import Law, NodeNoise
-from ogive.queries import CurveQuery, Query
+from ogive.queries import CurveQuery, LabelsQuery, Query
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics.public_noise import draw_public
@@ -22,10 +22,10 @@ _WIDE = 64  # variance of a discrete Gaussian from which a rounded normal number
 def nodes_for(query: Query, run: int) -> NodeNoise:
     """Noise of one imagined release, the same for the same query and run.
 
-    Where points are opened one by one their nodes are derived one by one, as those of a real release, so that
-    a search among very many points need not draw them all.
+    Where points are opened one by one, or counts of a few queries are compared, their nodes are derived one by one, as
+    those of a real release, so that a search among very many points need not draw them all.
     """
-    if isinstance(query, CurveQuery) and query.points is not None:
+    if isinstance(query, LabelsQuery) or (isinstance(query, CurveQuery) and query.points is not None):
         return DerivedNodes(KeyedSource.from_seed(_SEED + run).key(), b"plan")
     if isinstance(query, ThresholdQuery):  # every threshold is a measurement of its own, with noise of its own
         return _WholeLevels(run, query.point)

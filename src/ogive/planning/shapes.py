@@ -27,7 +27,7 @@ from scipy.special import ndtri
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
-from ogive.queries import Aggregate, ClassBinning, GroupBinning, GroupSums, RowValues
+from ogive.queries import Aggregate, Ballots, ClassBinning, GroupBinning, GroupSums, RowValues
 from ogive.records import Records
 from ogive.records.labelled import columns_of
 from ogive.records.sources import Source, memory_source
@@ -111,6 +111,7 @@ class BinormalShape:
         if isinstance(aggregate, GroupSums):
             values = self._probabilities(hidden)
             return {aggregate.probability.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
+        assert not isinstance(aggregate, Ballots), "votes are imagined by AgreeingTeachers"
         return self._columns(aggregate.domain, hidden, positive)
 
     def _columns(self, domain: Domain, hidden: Float64, positive: NDArray[np.bool_]) -> dict[str, Any]:

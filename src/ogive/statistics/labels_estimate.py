@@ -50,6 +50,12 @@ class LabelsEstimate:
     total: int | None
     provenance: Provenance | None = None
 
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, LabelsEstimate) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.ballots, self.labels.tobytes()))
+
     @property
     def answered(self) -> int:
         """How many queries teachers answered."""

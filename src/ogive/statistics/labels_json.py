@@ -10,7 +10,7 @@ import numpy as np
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.queries import Ballots
-from ogive.statistics.plain_json import Fields, is_text, is_whole
+from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
 from ogive.strategies.counted_noise import MOST_BITS
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def _aggregator(data: Any) -> dict[str, Any]:
 
 
 def _is_plain(value: Any) -> bool:
-    return value is None or is_text(value) or is_whole(value) or (isinstance(value, float) and value == value)
+    return value is None or is_text(value) or is_number(value)
 
 
 def _law(data: Any) -> DiscreteGaussian | DiscreteLaplace | None:

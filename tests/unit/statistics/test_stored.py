@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 
 from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
+from ogive.pate import LargestMargins, LNMax
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
+from ogive.queries import Ballots
 from ogive.releasing import release
-from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc, Ustatistic
+from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
 from ogive.statistics.plain_json import parse
 from ogive.statistics.stored import READERS, read_estimate
 from ogive.trust import Central, Clear
@@ -24,7 +26,10 @@ TABLE = {
     "p": P,
     "y": np.where(RNG.random(300) < P, "ill", "well"),
     "day": np.datetime64("2024-01-01") + RNG.integers(0, 60, 300),
+    "v": RNG.integers(0, 3, 300),
+    "w": RNG.integers(0, 2, 300),
 }
+BALLOTS = Ballots(("v", "w"), classes=3)
 STATISTICS = [
     Ecdf("p", (0, 1), bins=8),
     Ecdf("day", ("2024-01-01", "2024-03-01"), grid="integers"),
@@ -38,6 +43,8 @@ STATISTICS = [
     Boxplot("day", ("2024-01-01", "2024-03-01"), grid="integers", method="five_numbers"),
     Ustatistic("p", "gini", bounds=(0, 1)),
     Ustatistic(("p", "y"), "auc", bounds=(0, 1), positive="ill"),
+    Labels(LNMax(40), BALLOTS),
+    Labels(LargestMargins(None, keep=1), BALLOTS),
 ]
 
 

@@ -1,0 +1,41 @@
+"""Teachers' votes as they are imagined where none are given: most agree, the others are spread evenly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ogive.errors import ParameterError
+from ogive.queries import Aggregate, Ballots, Int64
+
+AGREEING = 7
+"""Of ten teachers so many vote for one class."""
+
+
+@dataclass(frozen=True)
+class AgreeingTeachers:
+    """Votes of which seven in ten are for one class, another one in the next query.
+
+    Fields:
+        records: How many teachers are imagined.
+    """
+
+    records: int
+
+    words = "an assumed model: seven of ten teachers agree in every query; give like= for votes of your own"
+
+    def sums(self, aggregate: Aggregate) -> Int64:
+        """Votes per query and class.
+
+        Raises:
+            ParameterError: something other than votes is asked for.
+        """
+        if not isinstance(aggregate, Ballots):
+            raise ParameterError("teachers have nothing but votes")
+        queries, classes = aggregate.shape
+        others = self.records - self.records * AGREEING // 10
+        counts = np.full(aggregate.shape, others // classes, dtype=np.int64)
+        counts[:, : others % classes] += 1
+        counts[np.arange(queries), np.arange(queries) % classes] += self.records - others
+        return counts
