@@ -1,0 +1,157 @@
+"""Publish what answers cost: the data-dependent cost with noise scaled to its smooth sensitivity.
+
+The order, smoothness and scale are chosen from public numbers. What is published is a noisy estimate; the noise's
+width depends on the votes and is private, so an upper limit takes a second noisy number, the log of the sensitivity.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ogive.errors import ParameterError
+from ogive.noise import RandomSource, SystemSource
+from ogive.pate.aggregators import Aggregator
+from ogive.pate.costs.conversion import check_delta
+from ogive.pate.costs.cost import privacy_cost
+from ogive.pate.costs.losing import Noise, unit_of
+from ogive.pate.costs.orders import check_orders
+from ogive.pate.sensitivity.gnss import check_scale, check_smoothness, rule_of_order, rule_of_scale, rule_of_smoothness
+from ogive.pate.sensitivity.normal import publish
+from ogive.pate.sensitivity.sanitized import TAU, SanitizedCost
+from ogive.pate.sensitivity.smooth import Form, smooth_cost
+from ogive.pate.votes import check_votes
+
+LEAST_SENSITIVITY = 1e-6
+"""Smaller smooth sensitivities are taken for this, which is smooth too."""
+
+# what floating point may add to a difference of costs, far above its error of about 1e-13
+_ROOM = 1 + 2**-20
+
+
+def sanitize(
+    votes: ArrayLike,
+    aggregator: Aggregator,
+    *,
+    target_delta: float,
+    order: float | None = None,
+    smoothness: float | None = None,
+    scale: float | None = None,
+    planned_epsilon: float | None = None,
+    form: Form = "joint",
+    answered: ArrayLike | None = None,
+    probabilities: ArrayLike | None = None,
+    max_answers: int | None = None,
+    noise: Noise = "continuous",
+    upper_limit: bool = True,
+    source: RandomSource | None = None,
+) -> SanitizedCost:
+    """Publish an estimate of what a run of an aggregator cost.
+
+    Choose every argument but the votes and what was answered without looking at the votes. Publish once: another call
+    draws other noise, and costs as much again.
+
+    Args:
+        votes: Counts, shape (queries, classes), each row with the same number of teachers.
+        aggregator: What was run: GNMax, ConfidentGNMax or InteractiveGNMax.
+        target_delta: Strictly between 0 and 1; below one over the number of records.
+        order: Renyi order; by default the one that leaves half of the planned epsilon to delta.
+        smoothness: b of the smooth sensitivity; 0.35 / order by default.
+        scale: Standard deviation of the noise in units of the smooth sensitivity; by default
+            2 sqrt((order + 1) / planned_epsilon) times a factor for what publishing really costs.
+        planned_epsilon: About what the run is expected to cost; by default half of its data-independent cost, or,
+            with an order, what the order's rule gives for it.
+        form: "joint" for the run whatever is answered, with queries that did not depend on votes or answers;
+            "additive" for the answers that were given, also to queries that depend on earlier answers.
+        answered: Additive form with a check only: which queries the teachers answered, truth values or labels with
+            -1 for refusals, shape (queries,).
+        probabilities: Joint form of InteractiveGNMax only: the student's, fixed before the run.
+        max_answers: Cap on answers that was fixed before the run, for the data-independent cost; none by default.
+        noise: Of the aggregator: "continuous", "discrete" or "scaled".
+        upper_limit: Whether to pay for an upper limit as well: order / 200 of Renyi cost.
+        source: Where the noise comes from; the operating system by default.
+
+    Returns:
+        The estimate, what it cost and what it means.
+
+    Raises:
+        ParameterError: an argument is out of range or does not go with the others.
+        DataError: votes or probabilities cannot be used.
+        UnsupportedError: the aggregator's cost has no smooth sensitivity.
+
+    Privacy:
+        Replacing one teacher. The noise lies within 2^-80 in total variation of a normal number's, for widths up to
+        10^3; that times 1 + e^epsilon is added to delta.
+
+    Source: Papernot et al. 2018, section 4.4 and appendix B, with the release cost corrected.
+    """
+    counts = check_votes(votes)
+    check_delta(target_delta)
+    unit_of(noise)
+    given = _answered(answered, counts.shape[0])
+    independent = privacy_cost(
+        counts, aggregator, target_delta=target_delta, mode="independent", noise=noise, max_answers=max_answers
+    )
+    planned = _planned(planned_epsilon, order, target_delta, independent.epsilon)
+    at = rule_of_order(planned, target_delta) if order is None else float(check_orders([order])[0])
+    smooth = rule_of_smoothness(at) if smoothness is None else float(smoothness)
+    check_smoothness(at, smooth)
+    width = rule_of_scale(at, smooth, planned) if scale is None else float(scale)
+    check_scale(width)
+    found = smooth_cost(
+        counts,
+        aggregator,
+        order=at,
+        smoothness=smooth,
+        form=form,
+        answered=given,
+        probabilities=None if probabilities is None else np.asarray(probabilities),
+        noise=noise,
+    )
+    generator = SystemSource() if source is None else source
+    sensitivity = max(found.sensitivity, LEAST_SENSITIVITY) * _ROOM
+    return SanitizedCost(
+        rdp=publish(found.cost, sensitivity * width, source=generator),
+        log_sensitivity=publish(math.log(sensitivity), smooth * TAU, source=generator) if upper_limit else None,
+        delta=float(target_delta),
+        order=at,
+        smoothness=smooth,
+        scale=width,
+        form=form,
+        method=found.method,
+        reason=found.reason,
+        aggregator=aggregator.name,
+        queries=counts.shape[0],
+        teachers=int(counts[0].sum()),
+        classes=counts.shape[1],
+        answered=None if given is None else int(given.sum()),
+        max_answers=int(independent.answers),
+        independent_epsilon=independent.epsilon,
+    )
+
+
+def _planned(planned: float | None, order: float | None, delta: float, independent: float) -> float:
+    """An epsilon to plan with, from public numbers."""
+    if planned is not None:
+        if not 0 < planned < math.inf:
+            raise ParameterError(f"planned_epsilon must be above 0, got {planned:g}")
+        return planned
+    if order is not None and order > 1:
+        return -2 * math.log(delta) / (order - 1)
+    return independent / 2
+
+
+def _answered(answered: ArrayLike | None, queries: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+    """Truth values of truth values or labels, one a query.
+
+    Raises:
+        ParameterError: they are neither.
+    """
+    if answered is None:
+        return None
+    found = np.asarray(answered)
+    if found.shape != (queries,) or found.dtype.kind not in "biu":
+        raise ParameterError(f"answered must be {queries} truth values, or labels with -1 where there was none")
+    return found if found.dtype == np.bool_ else found >= 0

@@ -1,0 +1,188 @@
+"""A published privacy cost: an estimate with noise, what was paid for it, and what it means in plain words."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar
+
+from ogive.errors import DataError, ParameterError
+from ogive.pate.costs.conversion import Rule, check_delta, epsilon_of_rdp
+from ogive.pate.sensitivity.gnss import check_scale, check_smoothness, gnss_rdp, limit_rdp
+from ogive.pate.sensitivity.normal import GRID
+from ogive.pate.sensitivity.smooth import FORMS, Form
+
+TAU = 10.0
+"""Width, in units of the smoothness, of the noise on the published log sensitivity."""
+
+CONFIDENCE = 0.95
+"""Of the upper limit."""
+
+_NORMAL = 1.959963984540054  # each of two one-sided errors has a chance of 2.5 %
+_HALF_GRID = float(GRID) / 2
+
+
+@dataclass(frozen=True)
+class SanitizedCost:
+    """The cost of a run of an aggregator, with noise; may be published whole.
+
+    Fields:
+        rdp: Renyi cost at `order` with noise, a multiple of 0.001; may be below 0 by the noise.
+        log_sensitivity: Log of the smooth sensitivity with noise, a multiple of 0.001; None where no upper limit was
+            asked for.
+        delta: Chance left aside.
+        order: The one Renyi order, chosen beforehand.
+        smoothness: b of the smooth sensitivity.
+        scale: Standard deviation of the noise in units of the smooth sensitivity.
+        form: "joint", for the run whatever is answered, or "additive", for the answers that were given.
+        method: How sensitivity was bounded: "algorithms" (3 to 5 of the paper), "ranges" or "boxes".
+        reason: Why Algorithms 3 to 5 were not used; None where they were, or the form is joint.
+        aggregator: Its name.
+        queries: How many were asked.
+        teachers: How many voted.
+        classes: Labels.
+        answered: How many queries were answered; None in the joint form.
+        max_answers: Cap on answers of the data-independent cost.
+        independent_epsilon: Data-independent cost at the same delta, for comparison: differential privacy.
+
+    Raises:
+        ParameterError: a field is out of range.
+
+    Privacy:
+        What it cost to make is part of `epsilon`.
+    """
+
+    schema: ClassVar[str] = "ogive.sanitized_cost/1"
+
+    rdp: float
+    log_sensitivity: float | None
+    delta: float
+    order: float
+    smoothness: float
+    scale: float
+    form: Form
+    method: str
+    reason: str | None
+    aggregator: str
+    queries: int
+    teachers: int
+    classes: int
+    answered: int | None
+    max_answers: int
+    independent_epsilon: float
+
+    def __post_init__(self) -> None:
+        check_delta(self.delta)
+        check_smoothness(self.order, self.smoothness)
+        check_scale(self.scale)
+        if self.form not in FORMS:
+            raise ParameterError(f"form must be joint or additive, got {self.form!r}")
+
+    @property
+    def rule(self) -> Rule:
+        """How costs are converted: "tight" for the joint form, "paper" for the additive one, which is realised."""
+        return "tight" if self.form == "joint" else "paper"
+
+    @property
+    def release_rdp(self) -> float:
+        """What publishing the estimate cost, and the upper limit where there is one, at `order`."""
+        paid = gnss_rdp(self.order, self.smoothness, self.scale)
+        return paid if self.log_sensitivity is None else paid + limit_rdp(self.order, TAU)
+
+    @property
+    def epsilon(self) -> float:
+        """Estimate of the whole cost: of the answers and of publishing this. Not a bound."""
+        return self._epsilon(self.rdp)
+
+    @property
+    def upper_limit(self) -> float | None:
+        """What the whole cost is at most, with 95 % confidence over the noise; None where not asked for."""
+        if self.log_sensitivity is None:
+            return None
+        # the exponent stays far below what doubles hold unless the data are not ours
+        exponent = min(self.log_sensitivity + _HALF_GRID + _NORMAL * TAU * self.smoothness, 600.0)
+        return self._epsilon(self.rdp + _HALF_GRID + _NORMAL * self.scale * math.exp(exponent))
+
+    @property
+    def statement(self) -> str:
+        """What the number means, in plain words."""
+        run = f"{self.queries} queries to {self.teachers} teachers"
+        if self.answered is not None:
+            run += f", of which {self.answered} were answered,"
+        limit = self.upper_limit
+        bound = "" if limit is None else f" With 95 % confidence the cost is at most {limit:.3f}."
+        what = (
+            "For the data actually held, D, every D' with one teacher replaced and every set Y of outputs: "
+            "Pr[M(D) in Y] <= e^epsilon Pr[M(D') in Y] + delta, for queries that did not depend on votes or answers."
+            if self.form == "joint"
+            else "For the data actually held, D, and every D' with one teacher replaced: with probability at least "
+            "1 - delta over the run, ln(Pr_D[outputs] / Pr_D'[outputs]) is at most epsilon."
+        )
+        return (
+            f"{run} cost about epsilon = {self.epsilon:.3f} at delta = {self.delta:g} (Renyi order {self.order:g}). "
+            f"This is an estimate with noise, not a bound: half of the time it is below the true cost.{bound} {what} "
+            "This holds in one direction and for one data set: it is not differential privacy, and no budget may be "
+            f"charged with it. The data-independent cost, which is, is epsilon = {self.independent_epsilon:.3f} with "
+            f"at most {self.max_answers} answers. Publishing took {self.release_rdp:.3f} of the Renyi cost and is "
+            "counted above. The exact data-dependent epsilon and the width of the noise are private themselves: they "
+            "must not be published."
+        )
+
+    def __str__(self) -> str:
+        return self.statement
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, with what follows from it for readers without this package."""
+        derived = {
+            "schema": self.schema,
+            "rule": self.rule,
+            "release_rdp": self.release_rdp,
+            "epsilon": self.epsilon,
+            "upper_limit": self.upper_limit,
+            "statement": self.statement,
+        }
+        return {**derived, **asdict(self)}
+
+    @staticmethod
+    def from_dict(data: Any) -> SanitizedCost:
+        """Rebuild from `to_dict`; what can be derived is derived again.
+
+        Raises:
+            DataError: this is no sanitized cost that this version can read.
+        """
+        if not isinstance(data, dict) or data.get("schema") != SanitizedCost.schema:
+            raise DataError(f"not a sanitized cost: expected a JSON object of schema {SanitizedCost.schema}")
+        values = {}
+        for field in fields(SanitizedCost):
+            if field.name not in data:
+                raise DataError(f"a sanitized cost lacks the field {field.name!r}")
+            values[field.name] = _checked(field.name, str(field.type), data[field.name])
+        try:
+            return SanitizedCost(**values)
+        except ParameterError as problem:
+            raise DataError(f"not a sanitized cost: {problem}") from None
+
+    def _epsilon(self, rdp: float) -> float:
+        # a cost is never below 0
+        whole = max(rdp, 0.0) + self.release_rdp
+        return epsilon_of_rdp([whole], [self.order], target_delta=self.delta, rule=self.rule).value
+
+
+def _checked(name: str, kind: str, value: Any) -> Any:
+    """A stored value of the kind that a field is annotated with.
+
+    Raises:
+        DataError: it is of another kind.
+    """
+    if value is None and kind.endswith("None"):
+        return None
+    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if kind.startswith("float"):
+        fits, wanted = number, "a finite number"
+    elif kind.startswith("int"):
+        fits, wanted = number and isinstance(value, int) and value >= 0, "a whole number from 0"
+    else:
+        fits, wanted = isinstance(value, str) and len(value) <= 1000, "a short text"
+    if not fits:
+        raise DataError(f"the field {name!r} of a sanitized cost must be {wanted}")
+    return float(value) if kind.startswith("float") else value
