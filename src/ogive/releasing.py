@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import secrets
 from collections.abc import Hashable
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, total_loss
@@ -27,7 +28,7 @@ from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
 from ogive.statistics.stored import read_estimate
-from ogive.trust.base import Distributed, Opening, TrustModel, shares_of
+from ogive.trust.base import Distributed, Opening, TrustModel, crowded, shares_of
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
@@ -108,6 +109,7 @@ def release(
         private=trust.private,
         adding=adding,
         honest=honest,
+        crowded=partial(crowded, trust),
     )
     procedure = statistic.questions(terms)
     opened: dict[Hashable, Loss] = {}

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ from ogive.statistics.ustatistic import Ustatistic
 from ogive.strategies import ReportedHistogram, ReportedTree
 from ogive.strategies.base import approximates
 from ogive.trust import Central, Simulation, TrustModel
-from ogive.trust.base import NEEDS_OWNERS, Distributed, shares_of
+from ogive.trust.base import NEEDS_OWNERS, Distributed, crowded, shares_of
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""
@@ -146,7 +147,7 @@ def plan(
             progress(number + 1, len(tried))
     if not rows:
         assert first is not None, "a statistic has at least one alternative"
-        raise first
+        raise planners[0].reason(grants[0]) or first
     return Plan(
         statistic=describe(statistic),
         records=records,
@@ -232,6 +233,7 @@ class Planner:
             count=lambda: self.records,
             adding=adding,
             honest=honest,
+            crowded=partial(crowded, self.model),
         )
 
     def ladder(self, ways: Mapping[str, Statistic[Any]]) -> tuple[Privacy, ...]:
@@ -280,6 +282,14 @@ class Planner:
         noise = _noise(done, errors, self.records, known=self.unit.adjacency is Adjacency.REPLACE)
         row = PlanRow(name, privacy, done.price, noise, errors, done.queries == self._taken(privacy))
         return row, done.asked
+
+    def reason(self, privacy: Privacy) -> OgiveError | None:
+        """Why a release of the statistic as it was written would be refused; None if it would not be."""
+        try:
+            self._priced("", self.statistic, privacy)
+        except (ParameterError, UnsupportedError, BudgetError) as problem:
+            return problem
+        return None
 
     def _taken(self, privacy: Privacy) -> tuple[Query, ...]:
         """What the statistic as it was written asks; nothing where it does not fit."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
+from ogive.errors import UnsupportedError
 from ogive.noise.shares import widened
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit
 from ogive.provenance import Provenance
@@ -24,6 +25,10 @@ MeasuredT = TypeVar("MeasuredT")
 
 
 def _unknown() -> int | None:
+    return None
+
+
+def _any_number(cells: int) -> str | None:
     return None
 
 
@@ -49,6 +54,8 @@ class Terms:
         private: Whether answers carry noise; where they do not, nothing is gained by measuring less.
         adding: How many parties or servers add a share of the noise.
         honest: How many shares make up the noise that is asked for.
+        crowded: Says why the trust model cannot count records in so many cells, or None if it can. Asked before
+            anything is designed for them, which may take long.
     """
 
     privacy: Privacy
@@ -61,6 +68,17 @@ class Terms:
     private: bool = True
     adding: int = 1
     honest: int = 1
+    crowded: Callable[[int], str | None] = _any_number
+
+    def check_cells(self, cells: int) -> None:
+        """Refuse cells in which the trust model cannot count records.
+
+        Raises:
+            UnsupportedError: there are too many.
+        """
+        reason = self.crowded(cells)
+        if reason is not None:
+            raise UnsupportedError(reason)
 
     def noise_of(self, measured: MeasuredT) -> MeasuredT:
         """A strategy or query with the noise that its answer is going to have."""

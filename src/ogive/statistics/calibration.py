@@ -147,6 +147,7 @@ class HosmerLemeshow:
         Privacy: two measurements, which together stay within `terms.privacy`; the rest is post-processing.
         """
         binning = Binning(self.probability, self._grid(), self.missing, "refuse")
+        terms.check_cells(self.bins)
         check_scales(terms.privacy, f"{self.groups} groups", lambda privacy: self._try(terms, privacy))
         strategy, ask = self._design(terms)
         later = ask(Grid.linear(0, 1, bins=self.groups))

@@ -131,7 +131,8 @@ def _shared_terms(
 ) -> Terms:
     """The terms for each group on its own."""
     number = len(groups.groups)
-    terms = dataclasses.replace(terms, alike=True)
+    alone = terms.crowded
+    terms = dataclasses.replace(terms, alike=True, crowded=lambda cells: alone(cells * number))
 
     def refusal(query: Query) -> str | None:
         return terms.refusal(_together(groups, [query] * number, public_groups))

@@ -84,6 +84,7 @@ def released(method: Method, task: Task) -> Generator[Query, Answer, Curve]:
         UnsupportedError: the trust model cannot serve it.
     """
     way = as_method(method)
+    task.terms.check_cells(task.size)
     if way == "auto" and owners_answer(task.terms, task.binning):
         way = RECIPES[Reports.name]
     if way == "auto":

@@ -234,6 +234,7 @@ class Quantiles:
 
     def _bisect(self, terms: Terms) -> Generator[Query, Answer, QuantileEstimates]:
         binning = self.ecdf().binning()
+        terms.check_cells(binning.grid.bins)
         strategy = choose(
             binning.grid.bins,
             terms.privacy,

@@ -133,6 +133,7 @@ class Roc:
         Privacy: one measurement of both classes at the whole of `terms.privacy`; the rest is post-processing.
         """
         classes = self.classes()
+        terms.check_cells(2 * classes.score.grid.bins)
         strategy = choose_for_classes(
             classes.score.grid.bins,
             terms.privacy,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ogive.accounting import pure_epsilon
 from ogive.columns import Domain
 from ogive.errors import ParameterError
+from ogive.kernels.cells import MOST_SYMBOLS
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import Answer, Cells, CellsQuery, KernelQuery, design_cells
 from ogive.queries.exact import ExactMeansQuery
@@ -219,6 +220,7 @@ def counts(asked: Asked) -> Counts:
 def _counts(asked: Asked, bins: int) -> Counts:
     found = []
     cells = Cells(asked.rows(bins).domain)
+    asked.domain(bins).check_size(MOST_SYMBOLS)  # or there is no kernel between them to read the answer with
     privacy = asked.terms.privacy
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     for granted in dict.fromkeys((privacy, pure)):

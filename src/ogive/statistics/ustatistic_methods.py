@@ -53,7 +53,11 @@ def chosen(asked: Asked, method: str | HierarchyAuc) -> Way:
         return METHODS[method](asked)
     if owners_answer(asked.terms):
         return best(partial(make, asked) for make in BY_OWNERS.values())
+    if of_classes(asked.measure):
+        return kernels(asked)
     if not asked.exactly_binned:
         with suppress(*DOES_NOT_FIT):
             return kernels(asked)
-    return best(partial(make, asked) for make in BY_CURATORS.values())
+        return counts(asked)
+    # counts first: more trust models can have them, so that it is of them one hears why nothing fits
+    return best(partial(make, asked) for make in (counts, kernels))

@@ -128,6 +128,20 @@ class Distributed(Protocol):
         ...
 
 
+@runtime_checkable
+class Roomy(Protocol):
+    """What a trust model tells besides that can only count records in so many cells."""
+
+    def crowded(self, cells: int) -> str | None:
+        """Why records cannot be counted in so many cells and what would work, or None if they can."""
+        ...
+
+
+def crowded(model: TrustModel, cells: int) -> str | None:
+    """Why a trust model cannot count records in so many cells, or None if it can."""
+    return model.crowded(cells) if isinstance(model, Roomy) else None
+
+
 def shares_of(model: TrustModel) -> tuple[int, int]:
     """How many add noise, and how many shares of it make up the whole; one and one where a single party adds it."""
     return (model.adding, model.honest) if isinstance(model, Distributed) else (1, 1)

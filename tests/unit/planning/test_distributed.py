@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ogive
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.planning.text import table
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
@@ -150,3 +151,20 @@ def test_the_table_has_bytes_and_seconds_only_where_they_are():
 def test_a_plan_of_parties_says_what_it_needs_to_know():
     with pytest.raises(ogive.ParameterError, match="trust secagg needs parties"):
         planned(SecAgg)
+
+
+def test_a_plan_gives_the_reason_that_a_release_gives():
+    table = {"age": np.arange(100.0), "risk": np.linspace(0, 1, 100)}
+    pairs = {"kernel": "kendall", "bounds": {"age": (0, 120), "risk": (0, 1)}}
+    for statistic, message in (
+        (ogive.Ecdf("age", bounds=(0, 120), bins=10_000_000), "at most 1048576 cells, not in 10000000; use fewer bins"),
+        (ogive.Ecdf("age", bounds=(0, 120), method="adaptive", bins=1 << 21), "at most 1048576 cells"),
+        (ogive.Boxplot("age", bounds=(0, 120), bins=600_000, by="risk", groups=(0, 1)), "not in 1200000; use fewer"),
+        (ogive.HosmerLemeshow("risk", "age", bins=1 << 21), "at most 1048576 cells"),
+        (ogive.Ustatistic(("age", "risk"), bins=1500, **pairs), "2250000 combinations of bins, more than 8192"),
+    ):
+        with pytest.raises((ParameterError, UnsupportedError), match=message) as plans:
+            planned(Servers(table), statistic)
+        with pytest.raises((ParameterError, UnsupportedError)) as releases:
+            ogive.release(statistic, trust=Servers(table), privacy=PureDP(1))
+        assert str(plans.value) == str(releases.value)

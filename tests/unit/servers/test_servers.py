@@ -8,7 +8,7 @@ from ogive import Adjacency, Clear, Ecdf, PureDP, Servers
 from ogive.errors import DataError, ParameterError, ReleaseMismatchError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.queries import Binning, CurveQuery
-from ogive.strategies import design_path, design_projection
+from ogive.strategies import design_path, design_projection, design_tree
 from ogive.trust.servers.ranges import check_range
 from ogive.trust.servers.settings import SUMS, TABLES
 
@@ -170,3 +170,58 @@ def test_sums_that_might_wrap_are_refused():
     loud = CurveQuery(binning, design_path(size, privacy=PureDP("1e-12"), adjacency=Adjacency.REPLACE))
     with pytest.raises(UnsupportedError, match="may leave the range"):
         check_range(loud, records=10, servers=16, modulus=2**50)
+
+
+def test_nothing_is_paid_for_what_servers_cannot_count(tmp_path):
+    data = table() | {"risk": np.linspace(0, 1, 300)}
+    trust = Servers(data)
+    pairs = {"kernel": "kendall", "bounds": {"age": (0, 120), "risk": (0, 1)}}
+    wide = ogive.Grid.linear(0, 120, bins=(1 << 20) + 1)
+    cases = [
+        (ogive.Ecdf("age", (0, 120), bins=10_000_000), "at most 1048576 cells, not in 10000000; use fewer bins"),
+        (ogive.Ecdf("age", (0, 120), bins=1 << 20, missing="drop", method=hand_made(1 << 20)), "not in 1048577"),
+        (ogive.Quantiles("age", [0.5], bounds=(0, 120), bins=10_000_000, method="bisection"), "at most 1048576 cells"),
+        (ogive.Roc("risk", "sick", bounds=(0, 1), bins=1_500_000, negative=0, method="tree_ls"), "not in 3000000"),
+        (ogive.Ustatistic(("age", "risk"), bins=1500, **pairs), "2250000 combinations of bins, more than 8192"),
+        (ogive.Ecdf("age", grid=wide, method=hand_made(wide.bins)), "not in 1048577"),
+    ]
+    with ogive.Ledger.open(tmp_path / "books.db") as ledger:
+        for adjacency in Adjacency:
+            account = ledger.account(adjacency.value, unit=trust.unit(adjacency), limit=PureDP(9))
+            for statistic, message in cases:
+                if adjacency is Adjacency.REPLACE and getattr(statistic, "missing", None) == "drop":
+                    continue
+                with pytest.raises((UnsupportedError, ParameterError), match=message):
+                    ogive.release(statistic, trust=trust, privacy=PureDP(1), adjacency=adjacency, ledger=account)
+            assert account.spent is None
+            assert account.history == ()
+
+
+def hand_made(bins):
+    return design_tree(bins, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
+
+
+def test_sums_that_might_wrap_are_refused_before_they_are_paid(tmp_path, monkeypatch):
+    trust = Servers(table())
+    monkeypatch.setattr("ogive.trust.servers.ranges._LARGEST", 1 << 70)
+    monkeypatch.setattr("ogive.crypto.field.P", 1 << 10)
+    monkeypatch.setattr("ogive.trust.servers.settings.P", 1 << 10)
+    with ogive.Ledger.open(tmp_path / "books.db") as ledger:
+        account = ledger.account("ages", unit=trust.unit(Adjacency.REPLACE), limit=PureDP(9))
+        with pytest.raises(UnsupportedError, match="may leave the range"):
+            ogive.release(AGE, trust=Servers(table(), upload=TABLES), privacy=PureDP(1), ledger=account)
+        assert account.spent is None
+
+
+def test_what_is_uploaded_does_not_make_another_question(tmp_path):
+    data = table()
+    with ogive.Ledger.open(tmp_path / "books.db") as ledger:
+        account = ledger.account("ages", unit=Servers(data).unit(Adjacency.REPLACE), limit=PureDP(5))
+        first = ogive.release(AGE, trust=Servers(data), privacy=PureDP(1), ledger=account)
+        for options in ({"upload": "tables"}, {"upload": "keys"}, {"verifications": 3}):
+            again = ogive.release(AGE, trust=Servers(data, **options), privacy=PureDP(1), ledger=account)
+            assert np.array_equal(first.raw, again.raw)
+        assert account.spent == PureDP(1)
+        other = ogive.release(AGE, trust=Servers(data, verified=False), privacy=PureDP(1), ledger=account)
+        assert not np.array_equal(first.raw, other.raw)
+        assert account.spent == PureDP(2)

@@ -19,6 +19,9 @@ from ogive.records.labelled import columns_of
 
 UInt64 = NDArray[np.uint64]
 
+MOST_CELLS = 1 << 20
+"""Cells that records are counted in at most; half of what a table may have, so that amounts find room beside them."""
+
 
 @dataclass(frozen=True)
 class Layout:

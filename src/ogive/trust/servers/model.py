@@ -35,8 +35,9 @@ from ogive.records import Records
 from ogive.trust.base import NEEDS_OWNERS, Opening, Traffic
 from ogive.trust.parties import count_parties, other_class_unknown, read_parties
 from ogive.trust.servers.costs import traffic
+from ogive.trust.servers.layout import MOST_CELLS, Layout
 from ogive.trust.servers.opening import ServersOpening
-from ogive.trust.servers.settings import AUTO, KEYS, SUMS, TABLES, Uploads
+from ogive.trust.servers.settings import AUTO, KEYS, SUMS, TABLES, Promise, Uploads
 
 MOST_SERVERS = 16
 MOST_VERIFICATIONS = 256
@@ -145,9 +146,9 @@ class Servers:
         return made
 
     @property
-    def terms(self) -> Uploads:
-        """What is uploaded, and to how many servers."""
-        return self.uploads
+    def terms(self) -> Promise:
+        """To how many servers is uploaded, and whether they verify it; an answer is the same with keys and tables."""
+        return Promise(self.uploads.servers, self.uploads.verified)
 
     @property
     def adding(self) -> int:
@@ -182,7 +183,13 @@ class Servers:
                 "a teacher has a vote in every query, and clients upload one cell that is verified; give a list of "
                 "tables, one for each teacher, for upload='sums', or use trust secagg or central"
             )
-        return other_class_unknown(query)
+        return other_class_unknown(query) or self.crowded(Layout(query.aggregate).cells)
+
+    def crowded(self, cells: int) -> str | None:
+        """Records that would have to be shared in more cells than any upload has."""
+        if cells <= MOST_CELLS:
+            return None
+        return f"servers count records in at most {MOST_CELLS} cells, not in {cells}; use fewer bins"
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
         """Start a release with a fresh secret from the source."""

@@ -69,23 +69,34 @@ class ServersOpening:
         """
         assert isinstance(query, LinearQuery)
         pooled = np.stack(self._aggregates(query.aggregate)).sum(axis=0)
+        self._check(query)
         servers = self._collected(query)
         collected = servers[0].collected
-        records = query.aggregate.records(pooled)
-        check_range(query, records=records, servers=len(servers), modulus=collected.modulus)
         run([server.prepare(query) for server in servers])
         answers = [server.answer(query, self._adjacency) for server in servers]
         values = add_answers(answers, collected, session=servers[0].session, query=query)
         return Answer(values, query.totals(pooled, self._adjacency), adding=len(servers))
 
     def context(self, query: Query) -> bytes:
-        """Digest of the parties' sums, the question, and how it is answered; as secret as the data."""
+        """Digest of the parties' sums, the question, and how it is answered; as secret as the data.
+
+        Raises:
+            UnsupportedError: sums of so many records might be wrong.
+        """
+        self._check(query)
         found = hashlib.sha256(b"ogive servers 1\n")
         settings = repr(dataclasses.astuple(self._uploads)).encode()
         found.update(len(settings).to_bytes(8, "big") + settings)
         for sums in self._aggregates(query.aggregate):
             found.update(query.digest(sums, self._adjacency))
         return found.digest()
+
+    def _check(self, query: Query) -> None:
+        """Refuse sums that might wrap around, before anybody pays for them."""
+        assert isinstance(query, LinearQuery)
+        collected = Collected(Layout(query.aggregate), self._decided(query))
+        records = query.aggregate.records(np.stack(self._aggregates(query.aggregate)).sum(axis=0))
+        check_range(query, records=records, servers=collected.uploads.servers, modulus=collected.modulus)
 
     def _collected(self, query: LinearQuery) -> list[Server]:
         """The servers that hold uploads of a query's aggregate, which clients make when it is first asked for."""

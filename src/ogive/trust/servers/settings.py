@@ -37,6 +37,19 @@ class Uploads:
 
 
 @dataclass(frozen=True)
+class Promise:
+    """What an answer rests on, however it came about; whoever trusts it may take one answer for the other.
+
+    Fields:
+        servers: How many there are, of which one has to be honest.
+        verified: Whether they check that every upload is that of one record.
+    """
+
+    servers: int
+    verified: bool
+
+
+@dataclass(frozen=True)
 class Collected:
     """The uploads of one aggregate: public, the same for clients, servers and analyst.
 
