@@ -128,19 +128,19 @@ def _refuse_row(wrong: Any, what: str) -> None:
 
 def _read_array(file: Path, name: str | None) -> Any:
     try:
-        loaded = np.load(file, allow_pickle=False)
-        if isinstance(loaded, np.ndarray):
-            if name is not None:
-                raise ParameterError(f"name is for a file of several arrays (.npz), and {file.name} holds one")
-            return loaded
-        with loaded:
-            return loaded[_chosen(loaded.files, name, file)]
+        with file.open("rb") as stream:
+            loaded = np.load(stream, allow_pickle=False)
+            if not isinstance(loaded, np.ndarray):
+                return loaded[_chosen(loaded.files, name, file)]
     except FileNotFoundError:
         raise DataError(f"no such file: {file}") from None
     except ParameterError:
         raise
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
         raise DataError(f"{file} cannot be read: it is damaged, or holds no plain arrays") from None
+    if name is not None:
+        raise ParameterError(f"name is for a file of several arrays (.npz), and {file.name} holds one")
+    return loaded
 
 
 def _chosen(names: list[str], name: str | None, file: Path) -> str:
