@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from ogive.pate.costs.cost import PrivacyCost, privacy_cost
     from ogive.pate.costs.filter import PrivacyFilter
     from ogive.pate.labelling import label
+    from ogive.pate.sensitivity.gnss import gnss_rdp
+    from ogive.pate.sensitivity.sanitize import sanitize
+    from ogive.pate.sensitivity.sanitized import SanitizedCost
+    from ogive.pate.sensitivity.smooth import SmoothCost, smooth_cost
     from ogive.pate.tallies import Tallied
     from ogive.pate.votes import check_votes, read_votes, tally
 
@@ -22,11 +26,16 @@ _HOME = {
     "LargestMargins": "aggregators",
     "PrivacyCost": "costs.cost",
     "PrivacyFilter": "costs.filter",
+    "SanitizedCost": "sensitivity.sanitized",
+    "SmoothCost": "sensitivity.smooth",
     "Tallied": "tallies",
     "check_votes": "votes",
+    "gnss_rdp": "sensitivity.gnss",
     "label": "labelling",
     "privacy_cost": "costs.cost",
     "read_votes": "votes",
+    "sanitize": "sensitivity.sanitize",
+    "smooth_cost": "sensitivity.smooth",
     "tally": "votes",
 }
 
@@ -38,11 +47,16 @@ __all__ = [
     "LargestMargins",
     "PrivacyCost",
     "PrivacyFilter",
+    "SanitizedCost",
+    "SmoothCost",
     "Tallied",
     "check_votes",
+    "gnss_rdp",
     "label",
     "privacy_cost",
     "read_votes",
+    "sanitize",
+    "smooth_cost",
     "tally",
 ]
 
