@@ -4,7 +4,9 @@ Whoever needs only a few points of a curve, chosen as one goes, need not publish
 Every point has the noise of its path through a tree of blocks (`design_path`); a block's noise
 is drawn once and shared by all points under it, so any set of points, chosen adaptively, costs
 what the whole curve costs. The answers can be stopped and resumed: a small state file, as
-secret as the data, holds the noise key and a digest of the data it belongs to.
+secret as the data, holds the noise key and a digest of the data it belongs to, and, under servers
+that verify uploads, the points in the order in which they were asked for: whoever goes on asks
+the same once more, so that no material of a verification is used for anything else.
 """
 
 from __future__ import annotations
@@ -33,9 +35,9 @@ from ogive.statistics.methods import choose
 from ogive.statistics.named import as_method
 from ogive.statistics.recipes import Recipe
 from ogive.strategies import Pointwise, Strategy, strategy_from_dict
-from ogive.trust.base import Opening, TrustModel
+from ogive.trust.base import Opening, Replayed, TrustModel
 
-SCHEMA = "ogive.pointwise/1"
+SCHEMA = "ogive.pointwise/2"
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -47,9 +49,13 @@ class PointwiseCurve:
     Build one with `open` or `resume`.
     """
 
-    def __init__(self, query: CurveQuery, opening: Opening, privacy: Privacy, adjacency: Adjacency) -> None:
+    def __init__(
+        self, query: CurveQuery, opening: Opening, privacy: Privacy, adjacency: Adjacency, *, state: Path | None
+    ) -> None:
         self._query = query
         self._opening = opening
+        self._path = state
+        self._asked: list[list[int]] = []
         self.privacy = privacy
         self.adjacency = adjacency
 
@@ -71,8 +77,8 @@ class PointwiseCurve:
             trust: Who holds the records.
             privacy: The guarantee for all points together, however many are opened.
             adjacency: Which data sets are adjacent.
-            state: Where to keep what `resume` needs, written before the first answer, readable by
-                its owner only; as secret as the data. None keeps it in memory.
+            state: Where to keep what `resume` needs, written before the first answer and before whatever
+                must be repeated, readable by its owner only; as secret as the data. None keeps it in memory.
             source: Where the noise key comes from; the operating system by default.
 
         Raises:
@@ -98,9 +104,8 @@ class PointwiseCurve:
         if not covers(privacy, loss):
             raise BudgetError(f"the curve would cost {loss}, more than the granted {privacy}")
         opening = trust.open(adjacency, source=source if source is not None else SystemSource())
-        curve = cls(query, opening, privacy, adjacency)
-        if state is not None:
-            write_atomically(Path(state), json.dumps(curve._state()).encode(), mode=0o600, replace=False)
+        curve = cls(query, opening, privacy, adjacency, state=None if state is None else Path(state))
+        curve._write(replace=False)
         return curve
 
     @classmethod
@@ -121,6 +126,7 @@ class PointwiseCurve:
             adjacency = Adjacency(data["adjacency"])
             privacy = privacy_from_dict(data["privacy"])
             secret, mark = bytes.fromhex(data["secret"]), bytes.fromhex(data["mark"])
+            asked = [[int(point) for point in points] for points in data["asked"]]
         except OSError as problem:
             raise DataError(f"cannot read {path}: {os.strerror(problem.errno or 0)}") from None
         except (ValueError, KeyError, TypeError) as problem:
@@ -132,7 +138,37 @@ class PointwiseCurve:
             raise ReleaseMismatchError(
                 f"{path} belongs to a release of other records, grid, strategy or price; open a new release for these"
             )
-        return cls(query, opening, privacy, adjacency)
+        curve = cls(query, opening, privacy, adjacency, state=path)
+        curve._asked = asked
+        # in the same order, before anything else is asked
+        for points in asked:
+            opening.answer(curve._opened(points))
+        return curve
+
+    def _opened(self, points: list[int]) -> CurveQuery:
+        """The question for some points.
+
+        Raises:
+            ParameterError: a point is not on the grid.
+        """
+        if points and not 0 <= points[0] <= points[-1] < self.grid.bins:
+            raise ParameterError(f"points must be from 0 to {self.grid.bins - 1}")
+        return CurveQuery(self._query.binning, self.strategy, tuple(points))
+
+    def _record(self, points: list[int]) -> None:
+        """Put points on record before they are asked for.
+
+        Raises:
+            ReleaseMismatchError: somebody else has gone on with the release meanwhile.
+        """
+        if self._path is not None and _asked(self._path) != self._asked:
+            raise ReleaseMismatchError(f"{self._path} is of a release that somebody else goes on with; resume it anew")
+        self._asked.append(points)
+        self._write(replace=True)
+
+    def _write(self, *, replace: bool) -> None:
+        if self._path is not None:
+            write_atomically(self._path, json.dumps(self._state()).encode(), mode=0o600, replace=replace)
 
     def _state(self) -> dict[str, Any]:
         binning = self._query.binning
@@ -147,6 +183,7 @@ class PointwiseCurve:
             "privacy": self.privacy.to_dict(),
             "secret": self._opening.secret.hex(),
             "mark": _mark(self._opening.context(self._query), self.privacy, self._opening.secret).hex(),
+            "asked": self._asked,
         }
 
     @property
@@ -179,9 +216,9 @@ class PointwiseCurve:
         if wanted.size and not np.issubdtype(wanted.dtype, np.integer):
             raise ParameterError(f"points are numbers of thresholds, 0 to {self.grid.bins - 1}, got {points!r}")
         distinct, where = np.unique(wanted.astype(np.int64), return_inverse=True)
-        if distinct.size and not 0 <= distinct[0] <= distinct[-1] < self.grid.bins:
-            raise ParameterError(f"points must be from 0 to {self.grid.bins - 1}")
-        query = CurveQuery(self._query.binning, self.strategy, tuple(distinct.tolist()))
+        query = self._opened(distinct.tolist())
+        if isinstance(self._opening, Replayed) and self._opening.takes(query):
+            self._record(distinct.tolist())
         answer = self._opening.answer(query)
         strategy = self.strategy
         assert isinstance(strategy, Pointwise)
@@ -240,3 +277,15 @@ class PointwiseCurve:
 def _mark(context: bytes, privacy: Privacy, secret: bytes) -> bytes:
     """Keyed digest of a context and its price, so that the file alone lets nobody check guesses at the data."""
     return hmac.new(secret, context + json.dumps(privacy.to_dict(), sort_keys=True).encode(), hashlib.sha256).digest()
+
+
+def _asked(path: Path) -> object:
+    """The points on record.
+
+    Raises:
+        DataError: the state file cannot be read.
+    """
+    try:
+        return json.loads(path.read_bytes())["asked"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataError(f"cannot read {path}, the state of this release, which keeps what is asked for") from None

@@ -4,9 +4,9 @@ Block b of the expansion of a seed s is the Matyas-Meyer-Oseas hash AES_b(s) xor
 generator where AES under a fixed key is modelled as a random permutation. AES_b(s) alone could be inverted, so
 `encrypt` is only ever used with the xor, which compiled loops do in the pass that reads its results.
 
-Keys are derived for every study, level and block, so that work spent on one does not help against another. With C seeds
-hashed under one key the security level is 128 - log2(C) bits. Nothing here hides anything from other programs on the
-same machine.
+Keys are derived for every study, level and block, so that work spent on one does not help against another: what is
+given as the study ought to be a digest of the session too, which has fresh nonces in it. With C seeds hashed under one
+key the security level is 128 - log2(C) bits. Nothing here hides anything from other programs on the same machine.
 
 Source:
     Guo, Katz, Wang and Yu 2020; `crypto.md`, section 2.

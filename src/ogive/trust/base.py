@@ -87,6 +87,15 @@ class TrustModel(Protocol):
         ...
 
 
+@runtime_checkable
+class Replayed(Protocol):
+    """What an opening tells besides that goes on only by asking the same questions in the same order once more."""
+
+    def takes(self, query: Query) -> bool:
+        """Whether answering takes something that there is only once, so that the question must be on record first."""
+        ...
+
+
 @dataclass(frozen=True)
 class Traffic:
     """What a release takes of machines where no single one sees the records, from public numbers alone.
@@ -96,12 +105,14 @@ class Traffic:
         bytes_per_party: What each party, or client, sends.
         bytes_per_server: What the busiest server receives, of parties and of other servers.
         seconds: That one core computes at whoever has most to do; a prediction.
+        bytes_to_party: What each party receives; nothing at a client, who leaves.
     """
 
     upload: str
     bytes_per_party: int
     bytes_per_server: int
     seconds: float
+    bytes_to_party: int = 0
 
 
 @runtime_checkable

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from ogive.crypto import field
 from ogive.crypto.field import P
-from ogive.crypto.sketch import AmountClaim, CellClaim, StepClaim, rejected
+from ogive.crypto.sketch import AmountClaim, CellClaim, StepClaim, most_rejected
 from ogive.crypto.sketch.rounds import uniform_elements
 from ogive.crypto.tables import ShareShape, amount_columns, one_hot_columns, share
 from ogive.errors import ParameterError, PeerError, UnsupportedError
@@ -382,16 +382,9 @@ def test_refuses_amounts_without_groups_or_of_no_bits(groups, bits):
         AmountClaim(groups, bits)
 
 
-def test_failures_are_named_and_too_many_of_them_stop_the_study():
-    accepted = np.ones(1000, bool)
-    accepted[[7, 500]] = False
-    assert rejected(accepted).tolist() == [7, 500]
-    assert rejected(np.array([True, False])).tolist() == [1], "one client always may fail"
-    accepted[:11] = False
-    with pytest.raises(
-        UnsupportedError, match="12 of 1000 clients failed the verification of their uploads, more than the 10"
-    ):
-        rejected(accepted)
-    assert rejected(accepted, tolerated=0.5).size == 12
-    with pytest.raises(ParameterError, match="tolerated must be from 0 to 1"):
-        rejected(accepted, tolerated=1.5)
+def test_a_stated_share_of_clients_may_fail_and_one_always():
+    assert [most_rejected(clients) for clients in (0, 2, 199, 200, 1000)] == [1, 1, 1, 2, 10]
+    assert most_rejected(1000, tolerated=0.5) == 500
+    for tolerated in (1.5, -0.1, float("nan")):
+        with pytest.raises(ParameterError, match="tolerated must be from 0 to 1"):
+            most_rejected(10, tolerated=tolerated)

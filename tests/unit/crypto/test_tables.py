@@ -128,6 +128,16 @@ def test_all_servers_find_one_digest_which_names_the_number_of_clients():
     assert whole[0].shared_digest() == whole[1].shared_digest() != front[0].shared_digest()
 
 
+@pytest.mark.parametrize("servers", [2, 3])
+def test_rows_are_all_bytes_of_every_client(servers):
+    for batch in shared(servers):
+        rows = batch.rows()
+        for client in (0, 5, 22):
+            assert batch[client : client + 1].to_bytes()[52:] == rows[client].tobytes()
+        chosen = np.array([22, 0, 5])
+        assert np.array_equal(batch[chosen].rows(), rows[chosen])
+
+
 def test_cells_become_ones_and_amounts_stand_in_their_group():
     assert one_hot_columns(np.array([2, 0]), cells=3).tolist() == [[0, 1], [0, 0], [1, 0]]
     found = amount_columns(np.array([0, 3, 2]), np.array([5, 8, 7]), groups=2, bits=3)

@@ -53,8 +53,9 @@ def test_bytes_are_those_of_what_clients_send(cells, servers, verifications):
     assert uploads.keys() == costs.keys()
     for kind, sent in uploads.items():
         sent = [sum(both) for both in zip(sent, checks[kind], strict=True)]
-        assert costs[kind].bytes_per_client == sum(sent)
-        assert costs[kind].bytes_per_server == CLIENTS * (max(sent) + exchanged)
+        hashes, names = 32 * (servers - 1), 32 * (servers - 1)
+        assert costs[kind].bytes_per_client == sum(sent) + servers * hashes
+        assert costs[kind].bytes_per_server == CLIENTS * (max(sent) + hashes + names + exchanged)
 
 
 @pytest.mark.parametrize("group", ["ring32", "field"])

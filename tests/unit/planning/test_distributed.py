@@ -31,7 +31,7 @@ def planned(trust, statistic=WISH, privacy=PureDP(1)):  # noqa: B008
 @pytest.mark.parametrize("privacy", [PureDP("0.1"), ZeroConcentratedDP("0.01")], ids=str)
 @pytest.mark.parametrize(
     ("trust", "factor"),
-    [(AMONG_FOUR, 2), (Simulation(SecAgg, parties=5), 1), (Servers, 2), (Simulation(Servers, servers=3), 3)],
+    [(AMONG_FOUR, 2), (Simulation(SecAgg, parties=5), 5 / 4), (Servers, 2), (Simulation(Servers, servers=3), 3)],
 )
 def test_noise_of_all_who_add_is_counted(trust, factor, privacy):
     alone, together = (planned(each, privacy=privacy).chosen for each in (Central, trust))
@@ -74,7 +74,7 @@ def test_both_uploads_are_shown_and_what_a_release_takes_comes_first():
     only = planned(Simulation(Servers, servers=3)).rows
     assert {row.traffic.upload for row in only} == {"tables"}
     sums = planned(Simulation(Servers, parties=7)).chosen.traffic
-    assert (sums.upload, sums.bytes_per_party) == ("sums", 2 * 16 + 64 * 8)
+    assert (sums.upload, sums.bytes_per_party) == ("sums", 2 * (16 + 32) + 64 * 8)
     assert {row.traffic.upload for row in planned(AMONG_FOUR).rows} == {"vectors"}
     test = planned(Servers, ogive.HosmerLemeshow("p", "y", bins=32, groups=4))
     assert test.chosen.traffic.bytes_per_party > 2 * 8 * 4
@@ -94,20 +94,20 @@ def test_planned_bytes_are_those_that_servers_receive(upload, monkeypatch):
     trust = Simulation(Servers, upload=upload)
     values = np.random.default_rng(1).integers(0, 101, size=RECORDS)
     ogive.ecdf(values, bounds=(0, 100), bins=64, method="tree_ls", trust=trust, privacy=PureDP(1))
-    exchanged = 16 * RECORDS  # of the verification, which is not among the uploads
+    exchanged = (16 + 32) * RECORDS  # of the verification and of names, which are not among the uploads
     assert max(received.values()) == pytest.approx(planned(trust).chosen.traffic.bytes_per_server - exchanged, rel=0.01)
 
 
 @pytest.mark.parametrize(("upload", "times"), [("keys", 4), ("tables", 1)])
 def test_questions_about_cells_that_were_counted_cost_nothing_more(upload, times, monkeypatch):
     verified = []
-    verify = Server._verify
+    project = Server.project
 
-    def noting(server, ends, verifier):
+    def noting(server, ends, weights):
         verified.append(ends)
-        return verify(server, ends, verifier)
+        return project(server, ends, weights)
 
-    monkeypatch.setattr(Server, "_verify", noting)
+    monkeypatch.setattr(Server, "project", noting)
     strategy = design_path(64, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
     # the second asks for nothing new, the last but one is the fourth new one, and covers the last
     asked = [(10, 40), (40,), (20,), (30,), (31,), (5,)]
@@ -130,9 +130,23 @@ def test_a_plan_with_traffic_is_read_back_and_fits_the_schema():
     made = planned([Central, Servers, AMONG_FOUR])
     jsonschema.validate(made.to_dict(), SCHEMA)
     assert ogive.Plan.from_json(made.to_json()) == made
+    told = [row.traffic.bytes_to_party for row in made.rows if row.traffic is not None]
+    assert 0 in told
+    assert max(told) > 2_000, "four parties' keys, shares and confirmations"
+    earlier = made.to_dict()
+    for row in earlier["rows"]:
+        row.get("traffic", {}).pop("bytes_to_party", None)
+    jsonschema.validate(earlier, SCHEMA)
+    assert {row.traffic.bytes_to_party for row in ogive.Plan.from_dict(earlier).rows if row.traffic} == {0}
     broken = made.to_dict()
     traffic = next(row["traffic"] for row in broken["rows"] if "traffic" in row)
-    for name, value in (("bytes_per_party", -1), ("bytes_per_server", 1.5), ("seconds", "3"), ("upload", None)):
+    for name, value in (
+        ("bytes_per_party", -1),
+        ("bytes_per_server", 1.5),
+        ("bytes_to_party", -1),
+        ("seconds", "3"),
+        ("upload", None),
+    ):
         kept = traffic[name]
         traffic[name] = value
         with pytest.raises(ogive.DataError):
@@ -144,7 +158,7 @@ def test_the_table_has_bytes_and_seconds_only_where_they_are():
     assert "per party" not in table(planned(Central))
     text = table(planned([Central, Servers]))
     assert "per server: bytes that the busiest server receives" in text
-    assert " kB" in text
+    assert " B  " in text
     assert " MB" in text
 
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.crypto.commitments import octets
 from ogive.crypto.comparison.shape import KeyShape
 from ogive.crypto.comparison.wire import Parts, UInt8, UInt64, Values, pack, unpack
-from ogive.crypto.labels import Label, digest, number
 from ogive.errors import ParameterError
 
 __all__ = ["KeyBatch", "UInt8", "UInt64", "Values", "join"]
@@ -83,15 +83,13 @@ class KeyBatch:
         """
         return cls(shape, study, *unpack(data, shape, study))
 
-    def shared_digest(self) -> bytes:
-        """Digest of all that both servers were given alike, which they compare before they evaluate; 32 bytes."""
-        levels = (
-            part[level].tobytes()
-            for level in range(self.shape.levels)
-            for part in (self.seeds, self.values, self.controls)
-        )
-        shape = (number(self.shape.arithmetic.number), number(self.shape.bits), number(self.shape.leaf_bits))
-        return digest(Label.COMPARISON_SHARED, self.study, *shape, number(len(self)), *levels, self.leaves.tobytes())
+    def rows(self) -> UInt8:
+        """All of every key, seed first, as bytes in the order of `wire`; shape (n, key_bytes)."""
+        parts = [octets(self.roots, "<u8")]
+        for level in range(self.shape.levels):
+            parts += [octets(self.seeds[level], "<u8"), octets(self.values[level], self.shape.dtype.str)]
+            parts.append(octets(self.controls[level], "u1"))
+        return np.concatenate([*parts, octets(self.leaves, self.shape.dtype.str)], axis=1)
 
 
 def join(batches: Sequence[KeyBatch]) -> KeyBatch:

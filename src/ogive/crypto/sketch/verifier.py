@@ -15,15 +15,16 @@ class Verifier:
     """Begins verifications, each with material and coins that no other had.
 
     There can be none before the set of uploads is frozen, since its digest is needed. A verification that was begun is
-    used up, whatever becomes of it: masks made twice from the same material and other coins would give shares away. A
-    server that may be restarted stores `used` before it sends anything of a new check. Later claims cover earlier ones,
-    so that one verification has seen all that answers use together.
+    used up, whatever becomes of it: masks made twice from the same material, with other coins or for another claim,
+    give shares away. A server that may be restarted stores `used` before it sends anything of a new check, and begins
+    with it. Later claims cover earlier ones, so that one verification has seen all that answers use together.
 
     Args:
         shares: This server's shares of the material of all clients.
         session: 16 bytes, agreed by the servers.
         uploads: Digest of the frozen set of uploads: who is in it, and all of it that servers have in common.
-        used: How many verifications were begun before.
+        used: How many verifications were begun before, by any server.
+        verified: What the last one claimed whose verdicts answers rely on; None where there was none.
         random: Where coins come from.
     """
 
@@ -34,13 +35,14 @@ class Verifier:
         session: bytes,
         uploads: bytes,
         used: int = 0,
+        verified: Claim | None = None,
         random: Callable[[int], bytes] = os.urandom,
     ) -> None:
         self._shares = shares
         self._session = session
         self._uploads = uploads
         self._random = random
-        self._verified: Claim | None = None
+        self._verified = verified
         self.used = used
 
     @property

@@ -15,7 +15,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ogive.crypto.commitments import octets
 from ogive.crypto.field import P, UInt64, sums, total
 from ogive.crypto.labels import Label, digest
 from ogive.crypto.linear import project
@@ -70,10 +72,18 @@ class ShareBatch:
     def __len__(self) -> int:
         return len(self.seeds)
 
-    def __getitem__(self, chosen: slice) -> ShareBatch:
-        """Some of the clients, without a copy."""
-        explicit = None if self.explicit is None else self.explicit[:, chosen]
+    def __getitem__(self, chosen: slice | NDArray[np.intp]) -> ShareBatch:
+        """Some of the clients: a slice (without a copy), or their numbers."""
+        explicit = None
+        if self.explicit is not None:
+            some = self.explicit[:, chosen]
+            explicit = some if isinstance(chosen, slice) else np.ascontiguousarray(some)
         return ShareBatch(self.shape, self.study, self.server, self.servers, self.seeds[chosen], explicit)
+
+    def rows(self) -> NDArray[np.uint8]:
+        """All that this server was sent of every client, seed first; shape (n, bytes)."""
+        seeds = octets(self.seeds, "<u8")
+        return seeds if self.explicit is None else np.concatenate([seeds, octets(self.explicit.T, "<u8")], axis=1)
 
     def to_bytes(self) -> bytes:
         """The batch as a message."""

@@ -1,8 +1,10 @@
 """Expand secret seeds of many clients at once into elements of the field.
 
 Block b of a seed s is AES_k(s) xor s, where the key k is public and belongs to the study and to b; its two words,
-modulo p, are two elements, each within 2^-61 of uniform. A key sees each client's seed once, so an attacker who makes T
-calls of AES has an advantage of about n T / 2^128 against n clients (AES under fixed keys as random permutations).
+modulo p, are two elements, each within 2^-61 of uniform. Whoever gives every kind of upload and every session a digest
+of its own as the study lets a key see one seed of each client and server, so that an attacker who makes T calls of AES
+has an advantage of about n T / 2^128 against n seeds that it does not hold (AES under fixed keys as random
+permutations).
 
 Source:
     `crypto.md`, section 2.

@@ -1,4 +1,7 @@
-"""What an analyst does: add up what the servers answer."""
+"""What an analyst does: add up what the servers answer, if all counted the same clients for the same question.
+
+answer = digest of the set and of who is left out, 32 bytes | digest of the question, 32 | shares, u64 each
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,16 @@ import numpy as np
 
 from ogive.crypto.wire import Inbox, Suite
 from ogive.errors import PeerError
+from ogive.privacy import Adjacency
 from ogive.queries import Int64, LinearQuery
 from ogive.trust.servers.parts import added, signed
 from ogive.trust.servers.server import ANALYST, ANSWER
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.settings import Collected, question_digest
 
 
-def add_answers(messages: Sequence[bytes], collected: Collected, *, session: bytes, query: LinearQuery) -> Int64:
+def add_answers(
+    messages: Sequence[bytes], collected: Collected, *, session: bytes, query: LinearQuery, adjacency: Adjacency
+) -> Int64:
     """The noisy measurements.
 
     Args:
@@ -22,29 +28,35 @@ def add_answers(messages: Sequence[bytes], collected: Collected, *, session: byt
         collected: What was uploaded.
         session: 16 bytes.
         query: What was asked.
+        adjacency: Under which it was.
 
     Returns:
         In the shape of `query.measure`.
 
     Raises:
-        PeerError: a message is missing, malformed, or belongs elsewhere.
+        PeerError: a message is missing, malformed, or belongs elsewhere, or servers counted different clients.
     """
     shape = query.measure(np.zeros(query.aggregate.shape, np.int64)).shape
-    count = int(np.prod(shape))
+    count, modulus = int(np.prod(shape)), collected.modulus
+    question = question_digest(query, adjacency)
     servers = range(collected.uploads.servers)
     inbox = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=ANALYST, senders=servers)
     total = np.zeros(count, np.uint64)
-    heard = set()
+    counted: dict[int, bytes] = {}
     for message in messages:
-        header, body = inbox.read(message, kind=ANSWER, session=session, round=0, longest=8 * count)
-        shares = np.frombuffer(body, "<u8").astype(np.uint64) if len(body) == 8 * count else None
-        if shares is None or (collected.modulus < 1 << 64 and count and shares.max() >= collected.modulus):
+        header, body = inbox.read(message, kind=ANSWER, session=session, round=0, longest=64 + 8 * count)
+        if body[32:64] != question:
+            raise PeerError(f"the answer of server {header.sender} is to another question")
+        shares = np.frombuffer(body[64:], "<u8").astype(np.uint64) if len(body) == 64 + 8 * count else None
+        if shares is None or (modulus < 1 << 64 and count and shares.max() >= modulus):
             raise PeerError(f"the answer of server {header.sender} is not {count} numbers below the modulus")
-        if header.sender in heard:
+        if header.sender in counted:
             raise PeerError(f"server {header.sender} answered twice")
-        heard.add(header.sender)
-        total = added(total, shares, collected.modulus)
-    missing = set(servers) - heard
+        counted[header.sender] = body[:32]
+        total = added(total, shares, modulus)
+    missing = set(servers) - set(counted)
     if missing:
         raise PeerError(f"server {min(missing)} has not answered")
-    return signed(total, collected.modulus).reshape(shape)
+    if len(set(counted.values())) > 1:
+        raise PeerError("the servers did not count the same clients; their answers do not add up to anything")
+    return signed(total, modulus).reshape(shape)

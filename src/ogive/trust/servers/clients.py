@@ -1,6 +1,7 @@
 """What clients do: turn their records into one message for every server, and leave.
 
 message = header | for each part its length u64 and the part: keys or tables, then material for verifications
+          | hashes of the other servers' parts, 32 bytes a client and server, with their length
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ogive.crypto import comparison, tables
 from ogive.crypto.wire import Header, Suite
 from ogive.queries import Int64
 from ogive.records.contributions import Contributions
+from ogive.trust.servers.names import part_hashes
 from ogive.trust.servers.settings import SUMS, Collected
 
 UPLOAD = 1
@@ -24,6 +26,7 @@ CLIENTS = 0xFFFFFFFF
 """Sender of uploads: clients have no numbers, servers know them by their place in the set."""
 
 Random = Callable[[int], bytes]
+Piece = comparison.KeyBatch | tables.ShareBatch
 
 
 def upload(collected: Collected, records: Contributions, *, batch: int, session: bytes, random: Random) -> list[bytes]:
@@ -39,43 +42,57 @@ def upload(collected: Collected, records: Contributions, *, batch: int, session:
     Returns:
         A message for each server.
     """
-    layout, study, servers = collected.layout, collected.study, collected.uploads.servers
+    layout = collected.layout
     symbols = layout.symbols(records.cells)
-    parts: list[Sequence[bytes]] = []
+    parts: list[Sequence[Piece]] = []
     if collected.keys is not None:
-        pair = comparison.generate(symbols, shape=collected.keys, study=study, random=random)
-        parts.append([each.to_bytes() for each in pair])
+        binding = collected.binding("keys", session)
+        parts.append(comparison.generate(symbols, shape=collected.keys, study=binding, random=random))
     if collected.tables is not None:
         if records.amounts is None:
             columns: NDArray[Any] = tables.one_hot_columns(symbols, cells=layout.cells)
         else:
             assert layout.amount_bits is not None
             columns = tables.amount_columns(symbols, records.amounts, groups=layout.groups, bits=layout.amount_bits)
-        parts.append(_shared(columns, collected.tables, servers, study, random))
+        parts.append(_shared(columns, collected, collected.tables, "tables", session, random))
     if collected.material is not None:
-        parts.append(_shared(np.empty((0, symbols.size), np.int64), collected.material, servers, study, random))
-    return _messages(collected, parts, batch, session)
+        nothing = np.empty((0, symbols.size), np.int64)
+        parts.append(_shared(nothing, collected, collected.material, "material", session, random))
+    return upload_messages(collected, parts, batch=batch, session=session)
 
 
 def upload_sums(collected: Collected, sums: Int64, *, batch: int, session: bytes, random: Random) -> list[bytes]:
-    """Share the sums of all records of an organization, in the form of `Layout.blocks`."""
+    """Share the sums of all records of an organization, in the form of `Layout.columns`."""
     assert collected.uploads.kind == SUMS
     assert collected.tables is not None
-    columns = sums[:, np.newaxis]
-    parts = [_shared(columns, collected.tables, collected.uploads.servers, collected.study, random)]
-    return _messages(collected, parts, batch, session)
+    shared = _shared(sums[:, np.newaxis], collected, collected.tables, "tables", session, random)
+    return upload_messages(collected, [shared], batch=batch, session=session)
+
+
+def upload_messages(
+    collected: Collected, parts: Sequence[Sequence[Piece]], *, batch: int, session: bytes
+) -> list[bytes]:
+    """Messages of some clients to every server.
+
+    Args:
+        collected: What is uploaded.
+        parts: What makes up an upload, and of each what every server is sent.
+        batch: Number of the messages in the session.
+        session: 16 bytes.
+    """
+    pieces = list(zip(*parts, strict=True))
+    hashes = [part_hashes(collected, own, server=server, session=session) for server, own in enumerate(pieces)]
+    made = []
+    for server, own in enumerate(pieces):
+        header = Header(Suite.SERVERS, UPLOAD, collected.study, session, CLIENTS, server, 0, batch)
+        others = np.concatenate([each for number, each in enumerate(hashes) if number != server], axis=1)
+        fields = [*(piece.to_bytes() for piece in own), others.tobytes()]
+        made.append(header.message(b"".join(len(field).to_bytes(8, "little") + field for field in fields)))
+    return made
 
 
 def _shared(
-    columns: NDArray[Any], shape: tables.ShareShape, servers: int, study: bytes, random: Random
-) -> Sequence[bytes]:
-    made = tables.share(columns, shape=shape, servers=servers, study=study, random=random)
-    return [each.to_bytes() for each in made]
-
-
-def _messages(collected: Collected, parts: Sequence[Sequence[bytes]], batch: int, session: bytes) -> list[bytes]:
-    made = []
-    for server, pieces in enumerate(zip(*parts, strict=True)):
-        header = Header(Suite.SERVERS, UPLOAD, collected.study, session, CLIENTS, server, 0, batch)
-        made.append(header.message(b"".join(len(piece).to_bytes(8, "little") + piece for piece in pieces)))
-    return made
+    columns: NDArray[Any], collected: Collected, shape: tables.ShareShape, part: str, session: bytes, random: Random
+) -> tuple[tables.ShareBatch, ...]:
+    servers, binding = collected.uploads.servers, collected.binding(part, session)
+    return tables.share(columns, shape=shape, servers=servers, study=binding, random=random)

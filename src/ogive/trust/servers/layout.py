@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ogive.columns import Binning
 from ogive.queries import Aggregate, GroupSums, Int64
+from ogive.records.contributions import Contributions
 from ogive.records.labelled import columns_of
 
 UInt64 = NDArray[np.uint64]
@@ -73,6 +74,15 @@ class Layout:
         if isinstance(self.aggregate, GroupSums):
             return np.concatenate([sums[2], sums[3], sums[1]])
         return np.append(sums.ravel(), 0) if self.drops else sums.ravel()
+
+    def added(self, records: Contributions) -> Int64:
+        """What some records add to the cells that are asked for, and then to the sums of amounts."""
+        cells = records.cells[records.cells >= 0]
+        counts = np.bincount(cells, minlength=self.counted)
+        amounts = np.zeros(self.groups, np.int64)
+        if records.amounts is not None:
+            np.add.at(amounts, cells % self.groups, records.amounts[records.cells >= 0])
+        return np.concatenate([counts, amounts])
 
     def sums(self, ends: Int64, blocks: UInt64, amounts: UInt64, modulus: int) -> UInt64:
         """Servers' shares of the aggregate, concentrated in the last cell of every block; integers modulo the modulus.

@@ -4,7 +4,8 @@ Roles: a client holds one record (or an organization many); each of m servers ho
 noise key of its own; the analyst sees the servers' noisy answers, which make sense only added up.
 
     client    shares the cell of its record between the servers, by comparison keys or as a table
-    server    finds out with the others that every upload is that of one record, adds shares up, adds noise
+    server    forms the set of clients with the others, finds out with them that every upload is that of one record,
+              adds shares up, adds noise
     analyst   adds the servers' answers
 
 A server learns how many uploads there are, and nothing else: each share by itself, and those of any m - 1 servers
@@ -13,7 +14,7 @@ for the guarantee.
 
 What is simulated here: clients, servers and analyst live in one process, which derives the randomness of all from one
 secret of the release, so that a release that was cut off goes on with the same uploads and the same noise. They
-exchange bytes alone.
+exchange bytes alone. Channels are taken to be authenticated and confidential, as TLS is: nothing here signs or seals.
 
 Source:
     Barczewski, Mawass and Ramon for the protocol; Boyle, Gilboa and Ishai 2015 for the keys; Boneh, Boyle,
@@ -22,11 +23,13 @@ Source:
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Callable, Sequence
 from numbers import Number
 from typing import Any, ClassVar, Self
 
+from ogive.crypto.sketch import DEFAULT_TOLERATED, most_rejected
 from ogive.errors import ParameterError
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
@@ -38,9 +41,6 @@ from ogive.trust.servers.costs import traffic
 from ogive.trust.servers.layout import MOST_CELLS, Layout
 from ogive.trust.servers.opening import ServersOpening
 from ogive.trust.servers.settings import AUTO, KEYS, SUMS, TABLES, Promise, Uploads
-
-MOST_SERVERS = 16
-MOST_VERIFICATIONS = 256
 
 MOST_SERVERS = 16
 MOST_VERIFICATIONS = 256
@@ -63,6 +63,7 @@ class Servers:
         verified: Whether servers check that every upload is that of one record, so that a client who cheats moves no
             count by more than one. Sums cannot be checked so. By default, all that can be is.
         verifications: How often uploads can be checked: once for every set of thresholds that is asked for.
+        tolerated: Share of the uploads that may be found false, from 0 to 1; with more the servers answer nothing.
         person: Column that says whose record it is, where a person may have several; the same in every table.
         max_rows_per_person: How many of a person's records are kept, chosen at random.
         progress: Called with how many uploads were made or read, and how many there are, again and again.
@@ -96,12 +97,15 @@ class Servers:
         upload: str = "auto",
         verified: bool | None = None,
         verifications: int = 16,
+        tolerated: float = DEFAULT_TOLERATED,
         person: str | None = None,
         max_rows_per_person: int = 1,
         progress: Progress | None = None,
     ) -> None:
         organizations = _are_tables(data)
-        self.uploads = _checked(servers, upload, verified, verifications, organizations=organizations)
+        most_rejected(0, tolerated=tolerated)
+        terms = _checked(servers, upload, verified, verifications, organizations=organizations)
+        self.uploads = dataclasses.replace(terms, tolerated=float(tolerated))
         tables = data if organizations else [data]
         self.parties = read_parties(tables, person=person, max_rows_per_person=max_rows_per_person)
         self.organizations = organizations
@@ -235,8 +239,9 @@ def _assumption(uploads: Uploads) -> str:
     trusted = (
         f"Whoever sees the answers and the uploads to {others} of the {uploads.servers} servers learns only what is "
         "published, as long as one server keeps to itself what it got and the noise that it added, all servers follow "
-        "the protocol, and AES with public keys is as good as random permutations. The servers learn how many "
-        "uploads there are, and tell nobody where the number of records is private. "
+        "the protocol, nobody else reads or changes what is sent to and between servers, and AES with public keys is "
+        "as good as random permutations. The servers learn how many uploads there are, and tell nobody where the "
+        "number of records is private. "
     )
     cheating = (
         "An upload moves no count by more than one record could, but with a chance below 2^-50, whoever made it. "

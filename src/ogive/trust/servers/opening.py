@@ -1,4 +1,10 @@
-"""One release between simulated clients, servers and an analyst, who exchange bytes."""
+"""One release between simulated clients, servers and an analyst, who exchange bytes.
+
+Everybody's randomness follows from the secret of the release. One that goes on makes the same uploads again, and
+has to ask the same questions in the same order, so that every message is the one that was sent before: the material
+of a verification is never used for another. `release` asks so by itself; whoever chooses questions records them where
+`takes` says so.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +17,12 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.crypto.labels import Label, digest
+from ogive.errors import DataError
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
 from ogive.queries import Aggregate, Answer, Int64, LinearQuery, Query
+from ogive.queries.blocks import block_ends
 from ogive.records import Records
 from ogive.records.contributions import Contributions
 from ogive.trust.parties import naming, party_sums
@@ -22,9 +30,11 @@ from ogive.trust.servers.analyst import add_answers
 from ogive.trust.servers.clients import upload, upload_sums
 from ogive.trust.servers.costs import decided
 from ogive.trust.servers.layout import Layout
+from ogive.trust.servers.preparation import Preparation
 from ogive.trust.servers.ranges import check_range
-from ogive.trust.servers.server import Exchange, Server
+from ogive.trust.servers.server import Server
 from ogive.trust.servers.settings import SUMS, Collected, Uploads
+from ogive.trust.servers.state import ServerState
 
 _CLIENTS = 1 << 14
 _NUMBERS = 1 << 22
@@ -74,8 +84,24 @@ class ServersOpening:
         collected = servers[0].collected
         run([server.prepare(query) for server in servers])
         answers = [server.answer(query, self._adjacency) for server in servers]
-        values = add_answers(answers, collected, session=servers[0].session, query=query)
+        session = servers[0].session
+        values = add_answers(answers, collected, session=session, query=query, adjacency=self._adjacency)
         return Answer(values, query.totals(pooled, self._adjacency), adding=len(servers))
+
+    def takes(self, query: Query) -> bool:
+        """Whether uploads are verified anew to answer, which must be repeated in the same order by who goes on."""
+        assert isinstance(query, LinearQuery)
+        servers = self._servers.get(query.aggregate)
+        if servers is None:
+            return self._decided(query).verified
+        state, collected = servers[0].state, servers[0].collected
+        assert state is not None
+        return collected.uploads.verified and not np.isin(collected.layout.ends(block_ends(query)), state.ends).all()
+
+    @property
+    def left_out(self) -> int:
+        """How many uploads are not counted, because they did not come to all servers alike or were found false."""
+        return sum(servers[0].left_out for servers in self._servers.values())
 
     def context(self, query: Query) -> bytes:
         """Digest of the parties' sums, the question, and how it is answered; as secret as the data.
@@ -114,6 +140,8 @@ class ServersOpening:
                     session=session,
                     secret=self._key(b"noise" + collected.study, number),
                     random=_bytes_of(self._key(b"coins" + collected.study, number)),
+                    state=ServerState(collected.study, session, number),
+                    clients=_CLIENTS,
                     progress=self._progress,
                 )
                 for number in numbers
@@ -132,24 +160,27 @@ class ServersOpening:
 
     def _messages(self, collected: Collected, session: bytes) -> Iterator[list[bytes]]:
         """What clients upload, batch by batch, a message for each server."""
-        random = _bytes_of(self._key(b"clients" + collected.study))
+        layout, random = collected.layout, _bytes_of(self._key(b"clients" + collected.study))
         if collected.uploads.kind == SUMS:
-            for batch, sums in enumerate(self._aggregates(collected.layout.aggregate)):
-                yield upload_sums(
-                    collected, collected.layout.columns(sums), batch=batch, session=session, random=random
-                )
+            for batch, sums in enumerate(self._aggregates(layout.aggregate)):
+                yield upload_sums(collected, layout.columns(sums), batch=batch, session=session, random=random)
             return
         columns = 1 if collected.tables is None else collected.tables.columns
         size = max(1, min(_CLIENTS, _NUMBERS // columns))
         batch = done = 0
         whole = sum(records.size for records in self._parties)
+        added = np.zeros(layout.counted + layout.groups, np.int64)
         for number, records in enumerate(self._parties):
             with naming(number, len(self._parties)):
-                for some in pieces(records.contributions(collected.layout.aggregate), size):
+                for some in pieces(records.contributions(layout.aggregate), size):
+                    added += layout.added(some)
                     yield upload(collected, some, batch=batch, session=session, random=random)
                     batch += 1
                     done += len(some.cells)
                     self._progress(done, whole)
+        priced = layout.columns(np.stack(self._aggregates(layout.aggregate)).sum(axis=0))
+        if not np.array_equal(added, np.delete(priced, np.arange(layout.counted, layout.cells))):
+            raise DataError("the records changed while they were read; make a table of them that stays as it is")
 
     def _decided(self, query: LinearQuery) -> Uploads:
         """What is uploaded of an aggregate, where that was left open: what costs least by public numbers."""
@@ -166,20 +197,12 @@ class ServersOpening:
         return self._sums[aggregate]
 
 
-def run(exchanges: Sequence[Exchange]) -> None:
+def run(preparations: Sequence[Preparation]) -> None:
     """Let servers exchange messages until all are done: each gets what the others sent it in the last round."""
-    received: list[list[bytes] | None] = [None] * len(exchanges)
-    while True:
-        sent = []
-        for exchange, messages in zip(exchanges, received, strict=True):
-            try:
-                sent.append(next(exchange) if messages is None else exchange.send(messages))
-            except StopIteration:
-                continue
-        if not sent:
-            return
-        assert len(sent) == len(exchanges), "all servers stop in the same round"
+    sent = [preparation.begin() for preparation in preparations]
+    while not all(preparation.done for preparation in preparations):
         received = [[messages[number] for messages in sent if number in messages] for number in range(len(sent))]
+        sent = [preparation.take(messages) for preparation, messages in zip(preparations, received, strict=True)]
 
 
 def pieces(parts: Iterator[Contributions], size: int) -> Iterator[Contributions]:

@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.crypto import field
+from ogive.crypto.commitments import HASH_BYTES
 from ogive.crypto.comparison import KeyBatch, evaluate_sums
 from ogive.crypto.comparison.weighing import evaluate_weighed
-from ogive.crypto.labels import Label, digest
 from ogive.crypto.tables import ShareBatch, ShareShape
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
 from ogive.queries import Int64
+from ogive.trust.servers.names import client_names, part_hashes
 from ogive.trust.servers.settings import Collected
 
+UInt8 = NDArray[np.uint8]
 UInt64 = NDArray[np.uint64]
 
 
@@ -30,6 +32,7 @@ class Parts:
         keys: Comparison keys; None where tables or sums were uploaded.
         tables: Those; None where keys were.
         material: For verifications; None where there are none.
+        others: Hashes of the other servers' parts in their order, shape (n, 32 (servers - 1)).
     """
 
     collected: Collected
@@ -37,34 +40,37 @@ class Parts:
     keys: KeyBatch | None
     tables: ShareBatch | None
     material: ShareBatch | None
+    others: UInt8
 
     @classmethod
-    def read(cls, body: bytes, collected: Collected, server: int) -> Parts:
+    def read(cls, body: bytes, collected: Collected, server: int, session: bytes) -> Parts:
         """Take the body of an upload apart.
 
         Raises:
-            PeerError: it holds anything but what was to be uploaded, for one number of clients.
+            PeerError: it holds anything but what was to be uploaded in this session, for one number of clients.
         """
         reader = Reader(body, "upload")
-        study, servers = collected.study, collected.uploads.servers
+        servers = collected.uploads.servers
 
         def part() -> bytes:
             return reader.take(reader.number(8))
 
-        def shares(shape: ShareShape | None) -> ShareBatch | None:
+        def shares(shape: ShareShape | None, name: str) -> ShareBatch | None:
             if shape is None:
                 return None
+            study = collected.binding(name, session)
             return ShareBatch.from_bytes(part(), shape=shape, study=study, server=server, servers=servers)
 
         keys = None
         if collected.keys is not None:
-            keys = KeyBatch.from_bytes(part(), shape=collected.keys, study=study)
-        found = cls(collected, server, keys, shares(collected.tables), shares(collected.material))
+            keys = KeyBatch.from_bytes(part(), shape=collected.keys, study=collected.binding("keys", session))
+        tables, material = shares(collected.tables, "tables"), shares(collected.material, "material")
+        hashes, width = np.frombuffer(part(), np.uint8), (servers - 1) * HASH_BYTES
         reader.finish()
-        sizes = {len(each) for each in (found.keys, found.tables, found.material) if each is not None}
-        if len(sizes) != 1 or 0 in sizes:
+        sizes = {len(each) for each in (keys, tables, material) if each is not None}
+        if len(sizes) != 1 or 0 in sizes or {hashes.size} != {size * width for size in sizes}:
             raise PeerError("the parts of the upload are of different numbers of clients, or of none")
-        return found
+        return cls(collected, server, keys, tables, material, hashes.reshape(-1, width))
 
     @property
     def clients(self) -> int:
@@ -73,10 +79,12 @@ class Parts:
         assert held is not None
         return len(held)
 
-    def shared_digest(self) -> bytes:
-        """Digest of all that the servers have in common of these uploads."""
-        held = [each.shared_digest() for each in (self.keys, self.tables, self.material) if each is not None]
-        return digest(Label.SERVERS_UPLOAD, *held)
+    def names(self, session: bytes) -> UInt8:
+        """What the clients are called, shape (n, 32)."""
+        pieces = [each for each in (self.keys, self.tables, self.material) if each is not None]
+        own = part_hashes(self.collected, pieces, server=self.server, session=session)
+        hashes = np.split(self.others, self.collected.uploads.servers - 1, axis=1)
+        return client_names(self.collected, [*hashes[: self.server], own, *hashes[self.server :]], session=session)
 
     def sums(self, ends: Int64) -> UInt64:
         """Shares of the records in every block and then of the sums of amounts, over all these clients."""
@@ -97,12 +105,12 @@ class Parts:
         forms, columns = self.tables.weighed(weights)
         return forms, self._folded(columns, ends)
 
-    def only(self, client: int) -> Parts:
-        """The upload of one of the clients."""
-        one = slice(client, client + 1)
-        keys = None if self.keys is None else self.keys[one]
-        tables = None if self.tables is None else self.tables[one]
-        return Parts(self.collected, self.server, keys, tables, None)
+    def only(self, chosen: NDArray[np.intp]) -> Parts:
+        """The uploads of some of the clients."""
+        keys = None if self.keys is None else self.keys[chosen]
+        tables = None if self.tables is None else self.tables[chosen]
+        material = None if self.material is None else self.material[chosen]
+        return Parts(self.collected, self.server, keys, tables, material, self.others[chosen])
 
     def _blocks(self, values: UInt64) -> UInt64:
         """Records in blocks, from how many have a cell beyond each point: the differences, all clients at first."""

@@ -3,46 +3,54 @@
 It takes bytes and gives bytes, in this order:
 
     receive      uploads, any number, until
-    freeze       the set is closed; its digest goes to the other servers, who must have the same set
-    verify       before records are counted in new blocks: four rounds of messages with the other servers
+    freeze       no more are taken; the names of their clients go to the other servers, and
+    agree        the set is formed: the clients that all servers have
+    prepare      before a question is answered: rounds of messages with the other servers, see `preparation`
     answer       its share of the exact answer, plus the whole noise
 
-Noise is a function of the server's secret, the frozen set and the question, so that the same question gets the same
-answer, and another set of clients gets other noise.
+Noise is a function of the server's secret, the set and the question, so that the same question gets the same answer,
+and another set of clients gets other noise. Messages between servers, clients and analyst are taken to come over
+channels that nobody else reads or changes.
+
+Who drives a server stores `state` whenever a call has returned or raised, before anything is sent. One that was stopped
+is made again with its secret, its uploads and its state; without the state it answers nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+import dataclasses
+import logging
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.crypto.labels import Label, digest, number
-from ogive.crypto.sketch import Verifier, rejected
-from ogive.crypto.tables import ShareShape
-from ogive.crypto.tables.batch import Material
+from ogive.crypto.labels import Label, digest
+from ogive.crypto.sketch import most_rejected
 from ogive.crypto.wire import Header, Inbox, Suite
-from ogive.errors import PeerError
+from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency
 from ogive.queries import Int64, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.queries.modular import measure_modulo
 from ogive.trust.servers.clients import CLIENTS, UPLOAD
+from ogive.trust.servers.gathered import Gathered, read_names
+from ogive.trust.servers.material import GatheredMaterial
 from ogive.trust.servers.parts import Parts, added, residues, subtracted
-from ogive.trust.servers.settings import Collected
-from ogive.trust.servers.shelf import Shelf
+from ogive.trust.servers.preparation import Preparation
+from ogive.trust.servers.settings import Collected, question_digest
+from ogive.trust.servers.state import ServerState, Stop
 
-FROZEN, ANSWER = 2, 3
+FROZEN, ANSWER, STATE = 2, 3, 4
 """Kinds of messages."""
 
 ANALYST = 0xFFFFFFFE
 """Receiver of answers."""
 
 UInt64 = NDArray[np.uint64]
-Exchange = Generator[dict[int, bytes], Sequence[bytes], None]
-"""Yields messages by the number of the server that they are for, and is sent those of the others."""
+
+_log = logging.getLogger(__name__)
 
 
 class Server:
@@ -51,11 +59,17 @@ class Server:
     Args:
         collected: What is uploaded; public.
         number: Of this server, from 0.
-        session: 16 bytes, agreed by all servers.
+        session: 16 bytes, agreed by all servers, with a fresh nonce of each in it.
         secret: 32 bytes that nobody else has, kept before the first use: they are the noise.
         random: Where coins for verifications come from.
-        longest: Bytes that one upload may have.
+        state: Where it stands: `ServerState(study, session, number)` when a session begins, what was stored where it
+            goes on. Without one it takes uploads, and answers nothing.
+        clients: How many clients one message may be of: 1 where clients are admitted by their messages.
+        longest: Bytes that one message may have.
         progress: Called with how many uploads were read for one purpose, and how many there are.
+
+    Raises:
+        ParameterError: the state is of another study, session or server.
     """
 
     def __init__(
@@ -66,206 +80,268 @@ class Server:
         session: bytes,
         secret: bytes,
         random: Callable[[int], bytes],
+        state: ServerState | None = None,
+        clients: int = 1,
         longest: int = 1 << 30,
         progress: Callable[[int, int], None] = lambda done, whole: None,
     ) -> None:
+        if state is not None and (state.study, state.session, state.server) != (collected.study, session, number):
+            raise ParameterError("state must be that of this server in this session of this study")
         self.collected = collected
         self.session = session
+        self.random = random
+        self.state = state
         self._number = number
         self._secret = secret
-        self._random = random
+        self._most_clients = clients
         self._longest = longest
-        self._progress = progress
         self._others = [server for server in range(collected.uploads.servers) if server != number]
         self._uploads = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=number, senders=[CLIENTS])
         self._peers = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=number, senders=self._others)
-        self._shelf = Shelf()
-        self._sizes: list[int] = []
-        self._shared: list[bytes] = []
-        self._set: bytes | None = None
-        self._agreed = False
+        self._gathered = Gathered(collected, number, session=session, progress=progress)
+        self._closed = self._agreed = False
         self._sent = 0
-        self._verifier: Verifier | None = None
-        self._dropped: Int64 = np.empty(0, np.int64)
-        self._ends: Int64 | None = None
-        self._sums: UInt64 = np.empty(0, np.uint64)
+        self._whole: tuple[bytes, UInt64] = (b"", np.empty(0, np.uint64))
 
     @property
     def clients(self) -> int:
-        """How many uploads there are, but for those that failed a verification."""
-        return sum(self._sizes) - self._dropped.size
+        """How many clients the set has, but for those that failed a verification."""
+        return self._gathered.clients - self.dropped.size
 
     @property
     def dropped(self) -> Int64:
-        """Numbers of the clients that failed a verification, in the order of their uploads."""
-        return self._dropped
+        """Numbers of the clients of the set that failed a verification."""
+        return np.empty(0, np.int64) if self.state is None else self.state.left_out
+
+    @property
+    def left_out(self) -> int:
+        """How many uploads came to this server and are not counted: not at all servers, or false."""
+        return self._gathered.sent - self.clients
 
     def receive(self, message: bytes) -> None:
         """Take the uploads of some clients.
 
         Raises:
-            PeerError: it is no such message, it came before, or the set is closed; nothing of it is kept.
+            PeerError: it is no such message, it came before, or no more are taken; nothing of it is kept.
         """
-        if self._set is not None:
+        if self._closed:
             raise PeerError("the set of uploads is closed; what comes later belongs to another collection")
         header, body = self._uploads.read(message, kind=UPLOAD, session=self.session, round=0, longest=self._longest)
-        if header.sequence != len(self._sizes):
-            raise PeerError(f"the next upload is number {len(self._sizes)}, and this is number {header.sequence}")
-        parts = Parts.read(body, self.collected, self._number)
+        parts = Parts.read(body, self.collected, self._number, self.session)
+        if parts.clients > self._most_clients:
+            raise PeerError(f"the message is of {parts.clients} clients, and at most {self._most_clients} are allowed")
         self._uploads.mark(header)
-        self._shelf.append(body)
-        self._sizes.append(parts.clients)
-        self._shared.append(parts.shared_digest())
+        self._gathered.append(body, parts)
 
     def freeze(self) -> dict[int, bytes]:
-        """Close the set of uploads; returns what the other servers compare theirs with."""
-        if self._set is None:
-            self._set = digest(Label.SERVERS_SET, self.session, *self._shared)
-        return {other: self._message(FROZEN, other, 0, self._set) for other in self._others}
+        """Take no more uploads; returns the names of their clients, for the other servers."""
+        self._closed = True
+        names = self._gathered.names()
+        return {other: self._message(FROZEN, other, names) for other in self._others}
 
     def agree(self, messages: Sequence[bytes]) -> None:
-        """Compare the set with those of all other servers.
+        """Form the set of the clients that all servers have.
 
         Raises:
-            PeerError: a server has other uploads, or a message is missing or does not belong here.
+            PeerError: a message is missing or does not belong here; nothing changed, so the call may be repeated.
+            ParameterError: the set is not that of the state with which this server goes on, or it was formed before.
         """
-        assert self._set is not None, "freeze the set first"
-        heard = set()
-        for message in messages:
-            header, body = self._peers.read(message, kind=FROZEN, session=self.session, round=0, longest=32)
-            if body != self._set:
-                raise PeerError(f"server {header.sender} has other uploads than server {self._number}")
-            self._peers.mark(header)
-            heard.add(header.sender)
-        missing = set(self._others) - heard
-        if missing:
-            raise PeerError(f"server {min(missing)} has not said which uploads it has")
+        if not self._closed or self._agreed:
+            raise ParameterError("the set is formed once, after the uploads are frozen")
+        bodies = self._bodies(messages, FROZEN)
+        for names in bodies:
+            read_names(names)
+        self._gathered.keep(bodies)
+        found = digest(Label.SERVERS_SET, self.session, self._gathered.set)
+        if self.state is not None:
+            if self.state.frozen and self.state.uploads != found:
+                raise ParameterError("the uploads are not those with which this server began")
+            self.state = dataclasses.replace(self.state, uploads=found)
         self._agreed = True
-        if self.collected.material is not None:
-            self._verifier = Verifier(
-                _Material(self, self.collected.material), session=self.session, uploads=self._set, random=self._random
-            )
+        if self.left_out:
+            _log.warning("server %d leaves %d uploads out, which not all servers have", self._number, self.left_out)
 
-    def prepare(self, query: LinearQuery) -> Exchange:
+    def prepare(self, query: LinearQuery) -> Preparation:
         """Count records in the blocks that a query tells apart, verifying the uploads where these are new.
 
         Raises:
-            PeerError: a message is missing or does not belong here.
-            UnsupportedError: too many clients failed, or uploads hold material for no more verifications.
+            ParameterError: the sets were not compared, or the server has no state.
+            UnsupportedError: it has stopped.
         """
-        assert self._agreed, "compare the sets first"
-        ends = self.collected.layout.ends(block_ends(query))
-        if self._ends is not None:
-            if np.isin(ends, self._ends).all():
-                return
-            ends = np.union1d(ends, self._ends)
-        if self._verifier is not None and self._verifier.left == 1:
-            ends = np.arange(self.collected.layout.cells)  # the last verification covers all that may be asked later
-        if self._verifier is None or not self.collected.points(ends).size:
-            self._sums = self._add_up(parts.sums(ends) for parts in self._parts())
-        else:
-            yield from self._verify(ends, self._verifier)
-        self._ends = ends
+        self.going()
+        return Preparation(self, query)
 
     def answer(self, query: LinearQuery, adjacency: Adjacency) -> bytes:
         """The server's share of the answer to a query that was prepared, with noise.
 
+        Raises:
+            ParameterError: the query was not prepared.
+            UnsupportedError: the server has stopped.
+
         Privacy: with the noise of any one server that tells nobody, the added answers cost the query's price, once
             for a query, however often it is asked.
         """
-        assert self._ends is not None, "prepare the query first"
-        assert self._set is not None
+        state = self.going()
         layout, modulus = self.collected.layout, self.collected.modulus
         ends = layout.ends(block_ends(query))
-        blocks, amounts = self._coarser(ends, modulus), self._sums[self._ends.size :]
+        if not np.isin(ends, state.ends).all():
+            raise ParameterError("prepare the question first: records were not counted in its blocks")
+        sums = self._sums(state)
+        blocks, amounts = _coarser(sums[: state.ends.size], state.ends, ends, modulus), sums[state.ends.size :]
         exact = measure_modulo(query, layout.sums(ends, blocks, amounts, modulus), modulus)
         public = query.digest(np.zeros(query.aggregate.shape, np.int64), adjacency)
-        context = digest(Label.SERVERS_NOISE, self.session, self._set, public)
-        noise = query.noise(DerivedNodes(self._secret, context))
+        noise = query.noise(
+            DerivedNodes(self._secret, digest(Label.SERVERS_NOISE, self.session, state.uploads, public))
+        )
         noisy = added(exact.ravel(), residues(noise.ravel(), modulus), modulus)
-        return self._message(ANSWER, ANALYST, 0, noisy.astype("<u8").tobytes())
+        counted = digest(Label.SERVERS_COUNTED, state.uploads, state.left_out.astype("<i8").tobytes())
+        self.state = dataclasses.replace(state, answered=True)
+        question = question_digest(query, adjacency)
+        return self._message(ANSWER, ANALYST, counted + question + noisy.astype("<u8").tobytes())
 
-    def _verify(self, ends: Int64, verifier: Verifier) -> Exchange:
-        """Verify all uploads for these blocks, and add up those that are good."""
-        check = verifier.check(self.collected.claim(ends))
-        found: list[UInt64] = []
+    # what a `Preparation` does with its server
 
-        def project(weights: UInt64) -> UInt64:
-            forms = []
-            for parts in self._parts():
-                some, sums = parts.weighed(ends, weights)
-                forms.append(some)
-                found.append(sums)
-            return np.concatenate(forms, axis=1)
+    def going(self) -> ServerState:
+        """The state, of a server that can go on.
 
-        received = yield check.commit()
-        received = yield check.open(received)
-        received = yield check.masks(received, project)
-        received = yield check.results(received)
-        accepted = check.accepted(received)
-        accepted[self._dropped] = False
-        self._dropped = rejected(accepted)
-        self._sums = self._add_up(iter(found))
-        if self._dropped.size:
-            modulus = self.collected.modulus
-            left_out = self._add_up(self._only(client).sums(ends) for client in self._dropped.tolist())
-            self._sums = subtracted(self._sums, left_out, modulus)
+        Raises:
+            ParameterError: there is none, or the set is not known.
+            UnsupportedError: the server has stopped.
+        """
+        if self.state is None:
+            raise ParameterError(
+                "this server was given no state, so it does not know what it did; give it the stored one"
+            )
+        if not self._agreed:
+            raise ParameterError("compare the sets first")
+        if self.state.stopped is Stop.MANY:
+            most = most_rejected(self._gathered.clients, tolerated=self.collected.uploads.tolerated)
+            raise UnsupportedError(
+                f"{self.dropped.size} of {self._gathered.clients} clients failed the verification of their uploads, "
+                f"more than the {most} that may; find out why, nothing is answered any more"
+            )
+        if self.state.stopped is Stop.LATE:
+            raise UnsupportedError(
+                "an upload was found false after a question had been answered; without it another answer would show "
+                "what it added, so nothing is answered any more"
+            )
+        return self.state
 
-    def _parts(self) -> Iterator[Parts]:
-        done = 0
-        for body, size in zip(self._shelf, self._sizes, strict=True):
-            yield Parts.read(body, self.collected, self._number)
-            done += size
-            self._progress(done, sum(self._sizes))
+    def say(self, state: ServerState) -> dict[int, bytes]:
+        """A state, for the other servers."""
+        return {other: self._message(STATE, other, state.to_bytes()) for other in self._others}
 
-    def _only(self, client: int) -> Parts:
-        """The upload of one client."""
-        starts = np.cumsum([0, *self._sizes])
-        place = int(np.searchsorted(starts, client, side="right")) - 1
-        parts = Parts.read(self._shelf[place], self.collected, self._number)
-        return parts.only(client - int(starts[place]))
+    def hear(self, messages: Sequence[bytes]) -> list[ServerState]:
+        """The states of all other servers.
 
-    def _add_up(self, sums: Iterator[UInt64]) -> UInt64:
-        total = next(sums)
-        for more in sums:
-            total = added(total, more, self.collected.modulus)
+        Raises:
+            PeerError: one is missing, or of other uploads.
+        """
+        own = self.going()
+        states = [ServerState.from_bytes(body) for body in self._bodies(messages, STATE)]
+        for other, state in zip(self._others, states, strict=True):
+            if (state.server, state.study, state.session) != (other, own.study, own.session):
+                raise PeerError(f"the state of server {other} is that of another server, study or session")
+            if state.uploads != own.uploads:
+                raise PeerError(f"server {other} has other uploads than server {self._number}")
+            known = (
+                ("cells", state.ends, self.collected.layout.cells),
+                ("clients", state.left_out, self._gathered.clients),
+            )
+            for name, places, stop in known:
+                if places.size and places[-1] >= stop:
+                    raise PeerError(f"the state of server {other} tells of {name} that there are not")
+        return states
+
+    def adopt(self, states: Sequence[ServerState]) -> None:
+        """Remember what any server remembers.
+
+        Raises:
+            UnsupportedError: one has stopped, or they left out others after something was answered.
+        """
+        own = self.going()
+        left_out = np.unique(np.concatenate([each.left_out for each in states]))
+        answered = any(each.answered for each in states)
+        late = answered and any(each.left_out.size < left_out.size for each in states)
+        stopped = max([each.stopped for each in states] + [Stop.LATE if late else Stop.NO])
+        used = max(each.used for each in states)
+        self.state = dataclasses.replace(own, used=used, left_out=left_out, answered=answered, stopped=Stop(stopped))
+        self.going()
+
+    def leave_out(self, failed: Int64) -> None:
+        """Remember who failed a verification.
+
+        Raises:
+            UnsupportedError: too many did, or one did after something was answered.
+        """
+        own = self.going()
+        left_out = np.union1d(own.left_out, failed)
+        late = own.answered and left_out.size > own.left_out.size
+        many = left_out.size > most_rejected(self._gathered.clients, tolerated=self.collected.uploads.tolerated)
+        stopped = Stop.MANY if many else Stop.LATE if late else Stop.NO
+        self.state = dataclasses.replace(own, left_out=left_out, stopped=stopped)
+        if failed.size:
+            _log.warning("server %d found false uploads of clients %s", self._number, failed.tolist())
+        self.going()
+
+    def count(self, ends: Int64) -> None:
+        """Count records in blocks."""
+        self.state = dataclasses.replace(self.going(), ends=ends)
+        self._everybody(ends)
+
+    def material(self) -> GatheredMaterial:
+        """Shares of the material of all clients of the set."""
+        return GatheredMaterial(self.collected, self._number, self._gathered)
+
+    def project(self, ends: Int64, weights: UInt64) -> UInt64:
+        """Shares of linear forms of each client's columns, shape (forms, n); their sums are kept for `count`."""
+        forms = np.empty((len(weights), self._gathered.clients), np.uint64)
+        total = self._nothing(ends)
+        for parts, numbers in self._gathered:
+            forms[:, numbers], sums = parts.weighed(ends, weights)
+            total = added(total, sums, self.collected.modulus)
+        self._whole = ends.tobytes(), total
+        return forms
+
+    def _sums(self, state: ServerState) -> UInt64:
+        """Shares of the records in all blocks, and of the sums of amounts, of who is not left out."""
+        total = self._everybody(state.ends)
+        for client in state.left_out.tolist():
+            total = subtracted(total, self._gathered.one(client).sums(state.ends), self.collected.modulus)
         return total
 
-    def _coarser(self, ends: Int64, modulus: int) -> UInt64:
-        """Shares of the records in blocks that are made of whole blocks counted before."""
-        assert self._ends is not None
-        below = self._sums[: self._ends.size].astype(object).cumsum()[np.searchsorted(self._ends, ends)]
-        steps = np.diff(below, prepend=0)
-        return np.array(steps % modulus, dtype=np.uint64)
+    def _everybody(self, ends: Int64) -> UInt64:
+        """The same of all clients of the set."""
+        if self._whole[0] != ends.tobytes():
+            total = self._nothing(ends)
+            for parts, _ in self._gathered:
+                total = added(total, parts.sums(ends), self.collected.modulus)
+            self._whole = ends.tobytes(), total
+        return self._whole[1]
 
-    def _message(self, kind: int, receiver: int, round: int, body: bytes) -> bytes:
+    def _nothing(self, ends: Int64) -> UInt64:
+        return np.zeros(ends.size + self.collected.layout.groups, np.uint64)
+
+    def _bodies(self, messages: Sequence[bytes], kind: int) -> list[bytes]:
+        """The bodies of one message of every other server, in their order."""
+        found: dict[int, bytes] = {}
+        for message in messages:
+            header, body = self._peers.read(message, kind=kind, session=self.session, round=0, longest=self._longest)
+            if header.sender in found:
+                raise PeerError(f"server {header.sender} sent two messages of one round")
+            found[header.sender] = body
+        missing = [server for server in self._others if server not in found]
+        if missing:
+            raise PeerError(f"there is no message of server {missing[0]}")
+        return [found[server] for server in self._others]
+
+    def _message(self, kind: int, receiver: int, body: bytes) -> bytes:
         self._sent += 1
-        header = Header(
-            Suite.SERVERS, kind, self.collected.study, self.session, self._number, receiver, round, self._sent
-        )
+        header = Header(Suite.SERVERS, kind, self.collected.study, self.session, self._number, receiver, 0, self._sent)
         return header.message(body)
 
 
-class _Material:
-    """Shares of the material of all uploads, read from the shelf when it is needed."""
-
-    def __init__(self, server: Server, shape: ShareShape) -> None:
-        self._server = server
-        self.shape = shape
-        self.study = server.collected.study
-        self.server = server._number
-        self.servers = server.collected.uploads.servers
-
-    def __len__(self) -> int:
-        return sum(self._server._sizes)
-
-    def shared_digest(self) -> bytes:
-        """Of what all servers know of the uploads: how many there are."""
-        return digest(Label.SHARE_BATCH, number(len(self)))
-
-    def material(self, verification: int) -> Material:
-        """Of all clients, in the order of their uploads."""
-        pieces = [
-            parts.material.material(verification) for parts in self._server._parts() if parts.material is not None
-        ]
-        return Material(*(np.concatenate(each, axis=1) for each in zip(*pieces, strict=True)))
+def _coarser(counted: UInt64, fine: Int64, ends: Int64, modulus: int) -> UInt64:
+    """Shares of the records in blocks that are made of whole blocks which end at `fine`."""
+    below = counted.astype(object).cumsum()[np.searchsorted(fine, ends)]
+    return np.array(np.diff(below, prepend=0) % modulus, dtype=np.uint64)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from ogive.crypto.comparison import KeyShape
 from ogive.crypto.field import P
-from ogive.crypto.labels import Label, digest
-from ogive.crypto.sketch import AmountClaim, CellClaim, Claim, StepClaim
+from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.sketch import DEFAULT_TOLERATED, AmountClaim, CellClaim, Claim, StepClaim
 from ogive.crypto.tables import ShareShape
-from ogive.queries import Int64
+from ogive.privacy import Adjacency
+from ogive.queries import Int64, LinearQuery
+from ogive.queries.blocks import block_ends
 from ogive.trust.servers.layout import Layout
 
 AUTO, KEYS, TABLES, SUMS = "auto", "keys", "tables", "sums"
@@ -28,12 +31,14 @@ class Uploads:
         kind: "keys", "tables" or "sums"; "auto" until the aggregate is known.
         verified: Whether servers check that every upload is that of one record.
         verifications: How often they can, at more and more points, where keys are uploaded.
+        tolerated: Share of the clients that may fail before the study stops.
     """
 
     servers: int
     kind: str
     verified: bool
     verifications: int
+    tolerated: float = DEFAULT_TOLERATED
 
 
 @dataclass(frozen=True)
@@ -87,16 +92,21 @@ class Collected:
         """
         if not self.uploads.verified:
             return None
+        if self.uploads.kind == KEYS:
+            return ShareShape(0, StepClaim.squares, StepClaim.products, self.uploads.verifications)
         claim = self.claim(np.arange(self.layout.cells))
-        often = self.uploads.verifications if self.uploads.kind == KEYS else 1
-        return ShareShape(0, claim.squares, claim.products, often)
+        return ShareShape(0, claim.squares, claim.products, 1)
 
     def points(self, ends: Int64) -> Int64:
         """Where keys are evaluated to count records in blocks: at the last cell of every block but the last."""
         return ends[:-1]
 
+    def checks(self, ends: Int64) -> bool:
+        """Whether anything has to be verified to count in these blocks; keys at no point only say how many they are."""
+        return self.uploads.verified and (self.uploads.kind != KEYS or self.points(ends).size > 0)
+
     def claim(self, ends: Int64) -> Claim:
-        """What is verified before records in these blocks are counted."""
+        """What is verified before records in these blocks are counted, where anything has to be."""
         layout = self.layout
         if self.uploads.kind == KEYS:
             return StepClaim(self.points(ends))
@@ -109,14 +119,26 @@ class Collected:
         """Shares add up modulo this."""
         return P if self.keys is None else self.keys.modulus
 
-    @property
+    @cached_property
     def study(self) -> bytes:
-        """Digest that binds every upload to this aggregate, these servers and this kind of upload; 32 bytes."""
+        """Digest of what is agreed beforehand: the aggregate, the servers, what is uploaded and checked; 32 bytes."""
         public: dict[str, Any] = {
             "aggregate": self.layout.aggregate.to_dict(),
             "servers": self.uploads.servers,
             "upload": self.uploads.kind,
             "verified": self.uploads.verified,
             "verifications": self.uploads.verifications,
+            "tolerated": self.uploads.tolerated,
         }
         return digest(Label.SERVERS_STUDY, json.dumps(public, sort_keys=True).encode())
+
+    def binding(self, part: str, session: bytes) -> bytes:
+        """Digest that binds one part of an upload to the study and the session, and gives it AES keys of its own."""
+        return digest(Label.SERVERS_BINDING, self.study, session, part.encode())
+
+
+def question_digest(query: LinearQuery, adjacency: Adjacency) -> bytes:
+    """Digest of a question with the points at which it is opened; 32 bytes."""
+    nothing = np.zeros(query.aggregate.shape, np.int64)
+    cells, answers = block_ends(query).astype("<i8").tobytes(), query.measure(nothing).size
+    return digest(Label.SERVERS_QUESTION, query.digest(nothing, adjacency), cells, number(answers))

@@ -1,0 +1,125 @@
+"""What one server was sent, and which of it is in the set: the clients whose names all servers have.
+
+The clients of the set are numbered by their names in increasing order, the same at every server, in whatever order and
+messages their uploads came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.crypto.commitments import HASH_BYTES
+from ogive.errors import PeerError
+from ogive.queries import Int64
+from ogive.trust.servers.names import sortable
+from ogive.trust.servers.parts import Parts
+from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.shelf import Shelf
+
+Names = NDArray[np.bytes_]
+
+
+class Gathered:
+    """The uploads that a server was sent.
+
+    Args:
+        collected: What is uploaded.
+        server: Who was sent them.
+        session: 16 bytes.
+        progress: Called with how many uploads were read for one purpose, and how many there are.
+    """
+
+    def __init__(
+        self, collected: Collected, server: int, *, session: bytes, progress: Callable[[int, int], None]
+    ) -> None:
+        self._collected = collected
+        self._server = server
+        self._session = session
+        self._progress = progress
+        self._shelf = Shelf()
+        self._starts = [0]
+        self._names: list[Names] = []
+        self._distinct: Names | None = None
+        self._places: Int64 = np.empty(0, np.int64)  # of the clients of the set, in the order of arrival
+        self._numbers: Int64 = np.empty(0, np.int64)  # in the set, by the order of arrival; -1 for who is not in it
+        self.set = b""
+        """Names of the clients of the set, once it is known."""
+
+    @property
+    def sent(self) -> int:
+        """How many uploads came."""
+        return self._starts[-1]
+
+    @property
+    def clients(self) -> int:
+        """How many clients the set has."""
+        return self._places.size
+
+    def append(self, body: bytes, parts: Parts) -> None:
+        """Keep the uploads of one more message."""
+        self._shelf.append(body)
+        self._starts.append(self.sent + parts.clients)
+        self._names.append(sortable(parts.names(self._session)))
+
+    def names(self) -> bytes:
+        """Names of all clients that this server has, increasing; whoever came twice is named once."""
+        return self._first()[0].tobytes()
+
+    def keep(self, lists: Sequence[bytes]) -> None:
+        """Form the set of the clients that all others have too.
+
+        Args:
+            lists: Of the other servers, as `names` gives them and `read_names` checked them.
+        """
+        own, first = self._first()
+        common = own
+        for names in lists:
+            common = np.intersect1d(common, read_names(names), assume_unique=True)
+        self._places = first[np.searchsorted(own, common)]
+        self._numbers = np.full(self.sent, -1)
+        self._numbers[self._places] = np.arange(common.size)
+        self.set = common.tobytes()
+        self._names = []
+
+    def __iter__(self) -> Iterator[tuple[Parts, Int64]]:
+        """The uploads of the clients of the set, some at a time, and the clients' numbers."""
+        for place, body in enumerate(self._shelf):
+            start, stop = self._starts[place : place + 2]
+            numbers = self._numbers[start:stop]
+            held = np.flatnonzero(numbers >= 0)
+            if held.size:
+                parts = self._read(body)
+                yield (parts, numbers) if held.size == numbers.size else (parts.only(held), numbers[held])
+            self._progress(stop, self.sent)
+
+    def one(self, client: int) -> Parts:
+        """The upload of one client of the set."""
+        place = int(self._places[client])
+        message = int(np.searchsorted(self._starts, place, side="right")) - 1
+        return self._read(self._shelf[message]).only(np.array([place - self._starts[message]]))
+
+    def _read(self, body: bytes) -> Parts:
+        return Parts.read(body, self._collected, self._server, self._session)
+
+    def _first(self) -> tuple[Names, Int64]:
+        """Different names, increasing, and where each came first."""
+        if not self._names:
+            return np.empty(0, f"S{HASH_BYTES}"), np.empty(0, np.int64)
+        return np.unique(np.concatenate(self._names), return_index=True)
+
+
+def read_names(data: bytes) -> Names:
+    """A list of names that another server sent.
+
+    Raises:
+        PeerError: it is no list of different names in increasing order.
+    """
+    if len(data) % HASH_BYTES:
+        raise PeerError("a list of clients is no whole number of names")
+    names = np.frombuffer(data, f"S{HASH_BYTES}")
+    if names.size and not (names[:-1] < names[1:]).all():
+        raise PeerError("a list of clients is not in increasing order")
+    return names

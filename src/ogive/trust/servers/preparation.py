@@ -1,0 +1,122 @@
+"""How servers come to count the same clients in the same blocks, as one of them sees it.
+
+    states    every server says where it stands; if all have counted the same, that is enough, they are done
+    check     else four rounds, in which they verify the uploads for all blocks so far and the new ones
+    states    again, so that nobody answers before all found the same
+
+The number of a check is the largest that any server remembers: material that one of them used is never used again, even
+if the others were stopped before they knew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ogive.crypto.sketch import Verifier
+from ogive.queries import Int64, LinearQuery
+from ogive.queries.blocks import block_ends
+
+if TYPE_CHECKING:
+    from ogive.trust.servers.server import Server
+
+Messages = dict[int, bytes]
+
+
+class Preparation:
+    """One server's part in getting ready for a question; made by `Server.prepare`.
+
+    Call `begin` once, and `take` with what the other servers sent in the round before, until `done`. Both return
+    messages by the number of the server that they are for. Before any of them is sent, the server's `state` must be
+    stored. If one server begins anew, all do.
+
+    Raises, in `take`:
+        PeerError: a message is missing, malformed, or belongs elsewhere; nothing changed, so the call may be repeated.
+        UnsupportedError: too many clients failed, or one did after something was answered, or uploads hold material
+            for no more verifications. In the first two cases the server has stopped, and its `state` says so.
+    """
+
+    def __init__(self, server: Server, query: LinearQuery) -> None:
+        self._server = server
+        self._wanted = server.collected.layout.ends(block_ends(query))
+        self._turn: Callable[[Sequence[bytes]], Messages] | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether the question can be answered."""
+        return self._turn is None
+
+    def begin(self) -> Messages:
+        """Say where this server stands."""
+        return self._stand()
+
+    def take(self, messages: Sequence[bytes]) -> Messages:
+        """Go on with what all the others sent; returns nothing when done."""
+        assert self._turn is not None, "begin, and take until done"
+        return self._turn(messages)
+
+    def _stand(self) -> Messages:
+        self._said = self._server.going()
+        self._turn = self._compare
+        return self._server.say(self._said)
+
+    def _compare(self, messages: Sequence[bytes]) -> Messages:
+        """See where the others stand, and what is left to do."""
+        server = self._server
+        states = [*server.hear(messages), self._said]
+        server.adopt(states)
+        counted = [each.ends for each in states]
+        ends = np.unique(np.concatenate([self._wanted, *counted]))
+        same = all(np.array_equal(each, ends) for each in counted)
+        if same and len({each.left_out.tobytes() for each in states}) == 1:
+            self._turn = None
+            return {}
+        if not same:
+            if server.clients and server.collected.checks(ends):
+                return self._verify(ends)
+            server.count(ends)
+        return self._stand()
+
+    def _verify(self, ends: Int64) -> Messages:
+        server, state = self._server, self._server.going()
+        shares = server.material()
+        if state.used + 1 == shares.shape.verifications:
+            ends = np.arange(server.collected.layout.cells)  # the last one covers all that may be asked later
+        before = state.ends
+        verifier = Verifier(
+            shares,
+            session=server.session,
+            uploads=state.uploads,
+            used=state.used,
+            verified=server.collected.claim(before) if server.collected.checks(before) and before.size else None,
+            random=server.random,
+        )
+        self._check = verifier.check(server.collected.claim(ends))
+        self._ends = ends
+        server.state = dataclasses.replace(state, used=verifier.used)
+        self._turn = self._open
+        return self._check.commit()
+
+    def _open(self, messages: Sequence[bytes]) -> Messages:
+        sent = self._check.open(messages)
+        self._turn = self._mask
+        return sent
+
+    def _mask(self, messages: Sequence[bytes]) -> Messages:
+        sent = self._check.masks(messages, lambda weights: self._server.project(self._ends, weights))
+        self._turn = self._result
+        return sent
+
+    def _result(self, messages: Sequence[bytes]) -> Messages:
+        sent = self._check.results(messages)
+        self._turn = self._accept
+        return sent
+
+    def _accept(self, messages: Sequence[bytes]) -> Messages:
+        accepted = self._check.accepted(messages)
+        self._server.leave_out(np.flatnonzero(~accepted))
+        self._server.count(self._ends)
+        return self._stand()
