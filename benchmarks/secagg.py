@@ -52,7 +52,7 @@ class Work:
         confirmed = neighbours is None
         least = least_threshold(parties, colluding=0, confirmed=confirmed) if threshold is None else threshold
         settings = AggregationSettings(
-            bytes(32), tuple(public[1:]), public[0], bins, least,
+            bytes(32), bytes(32), tuple(public[1:]), public[0], bins, least,
             dropouts=leaving, confirmed=confirmed, neighbours=neighbours,
         )  # fmt: skip
         vectors = np.random.default_rng(SEED).integers(0, 2**64, size=(parties, bins), dtype=np.uint64)
@@ -63,19 +63,21 @@ class Work:
             number: self._timed(
                 number,
                 lambda number=number: AggregationParty(
-                    settings, number=number, key=keys[number], first=lambda token: True
+                    settings, number=number, key=keys[number], note=lambda token, value: None
                 ),
             )
             for number in range(1, parties + 1)
         }
-        inbox = dict.fromkeys(members, b"")
+        asked = tuple(members)
         gone = set(range(parties - leaving + 1, parties + 1))
         for step in Round:
             if step is Round.CONFIRM and not confirmed:
                 continue
-            for number, data in inbox.items():
+            for number in asked:
                 if step >= Round.INPUT and number in gone:
                     continue
+                # made by the server one by one, and signed
+                data = b"" if step is Round.KEYS else self._timed(0, lambda number=number: server.message(number))
                 party, vector = members[number], vectors[number - 1]
                 calls: dict[Round, Callable[[], bytes]] = {
                     Round.KEYS: party.advertise,
@@ -87,7 +89,7 @@ class Work:
                 answer = self._timed(number, calls[step])
                 self.sent[number] += len(answer)
                 self._timed(0, lambda answer=answer: server.receive(answer))
-            inbox = self._timed(0, server.close_round)
+            asked = self._timed(0, server.close_round)
         staying = [number - 1 for number in members if number not in gone]
         assert np.array_equal(server.sum(), vectors[staying].sum(axis=0, dtype=np.uint64)), "the sum is right"
 

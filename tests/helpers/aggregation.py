@@ -14,6 +14,7 @@ from ogive.crypto.aggregation import (
 )
 
 STUDY = b"a study of many parties, 32 bytes"[:32]
+RELEASE = b"one release of many sums, 32 bytes"[:32]
 
 
 def enrolment(number: int) -> Ed25519PrivateKey:
@@ -30,19 +31,19 @@ def settings(parties: int, *, length: int = 3, threshold: int | None = None, **m
         chosen = {"colluding": more.get("colluding", 0), "confirmed": more.get("confirmed", True)}
         threshold = least_threshold(parties, **chosen)
     keys = tuple(public(number) for number in range(1, parties + 1))
-    return AggregationSettings(STUDY, keys, public(0), length, threshold, **more)
+    return AggregationSettings(STUDY, more.pop("release", RELEASE), keys, public(0), length, threshold, **more)
 
 
-class Once:
-    """What a party noted for good; survives it."""
+class Notes:
+    """What a party noted for good; survives it and its sessions."""
 
     def __init__(self):
-        self.tokens = set()
+        self.values = {}
 
-    def __call__(self, token: bytes) -> bool:
-        new = token not in self.tokens
-        self.tokens.add(token)
-        return new
+    def __call__(self, token: bytes, value: bytes) -> bytes | None:
+        earlier = self.values.get(token)
+        self.values.setdefault(token, value)
+        return earlier
 
 
 class Session:
@@ -53,22 +54,22 @@ class Session:
         vectors: One a party, in order.
         leaving: Party -> the first round in which it does not answer.
         declared: One tuple of totals a party.
+        notes: Of each party by number, from an earlier session; empty ones by default.
     """
 
-    def __init__(self, agreed, vectors, *, leaving=None, declared=None, randoms=None):
+    def __init__(self, agreed, vectors, *, leaving=None, declared=None, randoms=None, notes=None):
         self.settings = agreed
         self.vectors = [np.asarray(vector, np.uint64) for vector in vectors]
         self.leaving = dict(leaving or {})
         self.server = AggregationServer(agreed, key=enrolment(0))
-        self.once = {}
+        self.notes = notes or {number: Notes() for number in range(1, len(agreed.parties) + 1)}
         self.parties = {}
         for number in range(1, len(agreed.parties) + 1):
-            self.once[number] = Once()
             self.parties[number] = AggregationParty(
                 agreed,
                 number=number,
                 key=enrolment(number),
-                first=self.once[number],
+                note=self.notes[number],
                 declared=() if declared is None else declared[number - 1],
                 **({} if randoms is None else {"random": randoms[number - 1]}),
             )
@@ -98,7 +99,7 @@ class Session:
         return {number: self.answer(number, self.inbox[number]) for number in self.present()}
 
     def close(self) -> None:
-        self.inbox = self.server.close_round()
+        self.inbox = {number: self.server.message(number) for number in self.server.close_round()}
         after = self.rounds.index(self.round) + 1
         if after < len(self.rounds):
             self.round = self.rounds[after]
@@ -133,14 +134,14 @@ def stored(party: AggregationParty, *, forgetful: bool = False) -> AggregationPa
     made = copy.copy(party)
     made._mailbox = _mailbox(party)
     if forgetful:
-        made._first = lambda token: True
+        made._note = lambda token, value: None
     return made
 
 
 def stored_server(server: AggregationServer) -> AggregationServer:
     """A server that may be spoilt without harm to the one it is made of."""
     made = copy.copy(server)
-    for name in ("_received", "_keys", "_totals", "_masked"):
+    for name in ("_received", "_before", "_keys", "_totals", "_masked"):
         setattr(made, name, copy.copy(getattr(server, name)))
     made._mailbox = _mailbox(server)
     return made

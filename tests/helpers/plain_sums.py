@@ -8,9 +8,9 @@ from ogive.crypto.aggregation import Round
 class PlainSession:
     """Takes and gives what `ogive.trust.secagg.session.Session` does, and adds up in the open."""
 
-    def __init__(self, settings, enrolment, vectors, *, declared, leaving):
-        self.included = tuple(number for number in vectors if leaving.get(number, 9) > Round.INPUT)
-        self.sum = np.sum([vectors[number] for number in self.included], axis=0, dtype=np.uint64)
+    def __init__(self, settings, enrolment, vector, *, declared, leaving, notes):
+        self.included = tuple(number for number in declared if leaving.get(number, 9) > Round.INPUT)
+        self.sum = np.sum([vector(number) for number in self.included], axis=0, dtype=np.uint64)
         opened = [declared[number] for number in self.included] if settings.totals else []
         self.totals = tuple(map(sum, zip(*opened, strict=True)))
 

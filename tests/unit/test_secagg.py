@@ -36,7 +36,7 @@ def parties(sizes=(300, 200, 500), seed=1):
 
 
 def opening(tables=None, seed=1, **options):
-    return SecAgg(tables or parties(), **options).open(Adjacency.REPLACE, source=SOURCE(seed))
+    return SecAgg(tables or parties(), **{"colluding": 0} | options).open(Adjacency.REPLACE, source=SOURCE(seed))
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_narrow_gaussian_noise_of_the_sum_has_the_variance_that_is_stated(plain_
 @pytest.mark.parametrize("step", ["keys", "shares", "input", "confirm", "unmask"])
 def test_a_party_may_leave_at_every_step_and_counts_if_its_vector_came(step):
     tables = parties()
-    trust = SecAgg(tables, dropouts=1, leaving={2: step})
+    trust = SecAgg(tables, colluding=0, dropouts=1, leaving={2: step})
     assert trust.honest == 2
     answer = trust.open(Adjacency.REPLACE, source=SOURCE(1)).answer(QUERY)
     counted = step in ("confirm", "unmask")
@@ -112,7 +112,7 @@ def test_a_party_may_leave_at_every_step_and_counts_if_its_vector_came(step):
     ],
 )
 def test_if_more_leave_than_was_counted_on_there_is_no_sum(leaving, words):
-    trust = SecAgg(parties(), leaving=leaving)
+    trust = SecAgg(parties(), colluding=0, leaving=leaving)
     with pytest.raises(PeerError, match=words):
         ogive.release(WISH, trust=trust, privacy=PureDP(1))
 
@@ -155,6 +155,62 @@ def test_who_is_in_the_sum_is_settled_before_anything_is_paid_or_opened():
         done = ogive.release(WISH, trust=SecAgg(tables, dropouts=1), **terms)
         assert done.total == 1000
         assert account.remaining == PureDP(1)
+
+
+def test_parties_themselves_refuse_a_second_sum_of_a_release_without_one_of_them():
+    started = opening(parties((300, 200, 500, 100)), colluding=1, dropouts=1)
+    assert started.answer(QUERY).totals == (1100,)
+    # as a server would that forgets, on purpose, who was in the first sum
+    started._included, started._leaving = None, {2: Round.INPUT}
+    with pytest.raises(
+        PeerError, match="the list of who is in the sum is not that of an earlier sum of the same release"
+    ):
+        started.answer(QUERY)
+    started._included, started._leaving = None, {}
+    assert started.answer(QUERY).totals == (1100,)
+
+
+def test_the_digest_of_the_study_tells_whatever_is_public_and_the_release_apart():
+    strategy = design_path(BINS, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
+    other = design_path(BINS, privacy=PureDP(2), adjacency=Adjacency.REPLACE)
+    binnings = [
+        ogive.Ecdf(column, bounds, bins=BINS, **more).binning()
+        for column, bounds, more in (
+            ("x", (0, 100), {}), ("age", (0, 100), {}), ("x", (0, 101), {}), ("x", (0, 100), {"missing": "low"}),
+        )
+    ]  # fmt: skip
+    queries = [CurveQuery(each, strategy) for each in binnings]
+    queries += [CurveQuery(binnings[0], strategy, points) for points in ((), (3,), (3, 4))]
+    queries.append(CurveQuery(binnings[0], other))
+    first, second = opening(), opening(seed=2)
+    digests = [each._study(query) for each in (first, second) for query in queries]
+    digests.append(SecAgg(parties()).resume(Adjacency.ADD_OR_REMOVE, secret=first.secret)._study(queries[0]))
+    assert len(set(digests)) == 2 * len(queries) + 1
+    again = SecAgg(parties((5, 6, 7))).resume(Adjacency.REPLACE, secret=first.secret)
+    assert again._study(queries[0]) == digests[0], "and holds nothing that is secret"
+
+
+@pytest.mark.parametrize(("sites", "epsilon"), [(2, "0.1"), (3, "0.1"), (5, "0.1"), (2, 1), (3, 1)])
+def test_a_site_that_reads_the_release_loses_others_no_more_than_is_stated(sites, epsilon):
+    """Exactly: it takes away its own share, and what is left hides a record that moves from one bin to another."""
+    law = DiscreteLaplace(2 / PureDP(epsilon).epsilon)
+    reach = 40 * int(law.scale + 1)
+
+    def loss(colluding):
+        share = np.exp(
+            share_of(law, AggregationTerms(sites, colluding).honest).log_probability(np.arange(-reach, reach + 1))
+        )
+        seen = share
+        for _ in range(sites - 2):
+            seen = np.convolve(seen, share)
+        middle = len(seen) // 2
+        near = seen[middle - reach // 4 : middle + reach // 4 + 1]
+        return 2 * np.abs(np.diff(np.log(near))).max()
+
+    stated = float(PureDP(epsilon).epsilon)
+    assert AggregationTerms(sites) == AggregationTerms(sites, 1) == SecAgg(parties((3,) * sites)).terms
+    assert loss(1) == pytest.approx(stated, rel=1e-6)
+    assert loss(0) > 1.6 * stated, "the control: what counting on nobody would give away"
 
 
 def test_points_of_one_measurement_share_its_noise_and_are_sums_of_their_own(tmp_path):
@@ -234,12 +290,24 @@ def test_noise_stays_below_its_bound_but_for_a_chance_of_2_to_the_minus_40(law, 
 
 
 @pytest.mark.parametrize(
-    ("terms", "threshold"), [((5,), 3), ((5, 2), 4), ((5, 0, 2), 3), ((5, 0, 3), 2), ((3, 1, 1), 2), ((4, 0, 0, 4), 4)]
+    ("terms", "threshold"),
+    [
+        ((5,), 4),
+        ((5, 0), 3),
+        ((5, 2), 4),
+        ((5, 0, 2), 3),
+        ((5, 0, 3), 2),
+        ((2,), 2),
+        ((3, 1, 1), 2),
+        ((4, 0, 0, 4), 4),
+    ],
 )
 def test_as_few_open_the_sum_as_are_safe_and_no_more_than_will_stay(terms, threshold):
     agreed = AggregationTerms(*terms)
     keys = [bytes([number]) * 32 for number in range(6)]
-    found = agreed.settings(study=bytes(32), parties=keys[: terms[0]], server=keys[5], length=1, totals=0)
+    found = agreed.settings(
+        study=bytes(32), release=bytes(32), parties=keys[: terms[0]], server=keys[5], length=1, totals=0
+    )
     assert found.threshold == threshold
     assert found.confirmed == (2 * threshold > terms[0] + agreed.colluding)
 
@@ -249,7 +317,9 @@ def test_more_than_500_parties_share_masks_with_some_others_only():
     found = {}
     for parties in (500, 600):
         terms = AggregationTerms(parties, colluding=20, dropouts=20)
-        found[parties] = terms.settings(study=bytes(32), parties=keys[:parties], server=keys[600], length=1, totals=0)
+        found[parties] = terms.settings(
+            study=bytes(32), release=bytes(32), parties=keys[:parties], server=keys[600], length=1, totals=0
+        )
         assert ("The server follows the protocol" in terms.assumption()) == (parties == 600)
     assert (found[500].neighbours, found[500].confirmed) == (None, True)
     assert found[600].neighbours < 60
@@ -272,12 +342,12 @@ def test_so_much_noise_that_a_sum_might_wrap_is_refused():
 
 def test_the_same_secret_gives_the_same_answer_and_another_party_another_context():
     tables = parties()
-    first = opening(tables)
+    first = opening(tables, colluding=1)
     again = SecAgg(tables).resume(Adjacency.REPLACE, secret=first.secret)
     assert np.array_equal(first.answer(QUERY).values, again.answer(QUERY).values)
     assert first.context(QUERY) == again.context(QUERY)
     moved = [tables[1], tables[0], tables[2]]
-    fewer = SecAgg(tables, colluding=1).resume(Adjacency.REPLACE, secret=first.secret)
+    fewer = SecAgg(tables, colluding=2).resume(Adjacency.REPLACE, secret=first.secret)
     for other in (SecAgg(moved).resume(Adjacency.REPLACE, secret=first.secret), fewer):
         assert other.context(QUERY) != first.context(QUERY)
 
@@ -373,7 +443,8 @@ def test_what_does_not_add_up_is_refused_with_what_would_work():
         (parties(), {"dropouts": 3}, "dropouts must be a number of parties from 0 to 2, got 3"),
         (parties(), {"colluding": 1.5}, r"from 0 to 2, got 1\.5"),
         (parties(), {"colluding": 2, "dropouts": 1}, "leave none of 3 parties honest"),
-        (parties(), {"threshold": 1}, "threshold must be from 2 to 3 here, got 1"),
+        (parties(), {"threshold": 1}, "threshold must be from 3 to 3 here, got 1"),
+        (parties()[:2], {"dropouts": 1}, "colluding=1 and dropouts=1 leave none of 2 parties honest"),
         (parties(), {"threshold": 3, "dropouts": 1}, "threshold must be from 2 to 2 here, got 3"),
         (parties(), {"threshold": True}, "threshold must be a number of parties, got True"),
         (parties(), {"leaving": {4: "input"}}, "leaving must be like"),
@@ -388,8 +459,10 @@ def test_parties_that_make_no_sense_are_refused(given, options, message):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "all of the 3 parties add their"),
-        ({"dropouts": 1}, "at least 2 of the 3 parties add"),
+        ({}, "at least 2 of the 3 parties add"),
+        ({}, "A party that reads the release knows its own noise, and so counts as one that colludes."),
+        ({"colluding": 0}, "all of the 3 parties add their"),
+        ({"colluding": 0}, "No party may read the release"),
         ({"colluding": 2}, "at least 1 of the 3 part"),
         ({"colluding": 1, "dropouts": 1}, "The server follows the protocol."),
     ],
@@ -429,13 +502,67 @@ def test_the_very_same_records_at_two_parties_are_refused_and_equal_ones_are_not
 def test_what_is_wrong_at_a_party_is_said_with_its_place():
     with pytest.raises(DataError, match=r"^party 4: the data has no column 'x'"):
         ogive.release(WISH, trust=SecAgg([*parties(), {"z": [1.0]}]), privacy=PureDP(1))
-    with pytest.raises(DataError, match=r"^party 2: .* has no rows"):
-        SecAgg([parties()[0], {"x": []}])
     with pytest.raises(DataError, match=r"^party 2: .* no column 'who'"):
         SecAgg([{"x": [1.0], "who": ["a"]}, {"x": [1.0]}], person="who").count()
     gap = {"x": [1.0, float("nan")]}
     with pytest.raises(DataError, match=r"^party 3: "):
         ogive.release(WISH, trust=SecAgg([*parties()[:2], gap]), privacy=PureDP(1))
+
+
+EMPTY = ({"x": []}, {"x": np.array([]), "more": np.array([])})
+
+
+@pytest.mark.parametrize("adjacency", Adjacency, ids=lambda each: each.value)
+@pytest.mark.parametrize("empty", EMPTY, ids=["no type", "floats"])
+def test_whether_a_site_has_records_does_not_show_in_whether_there_is_a_release(empty, adjacency):
+    tables = parties((300, 200))
+    alone, between = (
+        ogive.release(WISH, trust=SecAgg(given), privacy=PureDP(100), adjacency=adjacency, source=SOURCE(1))
+        for given in (tables, [tables[0], empty, tables[1]])
+    )
+    assert np.abs(alone.raw - between.raw).max() < 20
+    assert between.total == (500 if adjacency is Adjacency.REPLACE else None)
+    assert SecAgg([*tables, empty]).count() == 500
+    # without any records there is a release too, unless everybody is told that there are none
+    nobody = SecAgg([{"x": []}, empty])
+    if adjacency is Adjacency.REPLACE:
+        with pytest.raises(DataError, match="no party has any records; where their number is public"):
+            ogive.release(WISH, trust=nobody, privacy=PureDP(1), adjacency=adjacency)
+    else:
+        found = ogive.release(WISH, trust=nobody, privacy=PureDP(1), adjacency=adjacency, source=SOURCE(1))
+        assert np.abs(found.raw).max() < 200
+
+
+def test_an_empty_file_of_a_site_and_one_of_persons_add_zeros(tmp_path):
+    file = tmp_path / "site.csv"
+    file.write_text("x,who\n")
+    others = [{"x": np.full(30, 50.0), "who": np.repeat(np.arange(10), 3)} for _ in range(2)]
+    trust = SecAgg([*others, file], person="who")
+    assert trust.count() == 20
+    found = ogive.release(WISH, trust=trust, privacy=PureDP(100), adjacency=Adjacency.REPLACE)
+    assert found.total == 20
+    with pytest.raises(DataError, match=r"^party 3: .* has no column 'y'"):
+        ogive.release(
+            ogive.Ecdf("y", (0, 1), bins=2), trust=SecAgg([{"y": [0.5]}, {"y": [0.5]}, file]), privacy=PureDP(1)
+        )
+
+
+@pytest.mark.parametrize("step", ["keys", "shares", "input"])
+def test_nothing_is_read_of_a_site_that_left_before_its_vector(step):
+    tables = [*parties(), {"other": [1.0]}]
+    trust = SecAgg(tables, dropouts=1, leaving={4: step})
+    assert trust.count() == 1000
+    assert ogive.release(WISH, trust=trust, privacy=PureDP(1), source=SOURCE(1)).total == 1000
+    with pytest.raises(DataError, match=r"^party 4: the data has no column 'x'"):
+        ogive.release(WISH, trust=SecAgg(tables, dropouts=1, leaving={4: "confirm"}), privacy=PureDP(1))
+
+
+def test_an_ordinary_table_is_dealt_to_many_parties():
+    values = np.random.default_rng(1).normal(50, 15, size=1_000)
+    model = ogive.Simulation(SecAgg, parties=200).over({"x": values})
+    assert {records.count() for records in model.parties} == {5}
+    with pytest.raises(ParameterError, match="has too few records to deal to 1001 parties; use fewer"):
+        ogive.Simulation(SecAgg, parties=1001).over({"x": values})
 
 
 def test_a_session_of_one_table_asks_to_how_many_parties_it_is_dealt():
@@ -477,11 +604,15 @@ def test_ten_sites_are_as_good_as_one_curator_when_only_their_sum_is_seen(epsilo
 
     runs = range(600)
     central = np.sqrt(np.mean([noise(Central({"w": values}), seed) ** 2 for seed in runs]))
-    together = SecAgg([{"w": site} for site in sites])
-    secure = np.sqrt(np.mean([noise(together, 10_000 + seed) ** 2 for seed in runs]))
+    counting, trusting = (SecAgg([{"w": site} for site in sites], colluding=colluding) for colluding in (1, 0))
+    secure, least = (
+        np.sqrt(np.mean([noise(together, 10_000 + seed) ** 2 for seed in runs])) for together in (counting, trusting)
+    )
     apart = np.sqrt(np.mean([local(seed) ** 2 for seed in runs[:60]]))
     predicted = np.sqrt(np.mean(method.variance(total_known=True)))
-    assert secure == pytest.approx(central, rel=0.05)
-    assert secure == pytest.approx(predicted, rel=0.05)
+    assert least == pytest.approx(central, rel=0.05)
+    assert least == pytest.approx(predicted, rel=0.05)
+    # where one that reads the result is counted on, nine draw what ten would
+    assert secure == pytest.approx(np.sqrt(10 / 9) * predicted, rel=0.05)
     # control: noise of ten sites by themselves is ten times as much in variance
     assert apart == pytest.approx(np.sqrt(10) * predicted, rel=0.15)

@@ -125,10 +125,11 @@ def roster_defects():
     good = session.inbox[1]
     opened = opening_session(AGREED)
     roster = Roster.from_bytes(body_of(good), AGREED)
+    digests = tuple(roster.digest_of(member) for member in roster.members)
 
     def listed(signed):
         return from_server(
-            Roster((1, 2, 3), tuple(map(keys_digest, signed)), signed).to_bytes(), Round.SHARES, session=opened
+            Roster.of((1, 2, 3), tuple(map(keys_digest, signed)), signed).to_bytes(), Round.SHARES, session=opened
         )
 
     def second(**fields):
@@ -140,22 +141,22 @@ def roster_defects():
     low_order = bytes.fromhex("e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800")
 
     def sent(members, digests, signed):
-        return from_server(Roster(members, digests, signed).to_bytes(), Round.SHARES, session=opened)
+        return from_server(Roster.of(members, digests, signed).to_bytes(), Round.SHARES, session=opened)
 
     strange = from_party(1, Advertised(*[bytes(16)] + [bytes([each]) * 32 for each in (1, 2, 3, 4)]).to_bytes(),
                          Round.KEYS, session=opened)  # fmt: skip
     other, everyone = settings(3, length=2, totals=1), (1, 2, 3)
     yield "party", Round.SHARES, {
-        "without_the_party": (sent((2, 3), roster.digests[1:], roster.signed[1:]), "lacks party 1"),
-        "too_few_parties": (sent((1, 2), roster.digests[:2], roster.signed[:2]), "has 2 parties, and at least 3"),
-        "not_ascending": (sent((1, 3, 2), roster.digests, roster.signed), "must be ascending"),
-        "a_party_twice": (sent((1, 2, 2), roster.digests, roster.signed), "must be ascending"),
-        "a_party_that_does_not_exist": (sent((1, 2, 4), roster.digests, roster.signed), "numbers from 1 to 3"),
-        "party_number_zero": (sent((0, 1, 2), roster.digests, roster.signed), "numbers from 1 to 3"),
-        "keys_missing": (sent((1, 2, 3), roster.digests, roster.signed[:2]), "has not the keys"),
-        "keys_twice": (sent(everyone, roster.digests, (*roster.signed[:2], roster.signed[1])), "has not the keys"),
+        "without_the_party": (sent((2, 3), digests[1:], roster.signed[1:]), "lacks party 1"),
+        "too_few_parties": (sent((1, 2), digests[:2], roster.signed[:2]), "has 2 parties, and at least 3"),
+        "not_ascending": (sent((1, 3, 2), digests, roster.signed), "must be ascending"),
+        "a_party_twice": (sent((1, 2, 2), digests, roster.signed), "must be ascending"),
+        "a_party_that_does_not_exist": (sent((1, 2, 4), digests, roster.signed), "numbers from 1 to 3"),
+        "party_number_zero": (sent((0, 1, 2), digests, roster.signed), "numbers from 1 to 3"),
+        "keys_missing": (sent((1, 2, 3), digests, roster.signed[:2]), "has not the keys"),
+        "keys_twice": (sent(everyone, digests, (*roster.signed[:2], roster.signed[1])), "has not the keys"),
         "too_many_keys": (from_server(changed(body_of(good), 112, 7), Round.SHARES, session=opened), "names 4"),
-        "keys_of_another_digest": (sent(everyone, (*roster.digests[:2], bytes(32)), roster.signed), "not those in the"),
+        "keys_of_another_digest": (sent(everyone, (*digests[:2], bytes(32)), roster.signed), "not those in the"),
         "own_keys_replaced": (listed((strange, *roster.signed[1:])), "other keys of party 1 than it sent"),
         "keys_not_signed": (
             listed((*roster.signed[:2], changed(roster.signed[2], -1, 64))), "is not signed by number 3",

@@ -185,7 +185,7 @@ class Inbox:
         self._suite = suite
         self._study = study
         self.receiver = receiver
-        self._senders = frozenset(senders)
+        self._senders = senders
         self._seen: set[tuple[bytes, int, int]] = set()
 
     def read(self, data: bytes, *, kind: int, session: bytes, round: int, longest: int) -> tuple[Header, bytes]:

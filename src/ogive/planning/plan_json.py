@@ -26,7 +26,7 @@ SCHEMA = "ogive.plan/1"
 _NEEDED = ("statistic", "records", "unit", "trust", "rows", "left_out", "basis", "runs")
 _ROW = ("method", "privacy", "price", "noise", "errors", "chosen")
 _LEFT_OUT = ("method", "privacy", "reason")
-_TRAFFIC = ("upload", "bytes_per_party", "bytes_per_server", "seconds")
+_TRAFFIC = ("upload", "bytes_per_party", "bytes_per_server", "seconds", "bytes_to_party")
 _EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
 _TYPES = (PureDP.__name__, ZeroConcentratedDP.__name__, ApproxDP.__name__, GaussianDP.__name__)
 
@@ -87,14 +87,17 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
 
 def _traffic(data: Any) -> Traffic:
     """What a row takes of parties and servers."""
+    if isinstance(data, dict):
+        data = {"bytes_to_party": 0} | data  # earlier plans did not say
     if not isinstance(data, dict) or set(data) != set(_TRAFFIC):
         raise DataError(f"the traffic of a plan's row must be an object with {', '.join(_TRAFFIC)}")
-    for name in ("bytes_per_party", "bytes_per_server"):
+    for name in ("bytes_per_party", "bytes_per_server", "bytes_to_party"):
         if not is_whole(data[name]) or data[name] < 0:
             raise DataError(f"the {name} of a plan's row must be a whole number from 0")
     if not is_number(data["seconds"]) or data["seconds"] < 0:
         raise DataError("the seconds of a plan's row must be a number from 0")
-    return Traffic(_text(data, "upload"), data["bytes_per_party"], data["bytes_per_server"], data["seconds"])
+    _text(data, "upload")
+    return Traffic(**data)
 
 
 def _is_error(pair: tuple[Any, Any]) -> bool:

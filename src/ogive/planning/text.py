@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 _COLUMNS = ("column", "score", "probability")
 _TRAFFIC = {
     "per party": "bytes that each party or client sends, to all servers together",
+    "to party": "bytes that each party receives, lists of all the others among them",
     "per server": "bytes that the busiest server receives, from all parties and from other servers",
     "seconds": "that one core computes at whoever has most to do, predicted for a machine such as in the benchmarks",
 }
@@ -108,7 +109,8 @@ def _cells(row: PlanRow, errors: list[str], *, shared: bool) -> list[str]:
 def _traffic(traffic: Traffic | None) -> list[str]:
     if traffic is None:
         return ["-"] * len(_TRAFFIC)
-    return [_bytes(traffic.bytes_per_party), _bytes(traffic.bytes_per_server), f"{traffic.seconds:.2g}"]
+    moved = (traffic.bytes_per_party, traffic.bytes_to_party, traffic.bytes_per_server)
+    return [*map(_bytes, moved), f"{traffic.seconds:.2g}"]
 
 
 def _bytes(count: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ def naming(number: int, parties: int) -> Iterator[None]:
 
 
 def read_parties(parties: Sequence[Any], *, person: str | None, max_rows_per_person: int) -> tuple[Records, ...]:
-    """The records of every party, bounded per person.
+    """The records of every party, bounded per person; a party may have none.
 
     Raises:
         ParameterError: two parties are the very same object or file, though they may have equal records.
@@ -42,16 +42,17 @@ def read_parties(parties: Sequence[Any], *, person: str | None, max_rows_per_per
     read = []
     for number, data in enumerate(parties):
         with naming(number, len(parties)):
-            read.append(Records.of(data).bounded(person, max_rows_per_person))
+            read.append(Records.of_party(data).bounded(person, max_rows_per_person))
     return tuple(read)
 
 
-def count_parties(parties: Sequence[Records]) -> int:
-    """Records of all parties, after bounding."""
+def count_parties(parties: Sequence[Records], *, without: Collection[int] = ()) -> int:
+    """Records of all parties but some, whose numbers are counted from 1; after bounding."""
     total = 0
     for number, records in enumerate(parties):
-        with naming(number, len(parties)):
-            total += records.count()
+        if number + 1 not in without:
+            with naming(number, len(parties)):
+                total += records.count()
     return total
 
 

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from helpers.aggregation import STUDY, Session, enrolment, public, settings
+from helpers.aggregation import RELEASE, STUDY, Notes, Session, enrolment, public, settings
 
 from ogive.crypto.aggregation import (
     AggregationParty,
@@ -18,6 +18,7 @@ from ogive.crypto.aggregation.messages import totals_commitment
 from ogive.errors import ParameterError, PeerError
 
 RNG = np.random.default_rng(61)
+PARTIES = tuple(map(public, range(1, 6)))
 
 
 def vectors(parties, length=3):
@@ -182,7 +183,8 @@ def test_the_least_threshold_is_the_one_of_the_specification():
         ({"colluding": 5}, "colluding must be from 0 to 4, got 5"),
         ({"length": 0}, "the length of the vectors must be from 1"),
         ({"totals": 2_000_000}, "the number of totals must be from 0 to 1048576"),
-        ({"study": b"short"}, "32 bytes, got 5"),
+        ({"study": b"short"}, "digest of the study must have 32 bytes, got 5"),
+        ({"release": b""}, "digest of the release must have 32 bytes, got 0"),
         ({"server": public(1)}, "an Ed25519 public key of its own"),
         ({"parties": (public(1), public(1))}, "an Ed25519 public key of its own"),
         ({"parties": (public(1), b"k")}, "an Ed25519 public key of its own"),
@@ -195,17 +197,18 @@ def test_the_least_threshold_is_the_one_of_the_specification():
     ],
 )
 def test_settings_that_do_not_fit_together_are_refused(changed, words):
-    given = {"study": STUDY, "parties": tuple(map(public, range(1, 6))), "server": public(0), "length": 3}
+    given = {"study": STUDY, "release": RELEASE, "parties": PARTIES, "server": public(0), "length": 3}
     with pytest.raises(ParameterError, match=words):
         AggregationSettings(**{**given, "threshold": 4, "dropouts": 1, **changed})
 
 
 def test_settings_differ_in_their_digest():
-    given = {"study": STUDY, "parties": tuple(map(public, range(1, 6))), "server": public(0), "length": 3}
+    given = {"study": STUDY, "release": RELEASE, "parties": PARTIES, "server": public(0), "length": 3}
     whole = {**given, "threshold": 4, "dropouts": 1, "colluding": 0, "totals": 0, "confirmed": True}
     changes = [
-        {}, {"study": bytes(32)}, {"parties": tuple(map(public, range(2, 7)))}, {"server": public(9)}, {"length": 4},
-        {"threshold": 3}, {"dropouts": 0}, {"colluding": 1}, {"totals": 1}, {"confirmed": False},
+        {}, {"study": bytes(32)}, {"release": bytes(32)}, {"parties": tuple(map(public, range(2, 7)))},
+        {"server": public(9)}, {"length": 4}, {"threshold": 3}, {"dropouts": 0}, {"colluding": 1}, {"totals": 1},
+        {"confirmed": False},
     ]  # fmt: skip
     assert len({AggregationSettings(**{**whole, **changed}).digest for changed in changes}) == len(changes)
 
@@ -213,13 +216,13 @@ def test_settings_differ_in_their_digest():
 def test_participants_need_their_own_keys_and_numbers():
     agreed = settings(3, totals=1)
     with pytest.raises(ParameterError, match="not the private key of number 2"):
-        AggregationParty(agreed, number=2, key=enrolment(1), first=lambda token: True, declared=(1,))
+        AggregationParty(agreed, number=2, key=enrolment(1), note=Notes(), declared=(1,))
     with pytest.raises(ParameterError, match="numbered from 1 to 3, got 4"):
-        AggregationParty(agreed, number=4, key=enrolment(4), first=lambda token: True, declared=(1,))
+        AggregationParty(agreed, number=4, key=enrolment(4), note=Notes(), declared=(1,))
     with pytest.raises(ParameterError, match="numbered from 1"):
-        AggregationParty(agreed, number=0, key=enrolment(0), first=lambda token: True, declared=(1,))
+        AggregationParty(agreed, number=0, key=enrolment(0), note=Notes(), declared=(1,))
     with pytest.raises(ParameterError, match="1 totals must be declared, got 0"):
-        AggregationParty(agreed, number=1, key=enrolment(1), first=lambda token: True)
+        AggregationParty(agreed, number=1, key=enrolment(1), note=Notes())
     with pytest.raises(ParameterError, match="not the private key of number 0"):
         AggregationServer(agreed, key=enrolment(1))
 

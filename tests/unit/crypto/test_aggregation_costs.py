@@ -8,34 +8,43 @@ from ogive.crypto.aggregation import choose_neighbours
 from ogive.crypto.aggregation.costs import aggregation_cost
 
 
-def sent_bytes(agreed):
-    """What each party sends in a whole session, by numbers."""
+def moved_bytes(agreed):
+    """What each party sends, and what it receives, in a whole session, by numbers."""
     declared = [(1,) * agreed.totals] * len(agreed.parties)
     session = Session(agreed, np.zeros((len(agreed.parties), agreed.length), np.uint64), declared=declared)
-    sent = dict.fromkeys(session.parties, 0)
+    sent, received = dict.fromkeys(session.parties, 0), dict.fromkeys(session.parties, 0)
     for _ in session.rounds:
         for number, data in session.answers().items():
             sent[number] += len(data)
+            received[number] += len(session.inbox[number])
             session.server.receive(data)
         session.close()
-    return sent
+    return sent, received
 
 
 @pytest.mark.parametrize(
     ("parties", "length", "totals", "confirmed"), [(2, 1, 0, True), (5, 100, 1, True), (9, 33, 2, False)]
 )
-def test_bytes_are_those_that_are_sent(parties, length, totals, confirmed):
+def test_bytes_are_those_that_are_sent_and_received(parties, length, totals, confirmed):
     cost = aggregation_cost(parties, length, totals=totals, confirmed=confirmed)
-    sent = sent_bytes(settings(parties, length=length, totals=totals, confirmed=confirmed))
+    sent, received = moved_bytes(settings(parties, length=length, totals=totals, confirmed=confirmed))
+    assert set(received.values()) == {cost.bytes_to_party}
     assert set(sent.values()) == {cost.bytes_per_party}
     assert cost.bytes_per_server == sum(sent.values())
 
 
-def test_bytes_with_neighbours_are_those_that_are_sent():
+def test_bytes_with_neighbours_are_those_that_are_sent_and_received():
     neighbours, threshold = choose_neighbours(60, dropouts=0, colluding=0)
     agreed = settings(60, length=3, confirmed=False, neighbours=neighbours, threshold=threshold)
     cost = aggregation_cost(60, 3, neighbours=neighbours, confirmed=False)
-    assert set(sent_bytes(agreed).values()) == {cost.bytes_per_party}
+    sent, received = moved_bytes(agreed)
+    assert (set(sent.values()), set(received.values())) == ({cost.bytes_per_party}, {cost.bytes_to_party})
+
+
+def test_what_the_server_sends_grows_with_the_square_of_the_parties():
+    few, many = (aggregation_cost(parties, 100, neighbours=40, confirmed=False) for parties in (1000, 10_000))
+    assert many.bytes_per_party == few.bytes_per_party
+    assert many.bytes_to_party > 5 * few.bytes_to_party
 
 
 def test_seconds_grow_with_pairs_numbers_and_those_who_leave():

@@ -45,9 +45,7 @@ def test_a_party_never_gives_both_shares_of_another_also_after_a_restart(confirm
     for request in (without, session.inbox[1]):
         with pytest.raises(PeerError, match="this party has finished"):
             session.parties[1].unmask(request)
-    wanted = (
-        "is not the one that this party confirmed" if confirmed else "answered the step unmask of this session before"
-    )
+    wanted = "is not the one that this party confirmed" if confirmed else "is not that of an earlier sum of the same"
     with pytest.raises(PeerError, match=wanted):
         before.unmask(without)
     with pytest.raises(PeerError, match="answered the step unmask of this session before"):
@@ -88,6 +86,83 @@ def test_without_a_memory_of_answers_a_restarted_party_would_tell_both():
     zero = np.zeros(3, np.uint64)
     masks = remove_masks(zero, {4: keys}, included=(1, 2, 3, 5), **terms)
     assert (half - masks).tolist() == session.vectors[3].tolist()
+
+
+# --- one list a release
+
+
+def test_a_server_that_asks_again_gets_no_sum_without_some_party():
+    """Two sums of the same vectors, noise included, one without a party: their difference would be its vector."""
+    agreed = {"dropouts": 1}
+    first = session_of(5, **agreed)
+    first.run()
+    second = Session(first.settings, first.vectors, leaving={2: Round.INPUT}, notes=first.notes)
+    with pytest.raises(PeerError, match="is not that of an earlier sum of the same release"):
+        second.run()
+    with pytest.raises(PeerError, match="not open"):
+        second.server.sum()
+    again = Session(first.settings, first.vectors, notes=first.notes)
+    assert again.run().tolist() == first.plain(), "the same list may be summed again"
+    # the control: parties that forget between sessions give the vector away
+    third = Session(first.settings, first.vectors, leaving={2: Round.INPUT})
+    assert (first.server.sum() - third.run()).tolist() == first.vectors[1].tolist()
+
+
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_other_measurements_of_a_release_have_the_same_list_and_other_releases_any(confirmed):
+    first = session_of(5, dropouts=1, confirmed=confirmed, leaving={4: Round.INPUT})
+    first.run()
+    everyone = np.zeros((5, 2), np.uint64)
+    other = settings(5, length=2, dropouts=1, confirmed=confirmed)
+    assert other.digest != first.settings.digest
+    with pytest.raises(PeerError, match="is not that of an earlier sum of the same release"):
+        Session(other, everyone, notes=first.notes).run()
+    Session(other, everyone, leaving={4: Round.SHARES}, notes=first.notes).run()
+    another = settings(5, length=2, dropouts=1, confirmed=confirmed, release=bytes(32))
+    Session(another, everyone, notes=first.notes).run()
+
+
+def test_a_party_that_was_not_in_the_first_sum_finds_too_few_who_confirm_it_in_the_next():
+    first = session_of(5, dropouts=1, leaving={5: Round.INPUT})
+    first.run()
+    second = Session(first.settings, first.vectors, notes=first.notes)
+    second.run(until=Round.CONFIRM)
+    refused = []
+    for number in second.present():
+        try:
+            second.server.receive(second.answer(number, second.inbox[number]))
+        except PeerError:
+            refused.append(number)
+    assert refused == [1, 2, 3, 4]
+    with pytest.raises(PeerError, match="1 of 5 parties answered the step confirm, and at least 3 are needed"):
+        second.close()
+
+
+# --- what is left when it is over
+
+
+def test_a_finished_party_and_server_hold_nothing_that_opens_a_vector():
+    session = session_of(4, dropouts=1, leaving={4: Round.INPUT})
+    session.run()
+    for number in (1, 2, 3):
+        left = vars(session.parties[number])
+        assert not {"_own", "_channel", "_mask"} & left.keys()
+        assert not any(left[name] for name in ("_pairs", "_agreed", "_held"))
+    server = vars(session.server)
+    assert not any(server[name] for name in ("_received", "_before", "_keys"))
+    assert server["_masked"].size == 0
+    assert session.server.sum().tolist() == session.plain()
+
+
+def test_secrets_are_dropped_as_soon_as_no_step_needs_them():
+    session = session_of(3, Round.INPUT)
+    assert {"_own"} == {"_own", "_channel", "_mask"} & vars(session.parties[1]).keys()
+    session.step()
+    assert "_own" not in vars(session.parties[1])
+    assert not session.parties[1]._pairs
+    session.step()
+    session.step()
+    assert session.server.sum().tolist() == session.plain()
 
 
 # --- a server that shows different lists
@@ -391,7 +466,8 @@ def test_a_party_takes_any_bytes_or_refuses_them(step):
             session.answer(1, data)
         except PeerError:
             after = vars(session.parties[1])
-            assert all(after[name] is before[name] for name in ("_next", "_session", "_held", "_pairs", "_members"))
+            assert all(after[name] is before[name] for name in ("_next", "_session", "_held", "_pairs"))
+            assert after["_members"] == before["_members"]
         session.parties[1] = kept
     session.step()
 

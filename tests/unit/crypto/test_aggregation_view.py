@@ -16,6 +16,7 @@ from vectors.make_aggregation import fixed
 from ogive.crypto.aggregation import Round, masks
 from ogive.crypto.streams import words
 
+HELD = bytes | int | dict | tuple
 QUARTER = 1 << 62
 """Multiples of it, modulo 2^64, are Z_4."""
 
@@ -116,7 +117,7 @@ def test_with_fewer_masks_vectors_with_one_sum_look_different(monkeypatch, neigh
 
 
 def play(vectors, agreed, leaving, shifts=None):
-    """All messages to the server, what colluding parties hold, and the seeds of pairs.
+    """All messages to the server, what a colluding party holds at every step, and the seeds of pairs.
 
     Args:
         vectors: One a party.
@@ -129,9 +130,11 @@ def play(vectors, agreed, leaving, shifts=None):
     try:
         randoms = [fixed(number) for number in range(1, len(vectors) + 1)]
         session = Session(agreed, vectors, leaving=leaving, randoms=randoms)
-        sent = []
+        sent, held = [], []
         pairs = {}
+        collude = session.parties[max(session.parties)]
         for step in session.rounds:
+            held.append({name: value for name, value in vars(collude).items() if isinstance(value, HELD)})
             answers = session.answers()
             sent.append(answers)
             if step is Round.SHARES:
@@ -142,9 +145,7 @@ def play(vectors, agreed, leaving, shifts=None):
             sent.append(dict(session.inbox))
     finally:
         masks.words = words
-    collude = session.parties[max(session.parties)]
-    held = {name: value for name, value in vars(collude).items() if isinstance(value, bytes | int | dict | tuple)}
-    assert {"_own", "_session", "_members"} <= set(held)
+    assert {"_own", "_session", "_members"} <= set(held[0])
     return sent, held, pairs, session.server.sum().tolist()
 
 

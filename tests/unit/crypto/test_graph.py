@@ -6,8 +6,9 @@ from itertools import combinations, permutations
 
 import numpy as np
 import pytest
+from helpers.aggregation import settings
 
-from ogive.crypto.aggregation.graph import choose_neighbours, failure_bits, graph
+from ogive.crypto.aggregation.graph import choose_neighbours, counted_on, failure_bits, graph, neighbours_of
 from ogive.errors import ParameterError
 
 SESSION = b"a session of 16!"
@@ -18,6 +19,7 @@ def test_everybody_has_so_many_neighbours_and_is_theirs(members, neighbours):
     found = graph(list(members), neighbours, SESSION)
     assert set(found) == set(members)
     for member, others in found.items():
+        assert neighbours_of(member, list(members), neighbours, SESSION) == others
         assert len(set(others) - {member}) == len(others) == neighbours
         assert list(others) == sorted(others)
         assert all(member in found[other] for other in others)
@@ -25,6 +27,7 @@ def test_everybody_has_so_many_neighbours_and_is_theirs(members, neighbours):
 
 def test_without_a_number_all_others_are_neighbours():
     assert graph([2, 5, 6], None, SESSION) == {2: (5, 6), 5: (2, 6), 6: (2, 5)}
+    assert neighbours_of(5, [2, 5, 6], None, SESSION) == (2, 6)
     assert graph([2, 5, 6], 2, SESSION) == graph([2, 5, 6], None, SESSION)
 
 
@@ -101,7 +104,7 @@ def test_the_bound_is_not_far_from_what_happens_where_failures_can_be_seen():
         (1000, 50, 100, (46, 27)),
         (1000, 100, 333, (140, 96)),
         (10_000, 500, 1000, (56, 33)),
-        (10_000, 1000, 0, (32, 8)),
+        (10_000, 1000, 500, (56, 26)),
     ],
 )
 def test_as_few_neighbours_are_chosen_as_are_enough(parties, dropouts, colluding, wanted):
@@ -116,6 +119,26 @@ def test_as_few_neighbours_are_chosen_as_are_enough(parties, dropouts, colluding
     fewer = [failure_bits(parties, neighbours - 2, each, **terms) for each in range(1, neighbours - 1)]
     # the terms of colluders are kept below 2^-42, which may cost two neighbours
     assert max(fewer) < 42
+
+
+@pytest.mark.parametrize("parties", [501, 502, 1000, 3000, 10_000])
+def test_a_graph_holds_one_colluder_in_twenty_whatever_is_stated(parties):
+    neighbours, threshold = choose_neighbours(parties, dropouts=0, colluding=0)
+    assert (neighbours, threshold) == choose_neighbours(parties, dropouts=0, colluding=-(-parties // 20))
+    assert neighbours >= 1.9 * np.log2(parties)
+    assert counted_on(parties, 0) == counted_on(parties, 1) == -(-parties // 20)
+    assert counted_on(parties, parties // 2) == parties // 2
+    assert failure_bits(parties, neighbours, threshold, dropouts=0, colluding=parties // 20) >= 40
+    # the control: what would do if nobody colluded
+    assert failure_bits(parties, 2, 2, dropouts=0, colluding=0) > 40
+    assert failure_bits(parties, 2, 2, dropouts=0, colluding=parties // 20) == 0
+
+
+def test_settings_refuse_a_graph_that_two_neighbours_could_open():
+    with pytest.raises(ParameterError, match="take more neighbours, or another threshold"):
+        settings(502, neighbours=2, threshold=2, confirmed=False)
+    neighbours, threshold = choose_neighbours(502, dropouts=0, colluding=0)
+    settings(502, neighbours=neighbours, threshold=threshold, confirmed=False)
 
 
 def test_terms_that_no_graph_can_serve_are_refused():

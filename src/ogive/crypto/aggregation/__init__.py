@@ -14,9 +14,10 @@ from ogive.crypto.aggregation.graph import choose_neighbours
 from ogive.crypto.aggregation.mailbox import Round
 from ogive.crypto.aggregation.party import AggregationParty
 from ogive.crypto.aggregation.server import AggregationServer
-from ogive.crypto.aggregation.settings import AggregationSettings, check_threshold, least_threshold
+from ogive.crypto.aggregation.settings import MOST_PARTIES, AggregationSettings, check_threshold, least_threshold
 
 __all__ = [
+    "MOST_PARTIES",
     "AggregationParty",
     "AggregationServer",
     "AggregationSettings",

@@ -1,8 +1,13 @@
-"""What a party checks before it goes on: who takes part, with which keys, and who confirmed what."""
+"""What a party checks before it goes on: who takes part, with which keys, and who confirmed what.
+
+Sets of parties are kept as whole numbers, in which the bit of a party's number is 1.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+
+import numpy as np
 
 from ogive.crypto.aggregation.mailbox import Mailbox, Round
 from ogive.crypto.aggregation.messages import (
@@ -18,7 +23,14 @@ from ogive.crypto.aggregation.settings import AggregationSettings
 from ogive.errors import PeerError
 
 
-def check_members(members: Sequence[int], what: str, *, party: int, least: int, among: Sequence[int]) -> None:
+def as_bits(members: Sequence[int]) -> int:
+    """A set of parties as bits of a number."""
+    flags = np.zeros(max(members, default=0) + 1, np.bool_)
+    flags[np.asarray(members, np.int64)] = True
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
+
+
+def check_members(members: Sequence[int], what: str, *, party: int, least: int, among: int) -> None:
     """Check that a list of parties is one that a party goes on with.
 
     Args:
@@ -26,7 +38,7 @@ def check_members(members: Sequence[int], what: str, *, party: int, least: int, 
         what: Its name, for messages.
         party: Who has to be in it.
         least: How many have to be in it.
-        among: A list that it has to be a part of.
+        among: Whom it may name, as bits.
 
     Raises:
         PeerError: it is not.
@@ -35,7 +47,7 @@ def check_members(members: Sequence[int], what: str, *, party: int, least: int, 
         raise PeerError(f"{what} lacks party {party}, who is asked")
     if len(members) < least:
         raise PeerError(f"{what} has {len(members)} parties, and at least {least} are needed")
-    if not set(members) <= set(among):
+    if as_bits(members) & ~among:
         raise PeerError(f"{what} names parties who were not in the one before")
 
 
@@ -64,15 +76,14 @@ def check_keys(
     Raises:
         PeerError: somebody's keys are missing, not signed, not those that all were told of, or used twice.
     """
-    digests = dict(zip(roster.members, roster.digests, strict=True))
-    if digests[party] != keys_digest(sent):
+    if roster.digest_of(party) != keys_digest(sent):
         raise PeerError(f"the list of parties has other keys of party {party} than it sent")
     found: dict[int, Advertised] = {}
     for signed in roster.signed:
         sender, body = mailbox.read_forwarded(
             signed, session=opening_session(settings), round=Round.KEYS, longest=ADVERTISED_BYTES
         )
-        if digests.get(sender) != keys_digest(signed):
+        if roster.digest_of(sender) != keys_digest(signed):
             raise PeerError(f"the keys of party {sender} are not those in the list of parties")
         found[sender] = Advertised.from_bytes(body)
     if set(found) != {party, *neighbours}:

@@ -9,7 +9,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ogive.crypto.aggregation.mailbox import SIGNED_BYTES
-from ogive.crypto.aggregation.messages import ADVERTISED_BYTES, CONFIRMED_BYTES, SALT_BYTES, SEALED_BYTES
+from ogive.crypto.aggregation.messages import (
+    ADVERTISED_BYTES,
+    CONFIRMED_BYTES,
+    SALT_BYTES,
+    SEALED_BYTES,
+    confirmations_bytes,
+    list_bytes,
+    roster_bytes,
+)
 from ogive.crypto.aggregation.sharing import SHARE_BYTES
 
 NUMBERS_PER_SECOND = 3e8
@@ -31,11 +39,14 @@ class AggregationCost:
 
     Fields:
         bytes_per_party: What a party sends that stays to the end.
+        bytes_to_party: What the server sends to it: lists of all parties among it, so that the server sends as much as
+            the square of their number.
         bytes_per_server: What the server receives of all.
         seconds: That one core of whoever has most to do computes.
     """
 
     bytes_per_party: int
+    bytes_to_party: int
     bytes_per_server: int
     seconds: float
 
@@ -67,6 +78,12 @@ def aggregation_cost(
         + (CONFIRMED_BYTES if confirmed else 0)
         + (SIGNED_BYTES + (others + 1) * SHARE_BYTES)
     )
+    told = (
+        (SIGNED_BYTES + roster_bytes(parties, others + 1))
+        + (SIGNED_BYTES + list_bytes(parties) + others * SEALED_BYTES)
+        + (SIGNED_BYTES + list_bytes(parties) if confirmed else 0)
+        + (SIGNED_BYTES + list_bytes(parties) + confirmations_bytes(parties if confirmed else 0))
+    )
     party = others * PAIR_SECONDS + (others + 1) * length / NUMBERS_PER_SECOND
     server = parties * (PARTY_SECONDS + length / RECEIVED_PER_SECOND) + dropouts * others * length / NUMBERS_PER_SECOND
-    return AggregationCost(sent, parties * sent, max(party, server))
+    return AggregationCost(sent, told, parties * sent, max(party, server))

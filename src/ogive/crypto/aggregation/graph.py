@@ -26,13 +26,27 @@ from functools import lru_cache
 from math import comb, inf, log2, perm
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ogive.crypto.labels import Label, digest
 from ogive.crypto.streams import SEED_BYTES, words
 from ogive.errors import ParameterError
 
+Int64 = NDArray[np.int64]
+
 SAFE_BITS = 40
 """Failures of a graph are allowed with probability 2^-40."""
+
+_TWENTIETH = 20
+
+
+def counted_on(parties: int, colluding: int) -> int:
+    """How many colluders a graph has to hold: the stated number, and at least one party in twenty.
+
+    With fewer, a party would have so few neighbours that two or three of them could open its vector; with one in twenty
+    a graph has at least 22 neighbours from 500 parties on.
+    """
+    return max(colluding, -(-parties // _TWENTIETH))
 
 
 def _at_least(population: int, marked: int, drawn: int, bound: int) -> Fraction:
@@ -69,9 +83,15 @@ def failure_bits(parties: int, neighbours: int, threshold: int, *, dropouts: int
 def choose_neighbours(parties: int, *, dropouts: int, colluding: int) -> tuple[int, int]:
     """The fewest neighbours with which a graph fails with probability at most 2^-40, and the largest threshold.
 
+    Args:
+        parties: How many there are.
+        dropouts: How many may leave.
+        colluding: How many may tell the server what they know; one in twenty is counted on even where it is less.
+
     Raises:
         ParameterError: too many leave or collude for any graph.
     """
+    stated, colluding = colluding, counted_on(parties, colluding)
     for neighbours in range(2, parties - dropouts, 2):
         low, high = 1, neighbours
         while low < high:  # the smallest threshold at which colluders learn nothing; larger ones lose sums sooner
@@ -87,7 +107,7 @@ def choose_neighbours(parties: int, *, dropouts: int, colluding: int) -> tuple[i
         if threshold >= low:
             return neighbours, threshold
     raise ParameterError(
-        f"{parties} parties cannot spare {dropouts} that leave where {colluding} may collude; "
+        f"{parties} parties cannot spare {dropouts} that leave where {stated} may collude; "
         "count on fewer that leave or collude"
     )
 
@@ -100,13 +120,40 @@ def graph(members: Sequence[int], neighbours: int | None, session: bytes) -> dic
         neighbours: k, even; None for all others.
         session: Whoever knows it knows the graph.
     """
-    count = len(members)
-    if neighbours is None or neighbours >= count - 1:
-        everyone = tuple(members)
-        return {member: everyone[:place] + everyone[place + 1 :] for place, member in enumerate(everyone)}
-    seed = digest(Label.AGGREGATION_GRAPH, session, length=SEED_BYTES)
-    circle = np.asarray(members)[np.argsort(words(seed, count), kind="stable")]
-    steps = np.arange(1, neighbours // 2 + 1)
-    around = np.arange(count)[:, None] + np.concatenate([-steps, steps])
-    found = np.sort(circle[around % count], axis=1)
+    if neighbours is None or neighbours >= len(members) - 1:
+        return {member: _others(members, member) for member in members}
+    circle = _circle(members, session)
+    found = np.sort(_around(circle, np.arange(len(members)), neighbours), axis=1)
     return {int(member): tuple(map(int, row)) for member, row in zip(circle, found, strict=True)}
+
+
+def neighbours_of(member: int, members: Sequence[int], neighbours: int | None, session: bytes) -> tuple[int, ...]:
+    """One member's neighbours in `graph`, without those of all others.
+
+    Args:
+        member: Its number, one of the members.
+        members: As for `graph`.
+        neighbours: As for `graph`.
+        session: As for `graph`.
+    """
+    if neighbours is None or neighbours >= len(members) - 1:
+        return _others(members, member)
+    circle = _circle(members, session)
+    return tuple(sorted(map(int, _around(circle, np.flatnonzero(circle == member), neighbours)[0])))
+
+
+def _others(members: Sequence[int], member: int) -> tuple[int, ...]:
+    return tuple(each for each in members if each != member)
+
+
+def _circle(members: Sequence[int], session: bytes) -> Int64:
+    """All members in random order."""
+    seed = digest(Label.AGGREGATION_GRAPH, session, length=SEED_BYTES)
+    return np.asarray(members)[np.argsort(words(seed, len(members)), kind="stable")]
+
+
+def _around(circle: Int64, places: Int64, neighbours: int) -> Int64:
+    """Who is next to each of some places of a circle, shape (places, neighbours)."""
+    steps = np.arange(1, neighbours // 2 + 1)
+    around: Int64 = circle[(places[:, None] + np.concatenate([-steps, steps])) % len(circle)]
+    return around

@@ -53,8 +53,8 @@ class Mailbox:
     def __init__(self, settings: AggregationSettings, owner: int, key: Ed25519PrivateKey) -> None:
         if not 0 <= owner <= len(settings.parties):
             raise ParameterError(f"parties are numbered from 1 to {len(settings.parties)}, got {owner}")
-        self._keys = (settings.server, *settings.parties)
-        if key.public_key().public_bytes_raw() != self._keys[owner]:
+        self._settings = settings
+        if key.public_key().public_bytes_raw() != self._public(owner):
             raise ParameterError(f"this is not the private key of number {owner}")
         self._study = settings.digest
         self._owner = owner
@@ -89,8 +89,11 @@ class Mailbox:
         header, body = self._open(self._inbox_of(SERVER), data, session=session, round=round, longest=longest)
         return header.sender, body
 
+    def _public(self, number: int) -> bytes:
+        return self._settings.server if number == SERVER else self._settings.parties[number - 1]
+
     def _inbox_of(self, owner: int) -> Inbox:
-        senders = range(1, len(self._keys)) if owner == SERVER else [SERVER]
+        senders = range(1, len(self._settings.parties) + 1) if owner == SERVER else [SERVER]
         return Inbox(suite=Suite.AGGREGATION, study=self._study, receiver=owner, senders=senders)
 
     def _open(self, inbox: Inbox, data: bytes, *, session: bytes, round: Round, longest: int) -> tuple[Header, bytes]:
@@ -102,7 +105,7 @@ class Mailbox:
         if header.sequence != round:
             raise PeerError(f"the message has the sequence number {header.sequence}; in this round it is {int(round)}")
         try:
-            Ed25519PublicKey.from_public_bytes(self._keys[header.sender]).verify(signature, message)
+            Ed25519PublicKey.from_public_bytes(self._public(header.sender)).verify(signature, message)
         except InvalidSignature:
             raise PeerError(f"the message is not signed by number {header.sender}, from whom it says it is") from None
         return header, body

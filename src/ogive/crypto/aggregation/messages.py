@@ -5,7 +5,7 @@ Lists of parties are a count (u32) and ascending numbers (u32 each). Everything 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,26 +67,41 @@ class Advertised:
         return read
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Roster:
     """Who takes part, and the signed keys of those whom a party needs to know.
 
     Fields:
-        members: Numbers of the parties, ascending.
-        digests: Of each member's signed keys, 32 bytes.
+        entries: For each member, ascending, its number and the digest of its signed keys; the same in every party's
+            roster, and so held once.
         signed: The signed messages with the keys, of neighbours and of the party itself.
     """
 
-    members: tuple[int, ...]
-    digests: tuple[bytes, ...]
+    entries: NDArray[Any]
     signed: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, members: Sequence[int], digests: Sequence[bytes], signed: Sequence[bytes] = ()) -> Roster:
+        """The roster of these members, whose signed keys have these digests."""
+        entries = np.empty(len(members), _ENTRY)
+        entries["party"] = members
+        entries["digest"] = np.frombuffer(b"".join(digests), np.uint8).reshape(-1, DIGEST_BYTES)
+        return cls(entries, tuple(signed))
+
+    @property
+    def members(self) -> tuple[int, ...]:
+        """Numbers of the parties, ascending."""
+        return tuple(self.entries["party"].tolist())
+
+    def digest_of(self, member: int) -> bytes | None:
+        """Digest of a member's signed keys; None of whom is not in the list."""
+        place = int(np.searchsorted(self.entries["party"], member))
+        found = self.entries[place : place + 1]
+        return bytes(found["digest"][0]) if found.size and int(found["party"][0]) == member else None
 
     def to_bytes(self) -> bytes:
         """The body of the server's first message to a party."""
-        entries = np.empty(len(self.members), _ENTRY)
-        entries["party"] = self.members
-        entries["digest"] = np.frombuffer(b"".join(self.digests), np.uint8).reshape(-1, DIGEST_BYTES)
-        return _count(self.members) + entries.tobytes() + _count(self.signed) + b"".join(self.signed)
+        return b"".join((_count(self.entries), self.entries.tobytes(), _count(self.signed), *self.signed))
 
     @classmethod
     def from_bytes(cls, body: bytes, settings: AggregationSettings) -> Roster:
@@ -98,21 +113,24 @@ class Roster:
         reader = Reader(body, "list of parties")
         count = reader.number(_NUMBER)
         entries = np.frombuffer(reader.take(count * _ENTRY.itemsize), _ENTRY)
-        members = _ascending(entries["party"], settings)
+        _check_ascending(entries["party"], settings)
         signed = tuple(reader.take(SIGNED_BYTES + ADVERTISED_BYTES) for _ in range(_at_most(reader, settings)))
         reader.finish()
-        return cls(members, tuple(map(bytes, entries["digest"])), signed)
+        return cls(entries, signed)
 
     def session(self, settings: AggregationSettings) -> bytes:
         """The session of these members with these keys and nonces, 16 bytes."""
-        pairs = zip(self.members, self.digests, strict=True)
-        fields = (field for member, each in pairs for field in (number(member), each))
-        return digest(Label.AGGREGATION_SESSION, settings.digest, *fields, length=SESSION_BYTES)
+        return digest(Label.AGGREGATION_SESSION, settings.digest, self.entries.tobytes(), length=SESSION_BYTES)
 
     @staticmethod
     def most_bytes(settings: AggregationSettings) -> int:
         """Length that one may have."""
-        return 2 * _NUMBER + len(settings.parties) * (_ENTRY.itemsize + SIGNED_BYTES + ADVERTISED_BYTES)
+        return roster_bytes(len(settings.parties), len(settings.parties))
+
+
+def roster_bytes(members: int, signed: int) -> int:
+    """Length of a roster of so many members with so many signed keys."""
+    return 2 * _NUMBER + members * _ENTRY.itemsize + signed * (SIGNED_BYTES + ADVERTISED_BYTES)
 
 
 def opening_session(settings: AggregationSettings) -> bytes:
@@ -146,17 +164,19 @@ def read_list(reader: Reader, settings: AggregationSettings) -> tuple[int, ...]:
     Raises:
         PeerError: it is cut off, not ascending, or names somebody who is no party.
     """
-    return _ascending(reader.array(reader.number(_NUMBER), "<u4"), settings)
+    found = reader.array(reader.number(_NUMBER), "<u4")
+    _check_ascending(found, settings)
+    return tuple(found.tolist())
 
 
-def most_list_bytes(settings: AggregationSettings) -> int:
-    """Length that a list of parties may have."""
-    return _NUMBER * (1 + len(settings.parties))
+def list_bytes(members: int) -> int:
+    """Length of a list of so many parties."""
+    return _NUMBER * (1 + members)
 
 
-def most_confirmations_bytes(settings: AggregationSettings) -> int:
-    """Length that confirmations may have."""
-    return _NUMBER + CONFIRMED_BYTES * len(settings.parties)
+def confirmations_bytes(confirmations: int) -> int:
+    """Length of so many confirmations."""
+    return _NUMBER + CONFIRMED_BYTES * confirmations
 
 
 def write_confirmations(confirmations: Sequence[bytes]) -> bytes:
@@ -192,7 +212,7 @@ def read_shares(body: bytes, count: int) -> list[int]:
     return shares
 
 
-def _count(items: Sequence[object]) -> bytes:
+def _count(items: Sized) -> bytes:
     return len(items).to_bytes(_NUMBER, "little")
 
 
@@ -203,8 +223,7 @@ def _at_most(reader: Reader, settings: AggregationSettings) -> int:
     return count
 
 
-def _ascending(found: NDArray[Any], settings: AggregationSettings) -> tuple[int, ...]:
+def _check_ascending(found: NDArray[Any], settings: AggregationSettings) -> None:
     members = found.astype(np.int64)
     if members.size and (members[0] < 1 or members[-1] > len(settings.parties) or (np.diff(members) < 1).any()):
         raise PeerError(f"a list of parties must be ascending, with numbers from 1 to {len(settings.parties)}")
-    return tuple(members.tolist())

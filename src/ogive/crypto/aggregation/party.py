@@ -9,6 +9,7 @@
 
 Learns: who takes part and who is in the sum; nothing of any vector. Any bytes are accepted or raise PeerError, and what
 raises leaves the party as it was. Its state is in memory only; whoever stores it stores it before an answer is sent.
+Secrets are dropped as soon as no step needs them; that memory is overwritten cannot be promised in Python.
 
 Source:
     Bonawitz et al. 2017, the protocol against active adversaries; `crypto.md`, section 5.
@@ -22,8 +23,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from ogive.crypto.aggregation.checking import check_confirmed, check_keys, check_members
-from ogive.crypto.aggregation.graph import graph
+from ogive.crypto.aggregation.checking import as_bits, check_confirmed, check_keys, check_members
+from ogive.crypto.aggregation.graph import neighbours_of
 from ogive.crypto.aggregation.mailbox import SERVER, Mailbox, Round
 from ogive.crypto.aggregation.masks import agree, as_secret, commitment, fresh_key, mask_vector, pair_seed, self_seed
 from ogive.crypto.aggregation.messages import (
@@ -32,9 +33,9 @@ from ogive.crypto.aggregation.messages import (
     SEALED_BYTES,
     Advertised,
     Roster,
+    confirmations_bytes,
     included_digest,
-    most_confirmations_bytes,
-    most_list_bytes,
+    list_bytes,
     opening_session,
     read_confirmations,
     read_list,
@@ -59,8 +60,10 @@ class AggregationParty:
         key: Its enrolment key, whose public half is in the settings.
         declared: Totals that it commits to, such as its number of records; as many as the settings say where they are
             opened, any number where they are not.
-        first: Asked before an answer that must be given only once is made: notes the token for good and says whether it
-            was new. It has to outlive the process, or a party that is started again could be made to answer twice.
+        note: Called as note(token, value) before an answer that must not be given twice, or not otherwise, is made:
+            notes a value for good unless the token has one, and says which it had, None for none. It has to outlive the
+            process, and be one for all of the party's sessions, or a party could be made to answer twice and to confirm
+            two lists for one release.
         random: Gives so many random bytes.
 
     Raises:
@@ -73,7 +76,7 @@ class AggregationParty:
         *,
         number: int,
         key: Ed25519PrivateKey,
-        first: Callable[[bytes], bool],
+        note: Callable[[bytes, bytes], bytes | None],
         declared: Sequence[int] = (),
         random: Callable[[int], bytes] = os.urandom,
     ) -> None:
@@ -84,7 +87,7 @@ class AggregationParty:
         self._settings = settings
         self._number = number
         self._mailbox = Mailbox(settings, number, key)
-        self._first = first
+        self._note = note
         self._random = random
         self._next: Round | None = Round.KEYS
         self.declaration = random(SALT_BYTES) + b"".join(map(field, declared))
@@ -97,8 +100,8 @@ class AggregationParty:
         self._agreed: dict[int, bytes] = {}
         self._pairs: dict[int, bytes] = {}
         self._held: dict[int, tuple[int, int]] = {}
-        self._members: Sequence[int] = range(1, len(settings.parties) + 1)
-        self._included: tuple[int, ...] | None = None
+        self._members = as_bits(range(1, len(settings.parties) + 1))
+        self._included: int | None = None
 
     def advertise(self) -> bytes:
         """Round 0: make public keys and commitments known."""
@@ -122,9 +125,10 @@ class AggregationParty:
         """
         header, body = self._read(data, Round.SHARES, Roster.most_bytes(self._settings))
         roster = Roster.from_bytes(body, self._settings)
-        self._check(roster.members, "the list of parties")
+        members = roster.members
+        self._check(members, "the list of parties")
         session = roster.session(self._settings)
-        neighbours = graph(roster.members, self._settings.neighbours, session)[self._number]
+        neighbours = neighbours_of(self._number, members, self._settings.neighbours, session)
         peers = check_keys(
             roster,
             settings=self._settings,
@@ -150,7 +154,8 @@ class AggregationParty:
         self._agreed = agreed
         self._pairs = pairs
         self._held = {self._number: kept}
-        self._members = roster.members
+        self._members = as_bits(members)
+        del self._channel, self._mask
         return self._answer(header, sealed, after=Round.INPUT)
 
     def mask(self, data: bytes, vector: UInt64) -> bytes:
@@ -166,7 +171,7 @@ class AggregationParty:
         """
         if vector.shape != (self._settings.length,) or vector.dtype != np.uint64:
             raise ParameterError(f"the vector must be {self._settings.length} numbers of 64 bits without a sign")
-        most = most_list_bytes(self._settings) + len(self._agreed) * SEALED_BYTES
+        most = list_bytes(len(self._settings.parties)) + len(self._agreed) * SEALED_BYTES
         header, body = self._read(data, Round.INPUT, most)
         reader = Reader(body, "list of shares")
         members = read_list(reader, self._settings)
@@ -185,7 +190,10 @@ class AggregationParty:
         pairs = {peer: self._pairs[peer] for peer in held}
         masked = mask_vector(vector, party=self._number, own=own, pairs=pairs)
         self._held |= held
-        self._members = members
+        self._members = as_bits(members)
+        self._agreed = {}
+        self._pairs = {}
+        del self._own
         opened = self.declaration if self._settings.totals else b""
         after = Round.CONFIRM if self._settings.confirmed else Round.UNMASK
         return self._answer(header, opened + masked.astype("<u8", copy=False).tobytes(), after=after)
@@ -194,41 +202,43 @@ class AggregationParty:
         """Round 2b: sign who is in the sum.
 
         Raises:
-            PeerError: the list lacks this party or too many others.
+            PeerError: the list lacks this party or too many others, or is not that of earlier sums of the release.
         """
-        header, body = self._read(data, Round.CONFIRM, most_list_bytes(self._settings))
+        header, body = self._read(data, Round.CONFIRM, list_bytes(len(self._settings.parties)))
         reader = Reader(body, "list of who is in the sum")
         included = self._read_included(reader)
         reader.finish()
+        self._fix(included)
         self._once(Round.CONFIRM)
-        self._included = included
+        self._included = as_bits(included)
         return self._answer(header, included_digest(self._session, included), after=Round.UNMASK)
 
     def unmask(self, data: bytes) -> bytes:
         """Round 3: give away what opens the sum, and nothing that opens a vector.
 
         Raises:
-            PeerError: the list is not the one that was confirmed, too few confirmed it, or this party answered before.
+            PeerError: the list is not the one that was confirmed, too few confirmed it, it is not that of earlier sums
+                of the release, or this party answered before.
         """
-        most = most_list_bytes(self._settings) + most_confirmations_bytes(self._settings)
+        parties = len(self._settings.parties)
+        most = list_bytes(parties) + confirmations_bytes(parties)
         header, body = self._read(data, Round.UNMASK, most)
         reader = Reader(body, "request for shares")
         included = self._read_included(reader)
         confirmations = read_confirmations(reader, self._settings)
         reader.finish()
         if self._settings.confirmed:
-            if included != self._included:
+            if as_bits(included) != self._included:
                 raise PeerError("the list of who is in the sum is not the one that this party confirmed")
             check_confirmed(
                 included, confirmations, settings=self._settings, mailbox=self._mailbox, session=self._session
             )
+        self._fix(included)
         self._once(Round.UNMASK)
         inside = set(included)
         # of each party one of its two secrets, never both: that of its own mask, or the key of its masks with others
         shares = [self._held[peer][0 if peer in inside else 1] for peer in sorted(self._held)]
         self._held = {}
-        self._pairs = {}
-        self._agreed = {}
         return self._answer(header, write_shares(shares), after=None)
 
     def _expect(self, round: Round) -> None:
@@ -250,8 +260,15 @@ class AggregationParty:
         return self._write(Round(header.round), body)
 
     def _once(self, round: Round) -> None:
-        if not self._first(self._session + bytes([round])):
+        if self._note(b"step " + self._session + bytes([round]), b"") is not None:
             raise PeerError(f"this party answered the step {round.name.lower()} of this session before")
+
+    def _fix(self, included: tuple[int, ...]) -> None:
+        """Settle who is in all sums of the release: in different ones the noise may be the same, and would cancel."""
+        most = len(self._settings.parties)
+        who = as_bits(included).to_bytes(most // 8 + 1, "little")
+        if self._note(b"release " + self._settings.release, who) not in (None, who):
+            raise PeerError("the list of who is in the sum is not that of an earlier sum of the same release")
 
     def _check(self, members: Sequence[int], what: str) -> None:
         check_members(members, what, party=self._number, least=self._settings.least, among=self._members)

@@ -1,14 +1,18 @@
 """The server of a secure aggregation: a state machine from bytes to bytes that adds up what it cannot read.
 
 It collects one message a party and round (`receive`), and when enough have come, or time is up, goes on to the next
-(`close_round`); who did not answer by then has left. Learns: the sum of the vectors of the parties `included`, who took
-part, and totals where the settings say that they are opened.
+(`close_round`), which begins with a message to each party (`message`); who did not answer by then has left. Messages
+are made one by one: all of a round together grow with the square of the number of parties. Learns: the sum of the
+vectors of the parties `included`, who took part, and totals where the settings say that they are opened.
 
 Source:
     Bonawitz et al. 2017; `crypto.md`, section 5.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -58,6 +62,8 @@ class AggregationServer:
         self._round: Round | None = Round.KEYS
         self._asked: tuple[int, ...] = tuple(range(1, len(settings.parties) + 1))
         self._received: dict[int, bytes] = {}
+        self._before: dict[int, bytes] = {}  # received in the round before, of which messages are made
+        self._roster = Roster.of((), ())
         self._keys: dict[int, Advertised] = {}
         self._neighbours: dict[int, tuple[int, ...]] = {}
         self._shared: tuple[int, ...] = ()
@@ -125,11 +131,11 @@ class AggregationServer:
         self._received[sender] = data if signed else b"" if self._round is Round.INPUT else body
         return sender
 
-    def close_round(self) -> dict[int, bytes]:
+    def close_round(self) -> tuple[int, ...]:
         """Go on without those who have not answered.
 
         Returns:
-            What to send to whom, by the numbers of the parties; nothing after the last round.
+            Whom to send a `message` to, by number; nobody after the last round.
 
         Raises:
             PeerError: too few have answered, so that there will be no sum; nothing has changed, so one may wait.
@@ -144,34 +150,49 @@ class AggregationServer:
                 f"{len(who)} of {len(self._settings.parties)} parties answered the step {self._round.name.lower()}, "
                 f"and at least {least} are needed; there is no sum"
             )
-        session = self._session
         match self._round:
             case Round.KEYS:
-                bodies = self._introduce(who)
+                self._introduce(who)
                 after = Round.SHARES
             case Round.SHARES:
-                bodies = self._forward(who)
+                self._shared = who
                 after = Round.INPUT
             case Round.INPUT:
                 self._included = who
-                ask = write_list(who) + (b"" if self._settings.confirmed else write_confirmations([]))
-                bodies = dict.fromkeys(who, ask)
                 after = Round.CONFIRM if self._settings.confirmed else Round.UNMASK
             case Round.CONFIRM:
-                ask = write_list(self.included) + write_confirmations([self._received[each] for each in who])
-                bodies = dict.fromkeys(who, ask)
                 after = Round.UNMASK
             case Round.UNMASK:
                 self._sum = self._open(who)
-                self._round = None
-                return {}
+                self._forget()
+                return ()
         self._asked = who
-        self._received = {}
+        self._before, self._received = self._received, {}
         self._round = after
-        return {
-            party: self._mailbox.write(body, receiver=party, session=session, round=after)
-            for party, body in bodies.items()
-        }
+        return who
+
+    def message(self, party: int) -> bytes:
+        """What to send to a party in this round; the same if asked again.
+
+        Raises:
+            PeerError: the party had left before this round, or nothing is sent in it.
+        """
+        if self._round is None or self._round is Round.KEYS or party not in self._asked:
+            raise PeerError(f"there is no message for party {party} in this round")
+        session = self._session
+        match self._round:
+            case Round.SHARES:
+                known = sorted((party, *self._neighbours[party]))
+                body = replace(self._roster, signed=tuple(self._before[each] for each in known)).to_bytes()
+                session = opening_session(self._settings)
+            case Round.INPUT:
+                body = write_list(self._shared) + b"".join(self._sealed(party))
+            case Round.CONFIRM:
+                body = write_list(self.included)
+            case Round.UNMASK:
+                confirmed = sorted(self._before) if self._settings.confirmed else []
+                body = write_list(self.included) + write_confirmations([self._before[each] for each in confirmed])
+        return self._mailbox.write(body, receiver=party, session=session, round=self._round)
 
     def _longest(self, round: Round) -> int:
         others = len(self._settings.parties)
@@ -187,27 +208,18 @@ class AggregationServer:
     def _declared_bytes(self) -> int:
         return SALT_BYTES + _TOTAL_BYTES * self._settings.totals if self._settings.totals else 0
 
-    def _introduce(self, who: tuple[int, ...]) -> dict[int, bytes]:
-        """Everybody's keys, for each party; the session begins."""
-        digests = tuple(keys_digest(self._received[party]) for party in who)
-        self._session = Roster(who, digests, ()).session(self._settings)
+    def _introduce(self, who: tuple[int, ...]) -> None:
+        """Everybody's keys are known, and the session begins."""
+        self._roster = Roster.of(who, [keys_digest(self._received[party]) for party in who])
+        self._session = self._roster.session(self._settings)
         self._neighbours = graph(who, self._settings.neighbours, self._session)
-        known = {party: sorted((party, *others)) for party, others in self._neighbours.items()}
-        return {
-            party: Roster(who, digests, tuple(self._received[each] for each in known[party])).to_bytes()
-            for party in who
-        }
 
-    def _forward(self, who: tuple[int, ...]) -> dict[int, bytes]:
-        """The shares that each party got from those of its neighbours who sent any."""
-        self._shared = who
-        sealed: dict[int, list[bytes]] = {party: [write_list(who)] for party in who}
-        for sender in who:
-            for place, receiver in enumerate(self._neighbours[sender]):
-                if receiver in sealed:
-                    start = place * SEALED_BYTES
-                    sealed[receiver].append(self._received[sender][start : start + SEALED_BYTES])
-        return {party: b"".join(parts) for party, parts in sealed.items()}
+    def _sealed(self, receiver: int) -> Iterator[bytes]:
+        """The shares for a party of those of its neighbours who sent any."""
+        for sender in self._neighbours[receiver]:
+            if sender in self._before:
+                start = self._neighbours[sender].index(receiver) * SEALED_BYTES
+                yield self._before[sender][start : start + SEALED_BYTES]
 
     def _add(self, sender: int, body: bytes) -> None:
         reader = Reader(body, f"vector of party {sender}")
@@ -241,3 +253,12 @@ class AggregationServer:
             neighbours=self._neighbours,
             session=self._session,
         )
+
+    def _forget(self) -> None:
+        """Drop what opens masks once the sum is open; that memory is overwritten cannot be promised in Python."""
+        self._round = None
+        self._asked = ()
+        self._received = {}
+        self._before = {}
+        self._keys = {}
+        self._masked = np.zeros(0, np.uint64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ogive.crypto.aggregation.graph import SAFE_BITS, failure_bits
+from ogive.crypto.aggregation.graph import SAFE_BITS, counted_on, failure_bits
 from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.wire import STUDY_BYTES
 from ogive.errors import ParameterError
@@ -48,6 +48,8 @@ class AggregationSettings:
 
     Fields:
         study: Digest of all that the sum is for, the release included; 32 bytes.
+        release: Digest that all sums of one release have in common and no other release has, 32 bytes. A party's noise
+            may be the same in several sums of a release, so it confirms one list of who is in them, and no other.
         parties: Ed25519 public keys of the parties, who are numbered from 1; at least two.
         server: The server's Ed25519 public key; it is number 0.
         length: Numbers in a party's vector, each modulo 2^64.
@@ -59,13 +61,15 @@ class AggregationSettings:
         confirmed: Whether parties confirm to each other who is in the sum before masks are opened, so that a server
             that tells them different things gets nothing. Without it the server has to follow the protocol.
         neighbours: With how many others each party shares masks and secrets, in a random regular graph; None for all.
-            Then the threshold is of neighbours, and `confirmed` has to be False.
+            Then the threshold is of neighbours, `confirmed` has to be False, and the graph has to hold one party in
+            twenty that colludes, even where `colluding` is less.
 
     Raises:
         ParameterError: the numbers do not fit together; says what would.
     """
 
     study: bytes
+    release: bytes
     parties: tuple[bytes, ...]
     server: bytes
     length: int
@@ -78,8 +82,9 @@ class AggregationSettings:
 
     def __post_init__(self) -> None:
         count = len(self.parties)
-        if len(self.study) != STUDY_BYTES:
-            raise ParameterError(f"the digest of the study must have {STUDY_BYTES} bytes, got {len(self.study)}")
+        for what, found in (("study", self.study), ("release", self.release)):
+            if len(found) != STUDY_BYTES:
+                raise ParameterError(f"the digest of the {what} must have {STUDY_BYTES} bytes, got {len(found)}")
         if not 2 <= count <= MOST_PARTIES:
             raise ParameterError(f"secure aggregation needs 2 to {MOST_PARTIES} parties, got {count}")
         keys = (self.server, *self.parties)
@@ -115,7 +120,7 @@ class AggregationSettings:
             self.length, self.threshold, self.dropouts, self.colluding, self.totals, self.confirmed,
             0 if self.neighbours is None else self.neighbours,
         )  # fmt: skip
-        fields = (self.study, *(number(value) for value in numbers), self.server, *self.parties)
+        fields = (self.study, self.release, *(number(value) for value in numbers), self.server, *self.parties)
         return digest(Label.AGGREGATION_SETTINGS, *fields)
 
     def _check_neighbours(self, count: int, neighbours: int) -> None:
@@ -125,7 +130,8 @@ class AggregationSettings:
             raise ParameterError(f"neighbours must be an even number below {count}, got {neighbours}")
         if not 1 <= self.threshold <= neighbours:
             raise ParameterError(f"threshold must be from 1 to {neighbours} neighbours, got {self.threshold}")
-        bits = failure_bits(count, neighbours, self.threshold, dropouts=self.dropouts, colluding=self.colluding)
+        colluding = counted_on(count, self.colluding)
+        bits = failure_bits(count, neighbours, self.threshold, dropouts=self.dropouts, colluding=colluding)
         if bits < SAFE_BITS:
             raise ParameterError(
                 f"with {neighbours} neighbours and a threshold of {self.threshold} the aggregation may fail or tell "

@@ -13,7 +13,8 @@ What is simulated here: all parties live in one process, which derives their noi
 that a release that was cut off goes on with the same noise. The messages are those of `ogive.crypto.aggregation`.
 
 A release has one set of parties for all its measurements: one whose records are in some sums and not in others would
-not be hidden by the noise. One that leaves between two measurements ends the release.
+not be hidden by the noise. Every party notes that set before it confirms it and confirms no other, whatever session the
+server begins. One that leaves between two measurements ends the release.
 
 Source:
     Bonawitz et al. 2017 for the protocol; `docs/proofs/noise_shares.md` for the noise; `ecdf.md`, section 8, rule 8.
@@ -24,18 +25,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from ogive.crypto.aggregation import Round
+from ogive.crypto.aggregation import MOST_PARTIES, Round
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.base import RandomSource
-from ogive.noise.shares import MOST_PARTIES, share_of
+from ogive.noise.shares import share_of
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import LinearQuery, Query, ReportsQuery
 from ogive.records import Records
 from ogive.trust.base import NEEDS_OWNERS, Opening, Traffic
 from ogive.trust.parties import count_parties, other_class_unknown, read_parties
 from ogive.trust.secagg.modulus import largest_share
-from ogive.trust.secagg.opening import SecAggOpening
-from ogive.trust.secagg.terms import AggregationTerms, assumption
+from ogive.trust.secagg.opening import SecAggOpening, gone
+from ogive.trust.secagg.terms import COLLUDING, AggregationTerms, assumption
 from ogive.trust.secagg.traffic import traffic
 
 
@@ -43,8 +44,11 @@ class SecAgg:
     """Several parties who add up masked vectors; only the sum is ever seen.
 
     Args:
-        parties: The records of each party, at least two; anything `Records.of` reads. No person is in two of them.
-        colluding: How many of the parties may tell each other and the server all that they know; none by default.
+        parties: The records of each party, at least two; anything `Records.of` reads, and possibly no records. No
+            person is in two of them.
+        colluding: How many of the parties may tell each other and the server all that they know; by default one, which
+            is the least where a party may read the release: it knows its own noise, and so sees less in the sum. 0
+            takes less noise and is private only against those who take no part.
         dropouts: How many parties may leave before the end; none by default. The more of either, the more noise each
             party adds.
         threshold: How many parties it takes to open the sum; by default the fewest that are safe if the server lies,
@@ -62,7 +66,7 @@ class SecAgg:
         >>> import numpy as np, ogive
         >>> sites = [{"age": np.random.default_rng(seed).integers(18, 90, size=2_000)} for seed in range(5)]
         >>> age = ogive.Ecdf("age", bounds=(0, 120), grid="integers")
-        >>> trust = ogive.SecAgg(sites, colluding=1, dropouts=1)
+        >>> trust = ogive.SecAgg(sites, dropouts=1)
         >>> curve = ogive.release(age, trust=trust, privacy=ogive.PureDP(1))
         >>> curve.total
         10000
@@ -76,7 +80,7 @@ class SecAgg:
         self,
         parties: Sequence[Any],
         *,
-        colluding: int = 0,
+        colluding: int = COLLUDING,
         dropouts: int = 0,
         threshold: int | None = None,
         leaving: Mapping[int, str] | None = None,
@@ -99,7 +103,7 @@ class SecAgg:
         data: Any,
         *,
         parties: int,
-        colluding: int = 0,
+        colluding: int = COLLUDING,
         dropouts: int = 0,
         person: str | None = None,
         max_rows_per_person: int = 1,
@@ -117,7 +121,7 @@ class SecAgg:
         )
 
     @classmethod
-    def planned(cls, *, parties: int, colluding: int = 0, dropouts: int = 0) -> SecAgg:
+    def planned(cls, *, parties: int, colluding: int = COLLUDING, dropouts: int = 0) -> SecAgg:
         """The model without any records, to be asked what it refuses.
 
         Raises:
@@ -146,8 +150,8 @@ class SecAgg:
         return PrivacyUnit(adjacency, self.parties[0].person, self.parties[0].max_rows_per_person)
 
     def count(self) -> int:
-        """Records of all parties, after bounding."""
-        return count_parties(self.parties)
+        """Records of the parties whose vectors come, after bounding."""
+        return count_parties(self.parties, without=gone(self.leaving))
 
     def refusal(self, query: Query) -> str | None:
         """Answers that do not add up, and noise that cannot be drawn in shares."""

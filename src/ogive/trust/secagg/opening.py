@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from cryptography.hazmat.primitives import hashes
@@ -18,19 +16,25 @@ from ogive.noise import DerivedNodes
 from ogive.noise.shares import ShareNodes
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
-from ogive.queries import Aggregate, Answer, Int64, LinearQuery, Query
+from ogive.queries import Aggregate, Answer, CurveQuery, Int64, LinearQuery, Query
 from ogive.records import Records
-from ogive.trust.parties import naming, party_sums
+from ogive.trust.parties import naming
 from ogive.trust.secagg.modulus import largest_share
-from ogive.trust.secagg.session import Enrolment, Session
+from ogive.trust.secagg.session import Enrolment, Notes, Session
 from ogive.trust.secagg.terms import AggregationTerms
+
+
+def gone(leaving: Mapping[int, Round]) -> frozenset[int]:
+    """Those who leave before their vectors, of party -> the round that it does not answer any more."""
+    return frozenset(number for number, round in leaving.items() if round <= Round.INPUT)
 
 
 class SecAggOpening:
     """One release, fixed to the parties' data, the adjacency and the secret.
 
     Noise is a function of the secret, so a release that was cut off goes on with the same noise; masks and keys are
-    fresh for every measurement. Whose records are counted is settled at the first measurement and is the same for all.
+    fresh for every measurement. Whose records are counted is settled at the first measurement and is the same for all:
+    the parties themselves confirm no other list. The records of a party that leaves before its vector are not read.
 
     Args:
         parties: Their records.
@@ -53,8 +57,9 @@ class SecAggOpening:
         self._leaving = dict(leaving)
         self._adjacency = adjacency
         self.secret = secret
-        self._sums: dict[Aggregate, tuple[Int64, ...]] = {}
+        self._sums: dict[tuple[Aggregate, int], Int64] = {}
         self._enrolment = Enrolment(len(parties))
+        self._notes = {number: Notes() for number in range(1, len(parties) + 1)}
         self._included: tuple[int, ...] | None = None
         self._waiting: dict[Query, Session] = {}
 
@@ -63,7 +68,8 @@ class SecAggOpening:
 
         Raises:
             PeerError: so many parties have left that there is no sum, or one whose records are in earlier sums has.
-            DataError: a party's numbers are so large that the sum might not fit.
+            DataError: a party's numbers are so large that the sum might not fit, or there is no record at all and the
+                number of records is public.
 
         Privacy: `query.price(unit)` once per measurement, against whoever sees the sum and as many parties as the terms
             say may collude.
@@ -77,18 +83,20 @@ class SecAggOpening:
     def context(self, query: Query) -> bytes:
         """Digest of all that fixes the noise of a measurement, and of whose records are in it; nothing is opened."""
         assert isinstance(query, LinearQuery)
-        included, contexts = self._collect(query)
-        return hashlib.sha256(b"".join(contexts) + np.asarray(included, "<u4").tobytes()).digest()
+        included, context = self._collect(query)
+        return hashlib.sha256(context + np.asarray(included, "<u4").tobytes()).digest()
 
-    def _collect(self, query: LinearQuery) -> tuple[tuple[int, ...], list[bytes]]:
+    def _collect(self, query: LinearQuery) -> tuple[tuple[int, ...], bytes]:
         """Bring a measurement to where who is in the sum is settled and nothing is open.
 
         Returns:
-            Who is in the sum, and what fixes each party's noise; the session waits to be opened.
+            Who is in the sum, and what fixes its parties' noise; the session waits to be opened.
         """
-        contexts = [self._own_context(query, number) for number in range(len(self._parties))]
+        staying = self._staying()
+        # of all parties: where one comes back with other records, nobody's noise is what it was
+        context = b"".join(self._own_context(query, number) for number in staying)
         if query not in self._waiting:
-            session = self._session(query, contexts)
+            session = self._session(query, staying, context)
             included = session.collect()
             if self._included is not None and included != self._included:
                 gone = sorted(set(self._included) - set(included))
@@ -100,68 +108,93 @@ class SecAggOpening:
             # by the query, not by its context: points of one measurement share its noise, and are other sums
             self._waiting[query] = session
         assert self._included is not None
-        return self._included, contexts
+        return self._included, context
+
+    def _staying(self) -> tuple[int, ...]:
+        """Numbers of the parties whose vectors will come; of the others nothing is read."""
+        if self._included is not None:
+            return self._included
+        without = gone(self._leaving)
+        return tuple(number for number in range(1, len(self._parties) + 1) if number not in without)
 
     def _shape(self, query: LinearQuery) -> tuple[int, ...]:
-        return query.measure(np.zeros_like(self._aggregates(query.aggregate)[0])).shape
+        return query.measure(_nothing(query)).shape
 
-    def _session(self, query: LinearQuery, contexts: list[bytes]) -> Session:
-        sums = self._aggregates(query.aggregate)
+    def _session(self, query: LinearQuery, staying: tuple[int, ...], context: bytes) -> Session:
         laws = [level.law for level in query.levels]
         most = largest_share(laws, parties=len(self._parties), honest=self._terms.honest)
-        # of all parties: where one comes back with other records, nobody's noise is what it was
-        context = b"".join(contexts)
-        vectors = {}
-        declared = {}
-        for number in range(len(self._parties)):
-            if self._included is None or number + 1 in self._included:
-                vectors[number + 1] = self._vector(query, context, number, most)
-                declared[number + 1] = query.totals(sums[number], Adjacency.REPLACE) or ()
-        opened = query.totals(sums[0], self._adjacency) or ()
+        nothing = query.totals(_nothing(query), Adjacency.REPLACE) or ()
+        # one that leaves before its vector commits to something too, which is never opened
+        declared = dict.fromkeys(range(1, len(self._parties) + 1) if self._included is None else staying, nothing)
+        declared |= {
+            number: query.totals(self._party_sums(query.aggregate, number), Adjacency.REPLACE) or ()
+            for number in staying
+        }
+        opened = query.totals(_nothing(query), self._adjacency) or ()
+        if opened and not any(map(any, declared.values())):
+            raise DataError("no party has any records; where their number is public, a release needs at least one")
         settings = self._terms.settings(
             study=self._study(query),
+            release=self._derived(b"release"),
             parties=self._enrolment.public(),
             server=self._enrolment.server.public_key().public_bytes_raw(),
             length=int(np.prod(self._shape(query))),
             totals=len(opened),
         )
-        return Session(settings, self._enrolment, vectors, declared=declared, leaving=self._leaving)
+        return Session(
+            settings,
+            self._enrolment,
+            lambda number: self._vector(query, context, number, most),
+            declared=declared,
+            leaving=self._leaving,
+            notes=self._notes,
+        )
 
     def _vector(self, query: LinearQuery, context: bytes, number: int, most: int) -> UInt64:
         """What one party adds: its exact integers and its share of the noise, modulo 2^64; shape (length,)."""
-        exact = query.measure(self._aggregates(query.aggregate)[number])
-        with naming(number, len(self._parties)):
+        exact = query.measure(self._party_sums(query.aggregate, number))
+        with naming(number - 1, len(self._parties)):
             if exact.size and max(int(exact.max()), -int(exact.min())) > most:
                 raise DataError(
                     f"its numbers go beyond {most}, so that the sum of all parties might not fit in 64 bits"
                 )
-        key = HKDF(
-            hashes.SHA256(), KEY_BYTES, salt=None, info=b"ogive secagg\nnoise" + number.to_bytes(8, "big")
-        ).derive(self.secret)
+        key = self._derived(b"noise" + number.to_bytes(8, "big"))
         noise = query.noise(ShareNodes(DerivedNodes(key, context), self._terms.honest))
         return np.ascontiguousarray(exact + noise).view(np.uint64).reshape(-1)
+
+    def _derived(self, purpose: bytes) -> bytes:
+        """32 bytes for one purpose, of the secret of the release."""
+        return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=b"ogive secagg\n" + purpose).derive(self.secret)
 
     def _own_context(self, query: LinearQuery, number: int) -> bytes:
         """Digest of one party's part of a measurement."""
         terms = self._terms
-        found = hashlib.sha256(b"ogive secure aggregation 2\n")
+        found = hashlib.sha256(b"ogive secure aggregation 3\n")
         for value in (terms.parties, terms.honest, number):
             found.update(value.to_bytes(8, "big"))
-        found.update(query.digest(self._aggregates(query.aggregate)[number], self._adjacency))
+        found.update(query.digest(self._party_sums(query.aggregate, number), self._adjacency))
         return found.digest()
 
     def _study(self, query: LinearQuery) -> bytes:
-        """Digest of what is public about a measurement."""
-        public: dict[str, Any] = {
-            "adjacency": self._adjacency.value,
-            "levels": [[level.nodes, level.law.to_dict()] for level in query.levels],
-            "method": query.method,
-            "shape": self._shape(query),
-        }
-        return hashlib.sha256(json.dumps(public, sort_keys=True).encode()).digest()
+        """Digest of the release and of all that is public about a measurement.
 
-    def _aggregates(self, aggregate: Aggregate) -> tuple[Int64, ...]:
+        Of the query as of no records, which is all of it but points: those make other sums with the same noise.
+        """
+        points = query.points if isinstance(query, CurveQuery) else None
+        found = hashlib.sha256(b"ogive secure aggregation study 1\n" + self._derived(b"release"))
+        found.update(query.digest(_nothing(query), self._adjacency))
+        found.update(b"all" if points is None else np.asarray(points, "<u8").tobytes())
+        return found.digest()
+
+    def _party_sums(self, aggregate: Aggregate, number: int) -> Int64:
+        """Exact sums of a party, numbered from 1."""
         # summed once: what a file holds may change while a release is open, the release may not
-        if aggregate not in self._sums:
-            self._sums[aggregate] = party_sums(self._parties, aggregate)
-        return self._sums[aggregate]
+        if (aggregate, number) not in self._sums:
+            with naming(number - 1, len(self._parties)):
+                self._sums[aggregate, number] = self._parties[number - 1].aggregate(aggregate)
+        return self._sums[aggregate, number]
+
+
+def _nothing(query: LinearQuery) -> Int64:
+    """The sums of no records."""
+    return np.zeros(query.aggregate.shape, np.int64)

@@ -22,25 +22,43 @@ class Enrolment:
         return tuple(key.public_key().public_bytes_raw() for key in self.parties)
 
 
+class Notes:
+    """What one party notes for good: which step of which session it answered, and who is in the sums of a release.
+
+    It lives as long as the release is open in this process. A party that runs by itself keeps it on disk.
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[bytes, bytes] = {}
+
+    def __call__(self, token: bytes, value: bytes) -> bytes | None:
+        """Note a value unless the token has one; what it had, or None."""
+        earlier = self._values.get(token)
+        self._values.setdefault(token, value)
+        return earlier
+
+
 class Session:
     """The parties' vectors on their way to a sum, which is opened last.
 
     Args:
         settings: Of the aggregation.
         enrolment: The participants' keys.
-        vectors: Of each party, numbered from 1, noise included; shape (length,) each.
-        declared: Totals that each party commits to.
+        vector: Makes the vector of a party, numbered from 1, noise included; shape (length,).
+        declared: Totals that each party commits to, by number; only they take part.
         leaving: Party -> the round that it does not answer any more.
+        notes: Of each party, numbered from 1, of all sessions of the release.
     """
 
     def __init__(
         self,
         settings: AggregationSettings,
         enrolment: Enrolment,
-        vectors: Mapping[int, UInt64],
+        vector: Callable[[int], UInt64],
         *,
         declared: Mapping[int, Sequence[int]],
         leaving: Mapping[int, Round],
+        notes: Mapping[int, Notes],
     ) -> None:
         self._server = AggregationServer(settings, key=enrolment.server)
         self._parties = {
@@ -48,26 +66,29 @@ class Session:
                 settings,
                 number=number,
                 key=enrolment.parties[number - 1],
-                declared=declared[number],
-                first=_once(),
+                declared=totals,
+                note=notes[number],
             )
-            for number in vectors
+            for number, totals in declared.items()
         }
-        self._vectors = vectors
+        self._vector = vector
         self._leaving = leaving
         self._confirmed = settings.confirmed
-        self._messages: dict[int, bytes] = {}
+        self._asked: tuple[int, ...] = tuple(self._parties)
 
     def collect(self) -> tuple[int, ...]:
         """Play the rounds up to the masked vectors: from here on it is settled who is in the sum, and nothing is open.
 
         Raises:
             PeerError: too many have left.
+            DataError: a party's numbers are too large.
         """
-        self._messages = dict.fromkeys(self._parties, b"")
-        self._play(Round.KEYS, lambda number, _: self._parties[number].advertise())
-        self._play(Round.SHARES, lambda number, data: self._parties[number].share_keys(data))
-        self._play(Round.INPUT, lambda number, data: self._parties[number].mask(data, self._vectors[number]))
+        self._play(Round.KEYS, lambda number: self._parties[number].advertise())
+        self._play(Round.SHARES, lambda number: self._parties[number].share_keys(self._server.message(number)))
+        self._play(
+            Round.INPUT,
+            lambda number: self._parties[number].mask(self._server.message(number), self._vector(number)),
+        )
         return self._server.included
 
     def open(self) -> tuple[UInt64, tuple[int, ...]]:
@@ -80,24 +101,12 @@ class Session:
             PeerError: too many have left.
         """
         if self._confirmed:
-            self._play(Round.CONFIRM, lambda number, data: self._parties[number].confirm(data))
-        self._play(Round.UNMASK, lambda number, data: self._parties[number].unmask(data))
+            self._play(Round.CONFIRM, lambda number: self._parties[number].confirm(self._server.message(number)))
+        self._play(Round.UNMASK, lambda number: self._parties[number].unmask(self._server.message(number)))
         return self._server.sum(), self._server.totals
 
-    def _play(self, round: Round, answer: Callable[[int, bytes], bytes]) -> None:
-        for number, data in self._messages.items():
+    def _play(self, round: Round, answer: Callable[[int], bytes]) -> None:
+        for number in self._asked:
             if self._leaving.get(number, round + 1) > round:
-                self._server.receive(answer(number, data))
-        self._messages = self._server.close_round()
-
-
-def _once() -> Callable[[bytes], bool]:
-    """A memory of what a party has answered; it lives as long as the session, as do its secrets."""
-    known: set[bytes] = set()
-
-    def first(token: bytes) -> bool:
-        new = token not in known
-        known.add(token)
-        return new
-
-    return first
+                self._server.receive(answer(number))
+        self._asked = self._server.close_round()

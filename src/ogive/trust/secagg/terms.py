@@ -7,16 +7,25 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ogive.crypto.aggregation import (
+    MOST_PARTIES,
     AggregationSettings,
     check_threshold,
     choose_neighbours,
     least_threshold,
 )
 from ogive.errors import ParameterError
-from ogive.noise.shares import MOST_PARTIES
 
 ALL_PAIRS = 500
 """Up to so many parties, each shares masks with all others."""
+
+COLLUDING = 1
+"""How many parties may collude where nothing else is said: any one that reads the result, and knows its own noise."""
+
+ALONE = "A party that reads the release knows its own noise, and so counts as one that colludes."
+NOBODY = (
+    "No party may read the release: it counts on the noise of all, and one that knows its own learns more of the "
+    "others' records than the guarantee says."
+)
 
 
 @dataclass(frozen=True)
@@ -25,7 +34,7 @@ class AggregationTerms:
 
     Fields:
         parties: How many there are, 2 to `MOST_PARTIES`.
-        colluding: How many may tell all that they know.
+        colluding: How many may tell all that they know; a party that reads the result is one of them.
         dropouts: How many may leave.
         wanted: Threshold that the user wants, or None.
 
@@ -34,7 +43,7 @@ class AggregationTerms:
     """
 
     parties: int
-    colluding: int = 0
+    colluding: int = COLLUDING
     dropouts: int = 0
     wanted: int | None = None
 
@@ -87,12 +96,13 @@ class AggregationTerms:
         return self.graph is None and least <= self.parties - self.dropouts
 
     def settings(
-        self, *, study: bytes, parties: Sequence[bytes], server: bytes, length: int, totals: int
+        self, *, study: bytes, release: bytes, parties: Sequence[bytes], server: bytes, length: int, totals: int
     ) -> AggregationSettings:
         """What all participants of one measurement agree on.
 
         Args:
             study: Digest of what is measured, 32 bytes.
+            release: Digest of the release that it is part of, 32 bytes.
             parties: Public keys of the parties.
             server: The server's public key.
             length: Numbers in a vector.
@@ -107,6 +117,7 @@ class AggregationTerms:
             neighbours, threshold = None, min(least, most) if self.wanted is None else self.wanted
         return AggregationSettings(
             study,
+            release,
             tuple(parties),
             server,
             length,
@@ -122,14 +133,15 @@ class AggregationTerms:
         """Whom one has to trust with what."""
         whole = "all" if self.honest == self.parties else f"at least {self.honest}"
         verb = "adds" if self.honest == 1 else "add"
-        server = "" if self.confirmed else "The server follows the protocol. "
-        return assumption(f"{whole} of the {self.parties} parties {verb}", server)
+        readers = ALONE if self.colluding else NOBODY
+        server = "" if self.confirmed else " The server follows the protocol."
+        return assumption(f"{whole} of the {self.parties} parties {verb}", readers + server)
 
 
-def assumption(honest_parties_add: str, server: str = "") -> str:
+def assumption(honest_parties_add: str, besides: str = ALONE) -> str:
     """The words for some honest parties."""
     return (
         "Whoever sees only the sum of all parties' masked vectors learns only what is published, and so do colluding "
-        f"parties, as long as {honest_parties_add} their share of the noise and tell nobody. {server}"
+        f"parties, as long as {honest_parties_add} their share of the noise and tell nobody. {besides} "
         "Each person's records lie with one party. The parties were simulated in one process, which saw everything."
     )
