@@ -50,7 +50,7 @@ MOST_EXACT_CLASSES = 20
 """Most classes for which "auto" is exact: the work per query grows with their cube."""
 
 MOST_EXACT_WORK = 10**8
-"""Largest queries * classes^3 for which "auto" is exact, about a minute on one core."""
+"""Largest queries * classes^3 for which "auto" is exact, some ten seconds on one core."""
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def test_a_class_that_is_far_behind_keeps_its_chance():
 @pytest.mark.parametrize(("votes", "sigma"), [([9, 4, 0], 0.5), ([30, 25, 5], 6), ([250, 0], 40)])
 def test_chances_by_arbitrary_precision(votes, sigma):
     found = log_winning([votes], sigma)[0]
-    with mpmath.workdps(18):
+    with mpmath.workdps(20):
         for own, log_chance in zip(votes, found, strict=True):
 
             def integrand(z, own=own):
@@ -92,7 +92,7 @@ def test_chances_by_arbitrary_precision(votes, sigma):
                 )
 
             top = 12 + (max(votes) - own) / sigma
-            true = mpmath.quad(integrand, mpmath.linspace(-12, top, 40))
+            true = mpmath.quad(integrand, mpmath.linspace(-13, top, 60))
             assert log_chance == pytest.approx(float(mpmath.log(true)), rel=1e-11, abs=1e-13)
 
 
