@@ -55,7 +55,7 @@ def release(
         statistic: What is wanted, for example `Ecdf("age", bounds=(0, 120))`.
         trust: Who holds the records, for example `Central("patients.parquet")`.
         privacy: The guarantee for everything this release publishes. May be left out only where the
-            trust model has no privacy.
+            trust model has no privacy; what is asked may then cost anything.
         adjacency: Which data sets are adjacent. REPLACE makes the number of records public.
         ledger: The account that pays, from `Ledger.account`; None keeps no books.
         batch: Public name of these records, to tell them from those of other months or sites when curves are
@@ -81,6 +81,7 @@ def release(
         raise ParameterError(f"trust must be a trust model such as Central(data), got {type(trust).__name__}")
     if source is not None and not isinstance(source, RandomSource):
         raise ParameterError(f"source must be a random source such as SystemSource(), got {type(source).__name__}")
+    bounded = privacy is not None
     if privacy is None:
         if trust.private:
             raise ParameterError("say how much privacy may be spent, for example privacy=PureDP(1)")
@@ -123,7 +124,7 @@ def release(
         if query.measurement not in opened:
             spent = {**opened, query.measurement: query.price(unit)}
             loss = total_loss(list(spent.values()))
-            if not covers(privacy, loss):
+            if bounded and not covers(privacy, loss):
                 raise BudgetError(f"{statistic.name} would cost {loss}, more than the granted {privacy}")
             opening = books.pay(loss, query, opening)
             opened = spent

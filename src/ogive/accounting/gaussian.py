@@ -183,7 +183,7 @@ def epsilon_of_gaussian(loss: GaussianDP, delta: Fraction) -> Fraction:
         raise ParameterError(f"the distance from Gaussian noise uses up delta = {float(delta):g}")
     high = 1e-6
     while delta_of_gaussian(loss, Fraction(high)) > delta:
-        high *= 2
+        high *= 1.1  # in small steps: the distance takes more delta again where epsilon is large
         if high > _LARGEST_EPSILON:
             raise ParameterError(f"no epsilon goes with delta = {float(delta):g}; use a larger delta")
     low = 0.0

@@ -44,7 +44,8 @@ def label(
         votes: Vote counts, shape (queries, classes), or a file of them (.npy, .npz, CSV, Parquet); or a trust model
             whose records are teachers, such as `SecAgg(teachers)`.
         aggregator: How votes become labels.
-        privacy: What may be spent. Left out it is exactly what the labels cost, by `target_delta` for Gaussian noise.
+        privacy: What may be spent. Left out it is exactly what the labels cost, by `target_delta` for Gaussian noise;
+            nothing where the trust model has no privacy.
         target_delta: Of the guarantee, where `privacy` is left out.
         ballots: The queries' columns and the number of classes, where `votes` is a trust model.
         max_answers: After so many answers the run ends; None is as many as there are queries.
@@ -75,7 +76,7 @@ def label(
     elif ballots is None:
         raise ParameterError("name the columns of the teachers' votes and how many classes there are with ballots=")
     asked = Labels(aggregator, ballots, max_answers=max_answers, probabilities=probabilities)
-    if privacy is None:
+    if privacy is None and trust.private:
         privacy = _exactly(asked, trust, adjacency, target_delta)
     elif target_delta is not None:
         raise ParameterError("privacy and target_delta say the same; give one of them")

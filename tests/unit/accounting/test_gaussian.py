@@ -155,6 +155,13 @@ def test_epsilon_is_safe_and_hardly_more_than_needed(mu, digits, further):
         assert delta_of_gaussian(loss, epsilon * Fraction(999_999, 1_000_000)) > delta
 
 
+def test_an_epsilon_is_found_between_too_little_and_too_much_for_the_distance():
+    loss, delta = GaussianDP(Fraction(27, 8), Fraction(24, 10**12)), Fraction(1, 10**5)
+    for power in range(-20, 20):  # doubling from 2^-20 on never meets an epsilon that will do
+        assert delta_of_gaussian(loss, Fraction(2) ** power * Fraction(1049, 1000)) > delta
+    assert delta_of_gaussian(loss, epsilon_of_gaussian(loss, delta)) <= delta
+
+
 @pytest.mark.parametrize(
     ("loss", "delta", "words"),
     [

@@ -203,8 +203,9 @@ def test_the_answers_follow_the_transcripts_law():
 def opened_delta(query, changed, epsilon):
     """Exact delta of so many counts that change by one vote each, up or down.
 
-    With s a vote on the scale of the noise, the log ratio of z_1, z_2, ... is (2 s W + changed s^2) / (2 sigma^2), where
-    W adds the noise of all changed counts up, each with a sign; so its law is that of a sum of independent integers.
+    With s a vote on the scale of the noise, the log ratio of z_1, z_2, ... is (2 s W + changed s^2) / (2 sigma^2), W
+    being the noise of all changed counts added up, each with a sign; so its law is that of a sum of independent
+    integers.
     """
     reach, chance, _ = table(query.law)
     total = chance
