@@ -42,7 +42,7 @@ class Gathered:
         self._shelf = Shelf()
         self._starts = [0]
         self._names: list[Names] = []
-        self._distinct: Names | None = None
+        self._own: tuple[Names, Int64] | None = None
         self._places: Int64 = np.empty(0, np.int64)  # of the clients of the set, in the order of arrival
         self._numbers: Int64 = np.empty(0, np.int64)  # in the set, by the order of arrival; -1 for who is not in it
         self.set = b""
@@ -77,12 +77,14 @@ class Gathered:
         own, first = self._first()
         common = own
         for names in lists:
-            common = np.intersect1d(common, read_names(names), assume_unique=True)
+            others = read_names(names)
+            if not np.array_equal(common, others):
+                common = np.intersect1d(common, others, assume_unique=True)
         self._places = first[np.searchsorted(own, common)]
         self._numbers = np.full(self.sent, -1)
         self._numbers[self._places] = np.arange(common.size)
         self.set = common.tobytes()
-        self._names = []
+        self._names, self._own = [], None
 
     def __iter__(self) -> Iterator[tuple[Parts, Int64]]:
         """The uploads of the clients of the set, some at a time, and the clients' numbers."""
@@ -105,10 +107,11 @@ class Gathered:
         return Parts.read(body, self._collected, self._server, self._session)
 
     def _first(self) -> tuple[Names, Int64]:
-        """Different names, increasing, and where each came first."""
-        if not self._names:
-            return np.empty(0, f"S{HASH_BYTES}"), np.empty(0, np.int64)
-        return np.unique(np.concatenate(self._names), return_index=True)
+        """Different names, increasing, and where each came first; no more uploads are taken."""
+        if self._own is None:
+            names = np.concatenate([np.empty(0, f"S{HASH_BYTES}"), *self._names])
+            self._own = np.unique(names, return_index=True)
+        return self._own
 
 
 def read_names(data: bytes) -> Names:
