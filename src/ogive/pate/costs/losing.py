@@ -33,9 +33,6 @@ NOISES: tuple[Noise, ...] = ("continuous", "discrete", "scaled")
 SCALE_BITS = 16
 """Votes are multiplied by 2 to this power before they get integer noise, where the noise is "scaled"."""
 
-LEAST_INTEGER_SIGMA = 0.2
-"""From here on, in units of the integers, the bound for discrete Gaussian noise is proved."""
-
 _CHUNK = 1 << 22
 
 
@@ -66,8 +63,6 @@ def logq_gnmax(votes: ArrayLike, sigma: float, *, noise: Noise = "continuous") -
     """
     unit = unit_of(noise)
     check_scale(sigma, "sigma")
-    if unit and sigma < LEAST_INTEGER_SIGMA * unit:
-        raise ParameterError(f"integer noise needs sigma of at least {LEAST_INTEGER_SIGMA * unit:g}, got {sigma:g}")
     return _union(votes, lambda gaps: log_ndtr((unit - gaps) / (math.sqrt(2) * sigma)))
 
 
