@@ -26,7 +26,7 @@ class HolderOptions:
     """Deal the records to so many organizations; under --trust servers without it each record has its own owner."""
 
     colluding: Annotated[int | None, Parameter(converter=whole, group=HOLDERS)] = None
-    """With --trust secagg: how many parties may tell others all they know; none by default."""
+    """With --trust secagg: how many parties may tell others all they know, or read what is released; one by default."""
 
     dropouts: Annotated[int | None, Parameter(converter=whole, group=HOLDERS)] = None
     """With --trust secagg: how many parties may leave before the end; none by default."""

@@ -1,5 +1,8 @@
 """What secure aggregation takes: bytes as they are sent, and seconds that grow as the work does."""
 
+import sys
+import tracemalloc
+
 import numpy as np
 import pytest
 from helpers.aggregation import Session, settings
@@ -45,6 +48,26 @@ def test_what_the_server_sends_grows_with_the_square_of_the_parties():
     few, many = (aggregation_cost(parties, 100, neighbours=40, confirmed=False) for parties in (1000, 10_000))
     assert many.bytes_per_party == few.bytes_per_party
     assert many.bytes_to_party > 5 * few.bytes_to_party
+
+
+def test_messages_to_all_are_never_held_at_once():
+    parties = 150
+    neighbours, threshold = choose_neighbours(parties, dropouts=0, colluding=0)
+    agreed = settings(parties, confirmed=False, neighbours=neighbours, threshold=threshold)
+    session = Session(agreed, np.zeros((parties, 3), np.uint64))
+    for data in session.answers().values():
+        session.server.receive(data)
+    tracemalloc.start()
+    try:
+        longest = 0
+        for number in session.server.close_round():
+            longest = max(longest, len(session.server.message(number)))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert longest > 36 * parties
+    assert peak < parties * longest / 4
+    assert sys.getsizeof(session.parties[1]._members) < 2 * parties, "a party keeps a bit for each other"
 
 
 def test_seconds_grow_with_pairs_numbers_and_those_who_leave():

@@ -1,7 +1,8 @@
 """Room for the sum: what parties add up, and the noise, must not wrap around 2^64.
 
-A wrapped sum would tell no more than an exact one, but it would be wrong by 2^64. The noise of one measurement exceeds
-`noise_bound` with probability below 2^-40; what is left of 2^63 is divided among the parties' exact integers.
+A wrapped sum would tell no more than an exact one, but it would be wrong by 2^64. The noise of one number of a
+measurement exceeds `noise_bound` with probability below 2^-40, that of some number of a vector of k with one below
+k 2^-40; what is left of 2^63 is divided among the parties' exact integers.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ _NATURAL = 0.6931471806  # log 2, rounded up
 
 
 def noise_bound(laws: Iterable[Law], *, adding: int, honest: int) -> int:
-    """What the noise of one measurement stays below but for a chance of 2^-40.
+    """What the noise of one number of a measurement stays below but for a chance of 2^-40.
 
     Args:
-        laws: Of the levels, of each of which a measurement gets one node's noise at most.
+        laws: Of the levels, of each of which a number gets one node's noise at most.
         adding: How many parties add a share.
         honest: How many shares make up a law.
 
