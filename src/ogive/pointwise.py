@@ -35,7 +35,7 @@ from ogive.statistics.methods import choose
 from ogive.statistics.named import as_method
 from ogive.statistics.recipes import Recipe
 from ogive.strategies import Pointwise, Strategy, strategy_from_dict
-from ogive.trust.base import Opening, Replayed, TrustModel
+from ogive.trust.base import Opening, Replayed, TrustModel, check_trust
 
 SCHEMA = "ogive.pointwise/2"
 
@@ -87,6 +87,7 @@ class PointwiseCurve:
             UnsupportedError: the trust model cannot serve single points.
         """
         check_privacy(privacy)
+        check_trust(trust, what="PointwiseCurve.open")
         adjacency = check_adjacency(adjacency)
         binning = statistic.binning()
         method = "path" if statistic.method == "auto" else as_method(statistic.method)
@@ -116,6 +117,7 @@ class PointwiseCurve:
             DataError: the state file cannot be read or is damaged.
             ReleaseMismatchError: the records, grid, strategy or adjacency are not the release's.
         """
+        check_trust(trust, what="PointwiseCurve.resume")
         path = Path(state)
         try:
             data = json.loads(path.read_bytes())

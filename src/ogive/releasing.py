@@ -28,7 +28,7 @@ from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
 from ogive.statistics.stored import read_estimate
-from ogive.trust.base import Distributed, Opening, TrustModel, crowded, shares_of
+from ogive.trust.base import Distributed, Opening, TrustModel, check_trust, crowded, shares_of
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
@@ -77,8 +77,7 @@ def release(
         `privacy`, for the stated adjacency, under the trust model's assumption.
     """
     adjacency = check_adjacency(adjacency)
-    if not isinstance(trust, TrustModel):
-        raise ParameterError(f"trust must be a trust model such as Central(data), got {type(trust).__name__}")
+    check_trust(trust, what="release")
     if source is not None and not isinstance(source, RandomSource):
         raise ParameterError(f"source must be a random source such as SystemSource(), got {type(source).__name__}")
     bounded = privacy is not None

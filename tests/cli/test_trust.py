@@ -1,6 +1,7 @@
 """Who holds the records, from the command line: every releasing command under several parties, and plans of them."""
 
 import json
+import re
 import tomllib
 
 import numpy as np
@@ -67,6 +68,62 @@ def test_every_releasing_command_deals_the_records(command, words, assumed, tabl
     assert assumed in provenance["assumption"]
 
 
+@pytest.mark.parametrize("words", [AMONG_FOUR, ("--trust", "servers")], ids=["secagg", "servers"])
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        (("boxplot", *AGE, "--method", "five_numbers"), "five_numbers needs all .* such as --method resample$"),
+        (("ustat", *COMMANDS["ustat"], "--method", "kernel"), "kernel needs all .* such as --method cells$"),
+        (("ecdf", *AGE, "--method", "selected"), "selected needs all .* such as --method path$"),
+        (
+            ("ustat", "--columns", "age", "ill", "--kernel", "vus", "--bounds", "0", "100", "--categories", "ill=0,1"),
+            "kernel needs all .*; use trust central$",
+        ),
+    ],
+    ids=["boxplot", "ustat", "ecdf", "vus"],
+)
+def test_what_does_not_add_up_is_refused_with_a_method_that_there_is(command, message, words, table, run):
+    status, out, err = run(command[0], table, *command[1:], "--epsilon", 1, *words)
+    assert (status, out) == (1, "")
+    assert re.search(message, err.strip()), err
+
+
+@pytest.mark.parametrize(
+    ("words", "who"),
+    [
+        (AMONG_FOUR, "parties"),
+        (("--trust", "servers"), "clients"),
+        (("--trust", "servers", "--parties", "4"), "parties"),
+    ],
+    ids=["secagg", "servers", "organizations"],
+)
+def test_an_unnamed_class_is_a_mistake_in_the_question(words, who, tmp_path, run):
+    path = tmp_path / "people.csv"
+    path.write_text(
+        "risk,ill\n" + "".join(f"{risk:.4f},{'yes' if ill else 'no'}\n" for risk, ill in zip(RISK, ILL, strict=True))
+    )
+    roc = (
+        "--score",
+        "risk",
+        "--bounds",
+        "0",
+        "1",
+        "--bins",
+        "16",
+        "--label",
+        "ill",
+        "--positive",
+        "yes",
+        "--epsilon",
+        5,
+    )
+    status, out, err = run("roc", path, *roc, *words)
+    assert (status, out) == (2, "")
+    assert f"{who} cannot compare" in err
+    assert "for example --negative no" in err
+    assert run("roc", path, *roc, "--negative", "no", *words)[0] == 0
+
+
 def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
     books = ("--ledger", tmp_path / "b.db", "--limit-epsilon", 2)
     command = ("ecdf", table, *AGE, "--epsilon", 1, *AMONG_FOUR)
@@ -100,7 +157,7 @@ def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
         (("--trust", "servers", "--servers", "3", "--upload", "keys"), "two servers, not 3; use --upload tables"),
         (("--trust", "servers", "--upload", "hats"), "--upload must be one of auto, keys, tables, sums, got 'hats'"),
         (("--trust", "servers", "--upload", "sums"), "say how many with --parties, or use --upload tables"),
-        (("--trust", "secagg", "--parties", "2999"), "has too few records to deal to 2999 parties; use fewer"),
+        (("--trust", "secagg", "--parties", "3001"), "has too few records to deal to 3001 parties; use fewer"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
 )

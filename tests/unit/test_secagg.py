@@ -430,7 +430,7 @@ def test_what_does_not_add_up_is_refused_with_what_would_work():
     assert "use trust central, or a method whose answers add up" in trust.refusal(Whole())
     tables = [{"x": np.array([1.0, 2]), "y": np.array(["yes", "no"])}, {"x": np.array([3.0]), "y": np.array(["yes"])}]
     wish = ogive.Roc("x", "y", bounds=(0, 4), bins=4, positive="yes")
-    with pytest.raises(UnsupportedError, match="say the negative class"):
+    with pytest.raises(ParameterError, match="say the negative class, for example negative='no'"):
         ogive.release(wish, trust=SecAgg(tables), privacy=PureDP(1))
 
 

@@ -7,7 +7,7 @@ import ogive
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
-from ogive.trust import TRUST_MODELS, Central, Clear, Collected, Local, SecAgg, Simulation
+from ogive.trust import TRUST_MODELS, Central, Clear, Collected, Local, SecAgg, Servers, Simulation
 from ogive.trust.simulation import options_of
 
 AGES = np.random.default_rng(1).integers(0, 100, size=2_000)
@@ -111,7 +111,7 @@ def test_what_no_model_can_be_made_of_is_refused_at_once(model, options, message
     ],
 )
 def test_numbers_of_parties_are_refused_with_and_without_records(options, message):
-    for make in (Simulation(SecAgg, **options).planned, lambda: Simulation(SecAgg, **options).over(TABLE)):
+    for make in (lambda: Simulation(SecAgg, **options), lambda: SecAgg.simulated(TABLE, **options)):
         with pytest.raises(ParameterError, match=message):
             make()
 
@@ -120,3 +120,46 @@ def test_simulations_are_equal_where_they_say_the_same():
     assert Simulation(SecAgg, parties=3) == Simulation(SecAgg, parties=3) != Simulation(SecAgg, parties=4)
     assert len({Simulation(Central), Simulation(Central), Simulation(Local)}) == 2
     assert repr(AMONG_THREE) == "Simulation(SecAgg, parties=3, colluding=1)"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Simulation(SecAgg, parties="3"),
+        lambda: Simulation(SecAgg, parties=True),
+        lambda: Simulation(SecAgg, parties=3, dropouts=3),
+        lambda: Simulation(Servers, servers=1),
+        lambda: Simulation(Servers, parties=0),
+        lambda: Simulation(Servers, upload="key"),
+        lambda: Servers(TABLE, verified="yes"),
+        lambda: Servers(TABLE, verified=1),
+    ],
+)
+def test_options_are_checked_at_once(make):
+    with pytest.raises(ParameterError, match=r"must be (a|one of|True) .*(, got|got) "):
+        make()
+
+
+def test_a_model_without_records_is_refused_where_records_are_needed(tmp_path):
+    curve = ogive.Ecdf("value", **GRID)
+    for trust, message in (
+        (Servers, r"needs records: trust=ogive\.Servers\(records\)"),
+        (AMONG_THREE, r"needs records: trust=simulation\.over\(records\)"),
+        (TABLE, r"trust must be a trust model such as Central\(data\), got dict"),
+    ):
+        with pytest.raises(ParameterError, match=rf"^(release )?{message}"):
+            ogive.release(curve, trust=trust, privacy=PureDP(1))
+        with pytest.raises(ParameterError, match=rf"^(PointwiseCurve\.open )?{message}"):
+            ogive.PointwiseCurve.open(curve, trust=trust, privacy=PureDP(1))
+        with pytest.raises(ParameterError, match=rf"^(PointwiseCurve\.resume )?{message}"):
+            ogive.PointwiseCurve.resume(tmp_path / "state", trust=trust)
+
+
+def test_a_model_with_records_is_refused_where_the_table_is_given():
+    held = Servers(TABLE)
+    for ask in (
+        lambda: ogive.Session(TABLE, limit=PureDP(1), trust=held),
+        lambda: ogive.ecdf(AGES, **GRID, trust=held, privacy=PureDP(1)),
+    ):
+        with pytest.raises(ParameterError, match=r"not a Servers with records of its own, which ogive\.release takes"):
+            ask()

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
+from ogive.errors import ParameterError
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, LinearQuery, Query
@@ -75,7 +76,11 @@ class TrustModel(Protocol):
         ...
 
     def refusal(self, query: Query) -> str | None:
-        """Why this model cannot answer the query and what would work, or None if it can."""
+        """Why this model cannot answer the query and what would work, or None if it can.
+
+        Raises:
+            ParameterError: the query leaves open what this model must be told.
+        """
         ...
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
@@ -94,6 +99,24 @@ class Replayed(Protocol):
     def takes(self, query: Query) -> bool:
         """Whether answering takes something that there is only once, so that the question must be on record first."""
         ...
+
+
+def check_trust(trust: object, *, what: str) -> None:
+    """Refuse what holds no records.
+
+    Args:
+        trust: What was given.
+        what: Who needs it, for example "release".
+
+    Raises:
+        ParameterError: it is no trust model, or one yet without records.
+    """
+    if isinstance(trust, type) and isinstance(trust, TrustModel):
+        raise ParameterError(f"{what} needs records: trust=ogive.{trust.__name__}(records)")
+    if callable(getattr(trust, "over", None)):
+        raise ParameterError(f"{what} needs records: trust=simulation.over(records)")
+    if not isinstance(trust, TrustModel):
+        raise ParameterError(f"trust must be a trust model such as Central(data), got {type(trust).__name__}")
 
 
 @dataclass(frozen=True)

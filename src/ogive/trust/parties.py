@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from ogive.errors import DataError, ParameterError
-from ogive.queries import Aggregate, Int64, Label, Query
+from ogive.kernels.in_order import InOrder
+from ogive.queries import Aggregate, Int64, KernelQuery, Label, Query
 from ogive.records import Records
 from ogive.records.labelled import columns_of
 
@@ -65,8 +66,32 @@ def party_sums(parties: Sequence[Records], aggregate: Aggregate) -> tuple[Int64,
     return tuple(sums)
 
 
-def other_class_unknown(query: Query) -> str | None:
-    """Why owners of single records, or of some, cannot answer a query: they do not see what the other class is."""
-    if any(isinstance(column, Label) and column.negative is None for column in columns_of(query.aggregate)):
-        return "parties cannot compare which other class they mean; say the negative class, for example negative=0"
-    return None
+def check_classes_named(query: Query, who: str) -> None:
+    """Refuse a label whose other class nobody named: owners of single records, or of some, do not see what it is.
+
+    Args:
+        query: What is asked.
+        who: Holds the records, for example "parties".
+
+    Raises:
+        ParameterError: there is one.
+    """
+    for column in columns_of(query.aggregate):
+        if isinstance(column, Label) and column.negative is None:
+            other = "negative='no'" if isinstance(column.positive[0], str) else "negative=0"
+            raise ParameterError(
+                f"{who} cannot compare which other class they mean; say the negative class, for example {other}"
+            )
+
+
+def no_sum(query: Query, who: str) -> str:
+    """Why those who only add up cannot answer a query that is not linear, and what would work."""
+    asked, instead = _INSTEAD.get(query.method, (query.method, "path"))
+    reason = f"{asked} needs all records in one place, and {who}; use trust central"
+    if isinstance(query, KernelQuery) and any(isinstance(kernel, InOrder) for kernel in query.measure.kernels):
+        return reason  # of a record of each class nothing adds up
+    return f"{reason}, or a method whose answers add up, such as method='{instead}'"
+
+
+_INSTEAD = {"sparse_vector": ("five_numbers", "resample"), "kernel": ("kernel", "cells")}
+"""For what is measured, the name by which it was asked for, and the method that adds up."""

@@ -52,6 +52,7 @@ class Simulation:
         self.model = model
         self.options = options
         self._progress: Progress | None = None
+        self.planned()  # refuses options that are out of range
 
     @staticmethod
     def of(trust: type[TrustModel] | Simulation) -> Simulation:
@@ -131,7 +132,12 @@ def _parameters(model: Any) -> dict[str, inspect.Parameter]:
         found = dict(inspect.signature(getattr(model, "simulated", model)).parameters)
         if set(_RECORDS) <= set(found):
             return found
+    held = isinstance(model, TrustModel) and not isinstance(model, type)
     raise ParameterError(
         "trust must be the type of a trust model that is made of one table, such as Central, or a Simulation of one, "
-        f"got {model!r}"
+        + (
+            f"not a {type(model).__name__} with records of its own, which ogive.release takes"
+            if held
+            else f"got {model!r}"
+        )
     )

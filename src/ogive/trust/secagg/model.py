@@ -33,7 +33,7 @@ from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import LinearQuery, Query, ReportsQuery
 from ogive.records import Records
 from ogive.trust.base import NEEDS_OWNERS, Opening, Traffic
-from ogive.trust.parties import count_parties, other_class_unknown, read_parties
+from ogive.trust.parties import check_classes_named, count_parties, no_sum, read_parties
 from ogive.trust.secagg.modulus import largest_share
 from ogive.trust.secagg.opening import SecAggOpening, gone
 from ogive.trust.secagg.terms import COLLUDING, AggregationTerms, assumption
@@ -158,13 +158,8 @@ class SecAgg:
         if isinstance(query, ReportsQuery):
             return NEEDS_OWNERS
         if not isinstance(query, LinearQuery):
-            return (
-                f"{query.method} needs all records in one place, and secure aggregation only adds up; "
-                "use trust central, or a method whose answers add up, such as path"
-            )
-        unknown = other_class_unknown(query)
-        if unknown is not None:
-            return unknown
+            return no_sum(query, "secure aggregation only adds up")
+        check_classes_named(query, "parties")
         laws = [level.law for level in query.levels]
         try:
             for law in set(laws):

@@ -36,7 +36,7 @@ from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Ballots, LinearQuery, Query, ReportsQuery
 from ogive.records import Records
 from ogive.trust.base import NEEDS_OWNERS, Opening, Traffic
-from ogive.trust.parties import count_parties, other_class_unknown, read_parties
+from ogive.trust.parties import check_classes_named, count_parties, no_sum, read_parties
 from ogive.trust.servers.costs import traffic
 from ogive.trust.servers.layout import MOST_CELLS, Layout
 from ogive.trust.servers.opening import ServersOpening
@@ -178,16 +178,14 @@ class Servers:
         if isinstance(query, ReportsQuery):
             return NEEDS_OWNERS
         if not isinstance(query, LinearQuery):
-            return (
-                f"{query.method} needs all records in one place, and servers only add up shares; "
-                "use trust central, or a method whose answers add up, such as path"
-            )
+            return no_sum(query, "servers only add up shares")
         if isinstance(query.aggregate, Ballots) and self.uploads.kind != SUMS:
             return (
                 "a teacher has a vote in every query, and clients upload one cell that is verified; give a list of "
                 "tables, one for each teacher, for upload='sums', or use trust secagg or central"
             )
-        return other_class_unknown(query) or self.crowded(Layout(query.aggregate).cells)
+        check_classes_named(query, "parties" if self.organizations else "clients")
+        return self.crowded(Layout(query.aggregate).cells)
 
     def crowded(self, cells: int) -> str | None:
         """Records that would have to be shared in more cells than any upload has."""
@@ -221,6 +219,8 @@ def _checked(servers: int, upload: str, verified: bool | None, verifications: in
     ):  # fmt: skip
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise ParameterError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
+    if verified is not None and not isinstance(verified, bool):
+        raise ParameterError(f"verified must be True or False, got {verified!r}")
     if upload not in UPLOADS:
         raise ParameterError(f"upload must be one of {', '.join(UPLOADS)}, got {upload!r}")
     if upload == KEYS and servers != 2:
@@ -230,7 +230,7 @@ def _checked(servers: int, upload: str, verified: bool | None, verifications: in
     kind = SUMS if upload == AUTO and organizations else upload
     if kind == SUMS and verified:
         raise ParameterError("sums of an organization cannot be verified; use upload='tables', one for every record")
-    return Uploads(servers, kind, kind != SUMS if verified is None else bool(verified), verifications)
+    return Uploads(servers, kind, kind != SUMS if verified is None else verified, verifications)
 
 
 def _assumption(uploads: Uploads) -> str:
