@@ -134,6 +134,15 @@ def test_halves_are_rounded_up():
         assert height.tolist() == [rounded * one]
 
 
+def test_a_student_expects_its_share_of_all_teachers_rounded_once():
+    one = 1 << BITS
+    assert expected_votes(np.array([[0.25, 0.75]]), 8) == ((2 * one, 6 * one),)
+    third = expected_votes(np.array([[1 / 3, 2 / 3]]), 250)[0]
+    assert [abs(3 * each - 250 * times * one) <= 1 for each, times in zip(third, (1, 2), strict=True)] == [True, True]
+    with pytest.raises(ParameterError, match="use adjacency REPLACE"):
+        expected_votes(np.array([[0.25, 0.75]]), None)
+
+
 def test_a_vote_that_moves_changes_the_height_by_one_vote_at_most():
     rng = np.random.default_rng(3)
     half_even = 0

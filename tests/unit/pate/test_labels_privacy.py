@@ -249,6 +249,8 @@ def test_the_run_ends_at_the_last_answer_that_is_allowed():
     quiet = LabelsQuery(ballots(5), gaussian(1), 2, BITS, Check(3 * VOTE, gaussian(1)))
     votes = np.array([[4, 0], [2, 2], [0, 4], [4, 0], [0, 4]])
     assert quiet.answer(votes, None).tolist() == [0, REFUSED, 1, NOT_ASKED, NOT_ASKED]
+    just = LabelsQuery(ballots(5), gaussian(1), 5, BITS, Check(4 * VOTE, gaussian(1)))
+    assert just.answer(votes, None).tolist() == [0, REFUSED, 1, 0, 1]
     for run in range(50):
         found = quiet.answer(votes, DerivedNodes(run.to_bytes(32, "big"), b""))
         assert (found >= 0).sum() <= 2
