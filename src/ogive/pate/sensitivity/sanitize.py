@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ogive.errors import ParameterError
+from ogive.errors import DataError, ParameterError
 from ogive.noise import RandomSource, SystemSource
 from ogive.pate.aggregators import Aggregator
 from ogive.pate.costs.conversion import check_delta
@@ -26,6 +26,9 @@ from ogive.pate.votes import check_votes
 
 LEAST_SENSITIVITY = 1e-6
 """Smaller smooth sensitivities are taken for this, which is smooth too."""
+
+LEAST_TEACHERS = 3
+"""From here on the proofs hold."""
 
 # what floating point may add to a difference of costs, far above its error of about 1e-13
 _ROOM = 1 + 2**-20
@@ -78,7 +81,7 @@ def sanitize(
 
     Raises:
         ParameterError: an argument is out of range or does not go with the others.
-        DataError: votes or probabilities cannot be used.
+        DataError: votes or probabilities cannot be used, or there are fewer than three teachers.
         UnsupportedError: the aggregator's cost has no smooth sensitivity.
 
     Privacy:
@@ -90,6 +93,8 @@ def sanitize(
     counts = check_votes(votes)
     check_delta(target_delta)
     unit_of(noise)
+    if counts[0].sum() < LEAST_TEACHERS:
+        raise DataError(f"a cost is published for {LEAST_TEACHERS} or more teachers, got {counts[0].sum()}")
     given = _answered(answered, counts.shape[0])
     independent = privacy_cost(
         counts, aggregator, target_delta=target_delta, mode="independent", noise=noise, max_answers=max_answers

@@ -265,5 +265,7 @@ def test_refuses_what_has_no_smooth_sensitivity():
     for aggregator in (LNMax(20), LargestMargins(40, 10)):
         with pytest.raises(UnsupportedError, match="data-independent"):
             sanitized(aggregator=aggregator)
+    with pytest.raises(DataError, match="3 or more teachers, got 2"):
+        sanitized(votes=[[2, 0], [1, 1]])
     with pytest.raises(DataError, match="add up"):
         sanitized(votes=[[3, 1], [2, 1]])
