@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
     from ogive.pate.costs.cost import PrivacyCost, privacy_cost
     from ogive.pate.costs.filter import PrivacyFilter
-    from ogive.pate.labelling import label
+    from ogive.pate.labelling import Ballots, label
     from ogive.pate.sensitivity.gnss import gnss_rdp
     from ogive.pate.sensitivity.sanitize import sanitize
     from ogive.pate.sensitivity.sanitized import SanitizedCost
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ogive.pate.votes import check_votes, read_votes, tally
 
 _HOME = {
+    "Ballots": "labelling",
     "ConfidentGNMax": "aggregators",
     "GNMax": "aggregators",
     "InteractiveGNMax": "aggregators",
@@ -40,6 +41,7 @@ _HOME = {
 }
 
 __all__ = [
+    "Ballots",
     "ConfidentGNMax",
     "GNMax",
     "InteractiveGNMax",

@@ -67,6 +67,14 @@ def label(
 
     Privacy:
         For one teacher, and so for everybody whose data one teacher alone learned from.
+
+    Example:
+        >>> import numpy as np
+        >>> from ogive.pate import ConfidentGNMax, label
+        >>> votes = np.random.default_rng(1).multinomial(250, [0.9, 0.1], size=100)
+        >>> found = label(votes, ConfidentGNMax(200, 150, 40), target_delta="1e-5", max_answers=60)
+        >>> len(found.labels)
+        100
     """
     trust = _trust(votes, name)
     if isinstance(trust, Tallied):
