@@ -7,15 +7,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ogive.pate.adversarial import VirtualAdversarialStudent
     from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
     from ogive.pate.costs.cost import PrivacyCost, privacy_cost
     from ogive.pate.costs.filter import PrivacyFilter
     from ogive.pate.labelling import Ballots, label
+    from ogive.pate.networks import NetworkLearner, convolutional, perceptron
+    from ogive.pate.partitioning import Partition, partition
     from ogive.pate.sensitivity.gnss import gnss_rdp
     from ogive.pate.sensitivity.sanitize import sanitize
     from ogive.pate.sensitivity.sanitized import SanitizedCost
     from ogive.pate.sensitivity.smooth import SmoothCost, smooth_cost
+    from ogive.pate.students import Student, train_semi_supervised, train_student
     from ogive.pate.tallies import Tallied
+    from ogive.pate.teachers import Teachers, labels_of, read_teachers, train_teachers, votes_of
     from ogive.pate.votes import check_votes, read_votes, tally
 
 _HOME = {
@@ -25,19 +30,33 @@ _HOME = {
     "InteractiveGNMax": "aggregators",
     "LNMax": "aggregators",
     "LargestMargins": "aggregators",
+    "NetworkLearner": "networks",
+    "Partition": "partitioning",
     "PrivacyCost": "costs.cost",
     "PrivacyFilter": "costs.filter",
     "SanitizedCost": "sensitivity.sanitized",
     "SmoothCost": "sensitivity.smooth",
+    "Student": "students",
     "Tallied": "tallies",
+    "Teachers": "teachers",
+    "VirtualAdversarialStudent": "adversarial",
     "check_votes": "votes",
+    "convolutional": "networks",
     "gnss_rdp": "sensitivity.gnss",
     "label": "labelling",
+    "labels_of": "teachers",
+    "partition": "partitioning",
+    "perceptron": "networks",
     "privacy_cost": "costs.cost",
+    "read_teachers": "teachers",
     "read_votes": "votes",
     "sanitize": "sensitivity.sanitize",
     "smooth_cost": "sensitivity.smooth",
     "tally": "votes",
+    "train_semi_supervised": "students",
+    "train_student": "students",
+    "train_teachers": "teachers",
+    "votes_of": "teachers",
 }
 
 __all__ = [
@@ -47,19 +66,33 @@ __all__ = [
     "InteractiveGNMax",
     "LNMax",
     "LargestMargins",
+    "NetworkLearner",
+    "Partition",
     "PrivacyCost",
     "PrivacyFilter",
     "SanitizedCost",
     "SmoothCost",
+    "Student",
     "Tallied",
+    "Teachers",
+    "VirtualAdversarialStudent",
     "check_votes",
+    "convolutional",
     "gnss_rdp",
     "label",
+    "labels_of",
+    "partition",
+    "perceptron",
     "privacy_cost",
+    "read_teachers",
     "read_votes",
     "sanitize",
     "smooth_cost",
     "tally",
+    "train_semi_supervised",
+    "train_student",
+    "train_teachers",
+    "votes_of",
 ]
 
 

@@ -1,0 +1,153 @@
+"""Virtual adversarial training: a network learns from few labels and many inputs without any.
+
+For each unlabelled input the direction is found in which the network's probabilities change fastest, and the network is
+taught not to change them there. With a small push to be sure of its labels, boundaries move away from where inputs are.
+
+Source: Miyato, Maeda, Koyama and Ishii, Virtual adversarial training, IEEE TPAMI 2019, algorithm 1 and section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import DataError, ParameterError
+from ogive.pate.networks import (
+    Parameters,
+    Progress,
+    drawn,
+    network_probabilities,
+    output_classes,
+    tensor,
+    trained,
+    unchanged,
+    whole_tensor,
+)
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+_PROBE = 0.1
+"""How far from an input the direction is looked for."""
+
+
+@dataclass(eq=False)
+class VirtualAdversarialStudent(Parameters):
+    """A torch network that learns from inputs of which most have the label -1.
+
+    Args:
+        make: Makes the network; `ogive.pate.networks` has two.
+        radius: How far the probabilities shall stay alike, in the Euclidean norm of an input.
+        smoothness: Weight of staying alike.
+        sureness: Weight of being sure, the entropy of the probabilities of unlabelled inputs.
+        steps: Batches to learn from.
+        batch: Labelled inputs in each.
+        unlabelled_batch: Inputs in each whose labels are not looked at.
+        rate: Of learning, falling to zero over the last half of the steps.
+        decay: Of weights.
+        augment: Changes a batch of inputs at random, as no class would notice; None for nothing.
+        random_state: Of weights, batches and directions.
+        progress: Is told of steps done and to do.
+    """
+
+    make: Callable[[], Any]
+    radius: float = 2.0
+    smoothness: float = 1.0
+    sureness: float = 1.0
+    steps: int = 3000
+    batch: int = 32
+    unlabelled_batch: int = 128
+    rate: float = 1e-3
+    decay: float = 1e-4
+    augment: Callable[[Any], Any] | None = None
+    random_state: int = 0
+    progress: Progress | None = None
+    network: Any = field(default=None, init=False, repr=False)
+
+    def fit(self, features: Any, labels: Any) -> VirtualAdversarialStudent:
+        """Train on inputs of the shape (rows, ...) with labels from 0, or -1 where there is none, shape (rows,).
+
+        Raises:
+            ParameterError: a parameter is out of range.
+            DataError: no input has a label, or inputs are not finite.
+        """
+        import torch
+        from torch.nn import functional
+
+        if not self.radius > 0 or self.unlabelled_batch < 1:
+            raise ParameterError("radius must be above 0, and unlabelled_batch at least 1")
+        inputs, known = tensor(features), whole_tensor(labels)
+        labelled = torch.nonzero(known >= 0).ravel()
+        if not len(labelled):
+            raise DataError("no input has a label, so that there is nothing to learn from")
+        change = self.augment or unchanged
+
+        def loss(network: Any, reached: float) -> Any:
+            rows = labelled[drawn(len(labelled), self.batch)]
+            both = change(inputs[torch.cat([rows, drawn(len(inputs), self.unlabelled_batch)])])
+            scores = network(both)
+            told, free = scores[: self.batch], scores[self.batch :]
+            alike = adversarial_divergence(network, both[self.batch :], free, radius=self.radius)
+            return (
+                functional.cross_entropy(told, known[rows])
+                + reached * self.smoothness * alike
+                + reached * self.sureness * entropy(free)
+            )
+
+        self.network = trained(self, loss)
+        return self
+
+    @property
+    def classes_(self) -> Int64:
+        """The classes that it gives scores for."""
+        return output_classes(self.network)
+
+    def predict_proba(self, features: Any) -> Float64:
+        """Probabilities, shape (rows, classes)."""
+        return network_probabilities(self.network, features)
+
+    def predict(self, features: Any) -> Int64:
+        """Labels, shape (rows,)."""
+        return np.asarray(self.predict_proba(features).argmax(axis=1), dtype=np.int64)
+
+
+def adversarial_divergence(network: Any, inputs: Any, scores: Any, *, radius: float) -> Any:
+    """How much the probabilities change when inputs move by a radius where they change most, nearly.
+
+    One step of the power method finds the direction: the gradient of the divergence a little away from the input.
+
+    Args:
+        network: Gives scores, shape (rows, classes).
+        inputs: Shape (rows, ...).
+        scores: Of the inputs, shape (rows, classes); taken as they are, without a gradient.
+        radius: Euclidean length of the move.
+
+    Returns:
+        Mean Kullback-Leibler divergence from the probabilities at the inputs, a number with a gradient.
+    """
+    import torch
+    from torch.nn import functional
+
+    fixed = scores.detach().softmax(dim=1)
+
+    def divergence(moved: Any) -> Any:
+        return functional.kl_div(network(moved).log_softmax(dim=1), fixed, reduction="batchmean")
+
+    direction = _unit(torch.randn_like(inputs)).requires_grad_()
+    (steepest,) = torch.autograd.grad(divergence(inputs.detach() + _PROBE * direction), direction)
+    return divergence(inputs.detach() + radius * _unit(steepest))
+
+
+def entropy(scores: Any) -> Any:
+    """Mean entropy of the probabilities of scores, in nats."""
+    return -(scores.softmax(dim=1) * scores.log_softmax(dim=1)).sum(dim=1).mean()
+
+
+def _unit(vectors: Any) -> Any:
+    """Each input's vector at length one; the zero vector stays."""
+    lengths = vectors.flatten(1).norm(dim=1).clamp_min(1e-12)
+    return vectors / lengths.view(-1, *[1] * (vectors.dim() - 1))
