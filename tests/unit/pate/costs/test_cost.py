@@ -99,6 +99,13 @@ def test_few_laplace_answers_cost_their_sum():
     assert many.epsilon < 0.1 * 1200
 
 
+def test_a_party_of_three_teachers_has_a_third_of_the_noise_on_its_curve():
+    by_hand = rdp_gnmax(logq_gnmax(VOTES, 40), 40 / 3, ORDERS).sum(axis=0)
+    assert cost(GNMax(40), mode="joint", group=3).rdp == pytest.approx(by_hand, rel=1e-12)
+    by_hand = rdp_lnmax(logq_lnmax(VOTES, 20), 20 / 3, ORDERS).sum(axis=0)
+    assert cost(LNMax(20), mode="joint", group=3).rdp == pytest.approx(by_hand, rel=1e-12)
+
+
 def test_groups_pay_more():
     for mode in ("joint", "joint_two_sided", "independent"):
         costs = [cost(mode=mode, group=size).epsilon for size in (1, 2, 4)]

@@ -78,7 +78,7 @@ def test_a_class_that_is_far_behind_keeps_its_chance():
     assert found == pytest.approx(laws.log_law([4200, 500, 200, 100, 0, 0, 0, 0, 0, 0], 100), rel=1e-9)
 
 
-@pytest.mark.parametrize(("votes", "sigma"), [([9, 4, 0], 0.5), ([30, 25, 5], 6), ([250, 0], 40)])
+@pytest.mark.parametrize(("votes", "sigma"), [([9, 4, 0], 0.5), ([250, 0], 40)])
 def test_chances_by_arbitrary_precision(votes, sigma):
     found = log_winning([votes], sigma)[0]
     with mpmath.workdps(20):
@@ -213,7 +213,7 @@ def test_a_cost_far_below_rounding_keeps_its_digits(votes):
                 / (order - 1)
                 for near in laws.neighbours(votes)
             )
-            assert cost == pytest.approx(float(true), rel=1e-8)
+            assert cost == pytest.approx(float(true), rel=1e-8, abs=0)
     assert np.all(found <= rdp_gnmax(logq_gnmax([votes], sigma), sigma, orders)[0])
 
 
