@@ -130,8 +130,22 @@ def test_an_interrupt_of_a_paid_release_says_that_asking_again_is_free(folder, r
         patch.setattr(Reservation, "record", stop)
         status, out, err = run("ecdf", "p.csv", *AGE, *ONE, *BOOKS)
     assert (status, out) == (130, "")
-    assert err.endswith("\nogive: stopped; if the release was paid already, asking again costs nothing more\n")
+    assert err.endswith("\nogive: stopped; the release is paid, and asking again costs nothing more\n")
     assert "costs nothing; epsilon = 2 remaining" in run("ecdf", "p.csv", *AGE, *ONE, "--ledger", "budget.db")[2]
+
+
+def test_an_interrupt_before_the_payment_says_that_nothing_was_paid(folder, run, monkeypatch):
+    from ogive.ledger import Account
+
+    def stop(self, *arguments, **options):
+        raise KeyboardInterrupt
+
+    run("ecdf", "p.csv", *AGE, *ONE, *BOOKS)
+    with monkeypatch.context() as patch:
+        patch.setattr(Account, "reserve", stop)
+        status, out, err = run("ecdf", "p.csv", *AGE, "--epsilon", "0.5", *BOOKS)
+    assert (status, out) == (130, "")
+    assert err.endswith("ogive: stopped; nothing was paid\n")
 
 
 def look(folder, command):

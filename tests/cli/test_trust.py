@@ -124,6 +124,31 @@ def test_an_unnamed_class_is_a_mistake_in_the_question(words, who, tmp_path, run
     assert run("roc", path, *roc, "--negative", "no", *words)[0] == 0
 
 
+def test_several_files_are_told_what_takes_several(table, run):
+    status, out, err = run("ecdf", table, table.with_name("more.csv"), *AGE, "--epsilon", 1, "--trust", "servers")
+    assert (status, out) == (2, "")
+    assert "ecdf reads one DATA file, and" in err
+    assert "more.csv is another; --parties deals" in err
+    status, out, err = run("ecdf", table, *AGE, "--epsilonn", 1)
+    assert status == 2
+    assert "DATA file" not in err
+
+
+def test_a_statement_and_a_report_tell_trusts_apart(table, run, tmp_path):
+    books = ("--ledger", tmp_path / "b.db", "--limit-epsilon", 9)
+    for words in (AMONG_FOUR, ("--trust", "secagg", "--parties", "5"), ("--trust", "servers"), ()):
+        assert run("bounds", table, "--column", "age", "--epsilon", 1, *words, *books)[0] == 0
+    shown = run("ledger", "show", tmp_path / "b.db")[1].split("\n")
+    ends = [line.partition("epsilon = 1")[2].strip() for line in shown[1:5]]
+    expected = ["secagg (4 parties, 1 colluding, 1 dropouts)", "secagg (5 parties", "servers (2 servers)", ""]
+    for end, words in zip(ends, expected, strict=True):
+        assert end.startswith(words and f"trust {words}")
+    assert ends[3] == ""
+    assert run("report", "--ledger", tmp_path / "b.db", "-o", tmp_path / "r.html")[0] == 0
+    page = (tmp_path / "r.html").read_text()
+    assert all(f">{words}" in page for words in expected if words)
+
+
 def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
     books = ("--ledger", tmp_path / "b.db", "--limit-epsilon", 2)
     command = ("ecdf", table, *AGE, "--epsilon", 1, *AMONG_FOUR)

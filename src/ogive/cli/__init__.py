@@ -46,6 +46,7 @@ COMMANDS = {
 }
 """Each command's name, where its function (or App of commands) is, loaded when first used, and its summary."""
 
+_OF_ONE_FILE = ("ecdf", "quantiles", "boxplot", "roc", "calibration", "ustat", "bounds")
 REFUSED, BAD_USE, FAULT, SIGNALED, PIPE_CLOSED = 1, 2, 70, 128, 141
 
 
@@ -115,10 +116,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> None:
-    from cyclopts import CycloptsError
+    from cyclopts import CycloptsError, UnusedCliTokensError
 
     try:
         build()(arguments, exit_on_error=False, print_error=False, result_action="return_none")
+    except UnusedCliTokensError as problem:
+        if arguments[0] not in _OF_ONE_FILE or any(word.startswith("-") for word in problem.unused_tokens or ()):
+            raise ParameterError(str(problem)) from None
+        more = " ".join(problem.unused_tokens or ())
+        raise ParameterError(
+            f"{arguments[0]} reads one DATA file, and {more} is another; --parties deals its records to several, "
+            "ogive merge adds up what was released of each file, and in Python ogive.SecAgg takes a file of each"
+        ) from None
     except CycloptsError as problem:
         raise ParameterError(str(problem)) from None
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.cli.options import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
+from ogive.errors import LedgerError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,12 +59,7 @@ def release_and_publish(
             estimate = _release(statistic, trust.telling(progress), data, privacy, granted, budget)
         publish(estimate.to_json, lambda: table(estimate), output)
     else:
-        try:
-            estimate, note = _pay(statistic, trust, data, privacy, limit, granted, budget)
-        except BaseException as problem:
-            # shown where it is an interrupt, whatever an extension made of it
-            problem.add_note("if the release was paid already, asking again costs nothing more")
-            raise
+        estimate, note = _pay(statistic, trust, data, privacy, limit, granted, budget)
         print(note, file=sys.stderr)
         publish(estimate.to_json, lambda: table(estimate), output, kept_in=budget.ledger)
     if plot is not None:
@@ -103,9 +99,14 @@ def _pay(
         assert session.ledger is not None
         announce(session.ledger)
         assert session.account is not None
-        stored = {entry.release_id for entry in session.history if entry.state == "released"}
+        before = session.history
+        stored = {entry.release_id for entry in before if entry.state == "released"}
         try:
             estimate = session.release(statistic, privacy=privacy, batch=budget.batch)
+        except BaseException as problem:
+            # shown where it is an interrupt, whatever an extension made of it
+            problem.add_note(_interrupted(session, len(before)))
+            raise
         finally:
             if session.account.begun:
                 print(f"began the account {session.name!r} with limit {session.limit}", file=sys.stderr)
@@ -135,6 +136,15 @@ def _session(
         part=budget.part,
         updated=budget.updated,
     )
+
+
+def _interrupted(session: Session, before: int) -> str:
+    """What a release that was cut off did to the budget."""
+    try:
+        paid = len(session.history) > before
+    except LedgerError:
+        return "if the release was paid already, asking again costs nothing more"
+    return "the release is paid, and asking again costs nothing more" if paid else "nothing was paid"
 
 
 def _note(session: Session, estimate: Any, stored: set[str]) -> str:

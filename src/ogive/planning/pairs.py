@@ -19,6 +19,11 @@ SHAPE_WORDS = (
     "with equal classes where these are public; give like= for a shape of your own"
 )
 
+ROUNDED_WORDS = (
+    "an interval counts besides how far rounding to bins may move the value at most, whatever the records: where "
+    "values are whole numbers, grid='integers' rounds nothing and may state far less than a smaller error here"
+)
+
 
 def pairs_row(way: Ustatistic, terms: Terms, records: int) -> tuple[Query, Loss, str, dict[str, float]]:
     """What is asked, its price, its noise in words, and its errors by name.

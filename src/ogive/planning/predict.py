@@ -19,7 +19,7 @@ from ogive.planning.curves import FEWEST, curve_errors, strategy_errors
 from ogive.planning.labeled import class_errors, group_errors
 from ogive.planning.magnitudes import bounds_errors
 from ogive.planning.metrics import ROOT_MEAN_SQUARED
-from ogive.planning.pairs import SHAPE_WORDS, pairs_row
+from ogive.planning.pairs import ROUNDED_WORDS, SHAPE_WORDS, pairs_row
 from ogive.planning.rehearsal import Rehearsal, Sums, rehearse
 from ogive.planning.rounds import rehearsed_errors
 from ogive.planning.rows import LeftOut, Plan, PlanRow
@@ -218,6 +218,8 @@ class Planner:
         parts = [REFERENCE_WORDS] if self.referred else []
         if self.paired:
             parts.append(SHAPE_WORDS)
+            if isinstance(self.model, Distributed):
+                parts.append(ROUNDED_WORDS)
         if self.simulated:
             parts.append(f"simulated, {self.simulated} releases a row, on {self.shape.words}")
         return "\n".join(parts)

@@ -18,7 +18,8 @@ _TRAFFIC = {
     "per party": "bytes that each party or client sends, to all servers together",
     "to party": "bytes that each party receives, lists of all the others among them",
     "per server": "bytes that the busiest server receives, from all parties and from other servers",
-    "seconds": "that one core computes at whoever has most to do, predicted for a machine such as in the benchmarks",
+    "seconds": "that one core computes at whoever has most to do, predicted for a machine such as in the benchmarks; "
+    "a simulation plays everybody and takes many times as long",
 }
 
 

@@ -11,7 +11,7 @@ from ogive.report.chart import draw, key
 from ogive.report.chart_bar import BarChart
 from ogive.report.markup import Html, tag
 from ogive.report.parts import Row, card, figure, say, strong, table
-from ogive.statistics.asked import asked_name, subjects
+from ogive.statistics.asked import asked_name, subjects, trust_words
 from ogive.statistics.ustatistic_text import TITLES
 
 if TYPE_CHECKING:
@@ -113,10 +113,21 @@ def _history(history: tuple[Entry, ...]) -> Html | None:
     if not history:
         return None
     parts = any(entry.part for entry in history)
-    head = ["No.", "Release", *(["Part"] if parts else []), "Price", "State", "Started (UTC)"]
+    trusts = any(trust_words(entry.question) for entry in history)
+    head = [
+        "No.",
+        "Release",
+        *(["Trust"] if trusts else []),
+        *(["Part"] if parts else []),
+        "Price",
+        "State",
+        "Started (UTC)",
+    ]
     rows: list[Row] = []
     for entry in history:
         cells: list[Html | str] = [_what(entry)]
+        if trusts:
+            cells.append(trust_words(entry.question) or "central")
         if parts:
             cells.append(entry.part or "all records")
         cells += [words.amount(entry.charge), STATES.get(entry.state, entry.state), moment(entry.started)]

@@ -6,12 +6,10 @@ import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ogive.statistics.asked import asked_name, subjects
+from ogive.statistics.asked import asked_name, subjects, trust_words
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
-
-_USUAL_TRUST = "central"  # which a statement leaves out
 
 
 def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> str:
@@ -51,8 +49,8 @@ def subject(question: Mapping[str, Any]) -> str:
 
 
 def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:
-    trust = entry.question.get("trust", _USUAL_TRUST)
-    notes = [] if trust == _USUAL_TRUST else [f"trust {trust}"]
+    trust = trust_words(entry.question)
+    notes = [] if trust is None else [f"trust {trust}"]
     if entry.part is not None:
         notes.append(f"part {entry.part}")
     if entry.state == "reserved":

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 _COLUMNS = ("column", "score", "probability", "label")
+_COUNTED = ("parties", "colluding", "dropouts", "servers")
+_USUAL_TRUST = "central"  # which nobody needs to be told
 
 
 def subjects(question: Mapping[str, Any]) -> list[str]:
@@ -17,6 +19,18 @@ def subjects(question: Mapping[str, Any]) -> list[str]:
     described = [*(listed if isinstance(listed, list) else ()), statistic.get("classes")]
     within = [each.get("column") for each in described if isinstance(each, Mapping)]
     return [name for name in (*map(statistic.get, _COLUMNS), *within) if isinstance(name, str)]
+
+
+def trust_words(question: Mapping[str, Any]) -> str | None:
+    """Who a recorded question was asked of, with the numbers that tell it from others; None for a trusted curator."""
+    trust, terms = question.get("trust", _USUAL_TRUST), question.get("terms")
+    if trust == _USUAL_TRUST or not isinstance(trust, str):
+        return None
+    numbers = terms if isinstance(terms, Mapping) else {}
+    told = [f"{numbers[name]} {name}" for name in _COUNTED if isinstance(numbers.get(name), int) and numbers[name]]
+    if numbers.get("verified") is False:
+        told.append("unverified")
+    return f"{trust} ({', '.join(told)})" if told else trust
 
 
 def asked_name(question: Mapping[str, Any]) -> str:

@@ -112,9 +112,11 @@ class UstatisticEstimate:
 
     @property
     def possible(self) -> bool:
-        """Whether the value is one that records can have; noise moves it anywhere."""
+        """Whether the value is one that records can have, but for rounding; noise moves it anywhere."""
         low, high = self.limits
-        return not self.private or not self.defined or low <= self.value <= high
+        if not self.private or not self.defined or low <= self.value <= high:
+            return True
+        return any(math.isclose(self.value, limit, rel_tol=1e-9, abs_tol=1e-12) for limit in self.limits)
 
     def interval(self, confidence_level: Any = None, *, target: str = "population") -> tuple[float, float]:
         """Confidence interval by the normal approximation, widened by `quantization` on either side.

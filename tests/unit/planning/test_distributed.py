@@ -182,3 +182,10 @@ def test_a_plan_gives_the_reason_that_a_release_gives():
         with pytest.raises((ParameterError, UnsupportedError)) as releases:
             ogive.release(statistic, trust=Servers(table), privacy=PureDP(1))
         assert str(plans.value) == str(releases.value)
+
+
+def test_a_plan_of_pairs_says_that_intervals_count_rounding_at_its_worst():
+    wish = ogive.Ustatistic("x", "variance", bounds=(0, 100))
+    for trust in (Servers, AMONG_FOUR):
+        assert "grid='integers' rounds nothing" in planned(trust, wish).basis
+    assert "rounds nothing" not in planned(Central, wish).basis

@@ -488,3 +488,15 @@ def test_a_person_with_several_rows_is_counted_by_local_reports_only_with_a_publ
     assert found.records is None
     with pytest.raises(ParameterError, match="cannot be private"):
         release(GINI, trust=Local(table, person="who", max_rows_per_person=2), privacy=ONE, adjacency="add_or_remove")
+
+
+def test_a_value_that_was_moved_to_what_is_possible_is_called_possible():
+    table = {"x": np.arange(7).repeat(300)}
+    entropy = Ustatistic("x", "collision", categories=tuple(range(7)))
+    found = [release(entropy, trust=Central(table), privacy=PureDP("0.02")) for _ in range(40)]
+    moved = [each for each in found if each.clipped]
+    assert moved, "noise moves the least possible probability below 1/7 about half of the time"
+    for each in moved:
+        assert each.possible
+        assert "outside what is possible" not in str(each)
+        assert "was moved to the nearest value that is possible" in str(each)

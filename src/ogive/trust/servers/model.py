@@ -240,8 +240,8 @@ def _assumption(uploads: Uploads) -> str:
         f"Whoever sees the answers and the uploads to {others} of the {uploads.servers} servers learns only what is "
         "published, as long as one server keeps to itself what it got and the noise that it added, all servers follow "
         "the protocol, nobody else reads or changes what is sent to and between servers, and AES with public keys is "
-        "as good as random permutations. The servers learn how many uploads there are, and tell nobody where the "
-        "number of records is private. "
+        "as good as random permutations. The servers learn how many uploads there are, which adjacency REPLACE "
+        "publishes anyway and which they otherwise tell nobody. "
     )
     cheating = (
         "An upload moves no count by more than one record could, but with a chance below 2^-50, whoever made it. "
