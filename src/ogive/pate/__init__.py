@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
     from ogive.pate.costs.cost import PrivacyCost, privacy_cost
     from ogive.pate.costs.filter import PrivacyFilter
-    from ogive.pate.labelling import Ballots, label
+    from ogive.pate.labelling import label
     from ogive.pate.networks import NetworkLearner, convolutional, perceptron
     from ogive.pate.partitioning import Partition, partition
     from ogive.pate.sensitivity.gnss import gnss_rdp
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ogive.pate.tallies import Tallied
     from ogive.pate.teachers import Teachers, labels_of, read_teachers, train_teachers, votes_of
     from ogive.pate.votes import check_votes, read_votes, tally
+    from ogive.queries import Ballots
 
 _HOME = {
     "Ballots": "labelling",
