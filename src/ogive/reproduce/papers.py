@@ -20,6 +20,7 @@ from ogive.reproduce.verdicts import Check, remark, verdict
 
 PAPERS = {
     "ecdf": "ogive.reproduce.ecdf",
+    "pate": "ogive.reproduce.pate",
     "projection": "ogive.reproduce.projection",
     "ustatistics": "ogive.reproduce.ustatistics",
 }

@@ -1,0 +1,120 @@
+"""Figures 1 and 5 on simulated votes of Glyph: price against answers, and which queries a check lets pass."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.pate.aggregators import ConfidentGNMax, LNMax
+from ogive.pate.costs.conversion import Converted, epsilon_of_rdp
+from ogive.pate.costs.cost import privacy_cost
+from ogive.pate.costs.gnmax import GnmaxBound
+from ogive.pate.costs.laplace import rdp_lnmax
+from ogive.pate.costs.losing import logq_gnmax, logq_lnmax
+from ogive.pate.costs.orders import ORDERS
+from ogive.pate.costs.threshold import rdp_threshold
+from ogive.reproduce.items import Numbers, Places, Setting
+from ogive.reproduce.pate.prices import chances
+from ogive.reproduce.pate.printed import DELTAS, GLYPH
+from ogive.reproduce.pate.stand_in import Drawn, glyph
+from ogive.reproduce.randomness import streams
+
+Int64 = NDArray[np.int64]
+
+LAPLACE, CONFIDENT, MODERATE, AGGRESSIVE = "LNMax", "Confident-GNMax", "moderate check", "aggressive check"
+MECHANISMS: Mapping[str, LNMax | ConfidentGNMax] = {
+    LAPLACE: LNMax(50),
+    CONFIDENT: ConfidentGNMax(1000, 500, 100),
+    MODERATE: ConfidentGNMax(3500, 1500, 100),
+    AGGRESSIVE: ConfidentGNMax(5000, 1500, 100),
+}
+
+PRICE, SHARES = "price", "consensus"
+
+ANSWERED, RIGHT = "answers", "right among answers"
+PAPER, JOINT = "epsilon, the paper's accounting", "epsilon, joint"
+CHECKS = "part of checks in the Renyi cost"
+ASKED_IN, COST_IN = "queries", "log10 of the mean Renyi cost"
+COMPARED = (LAPLACE, MODERATE, AGGRESSIVE)
+"""What is counted by shares."""
+
+CONSENSUS_QUERIES = 4000
+COST_ORDER, COST_SIGMA = 50.0, 100.0
+LEAST_LOG10 = -300.0
+"""What is drawn for smaller mean costs."""
+
+CODE = (
+    "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "reproduce/pate/consensus.py",
+    "reproduce/pate/prices.py", "reproduce/pate/printed.py", "reproduce/pate/stand_in.py",
+)  # fmt: skip
+
+
+def price_settings(mechanism: str, *asked: int) -> tuple[Setting, ...]:
+    """Price and labels of a mechanism after so many queries."""
+    return tuple({"panel": PRICE, "mechanism": mechanism, "asked": each} for each in asked)
+
+
+def share_setting(bins: int, *, asked: int = CONSENSUS_QUERIES) -> Setting:
+    """Answers by the share of the plurality, in equal bins."""
+    return {"panel": SHARES, "bins": bins, "asked": asked}
+
+
+def in_bin(quantity: str, place: int, bins: int, mechanism: str = "") -> str:
+    """How a quantity of one bin is called, for example "answers of moderate check, share 0.2 to 0.4"."""
+    return f"{quantity}{mechanism and f' of {mechanism}'}, share {place / bins:g} to {(place + 1) / bins:g}"
+
+
+def measure(setting: Setting, seed: int, data: Places) -> Numbers:
+    """One run at one place of a panel."""
+    generator, source = streams(seed)
+    drawn = glyph(generator, int(setting["asked"]))
+    if setting["panel"] == SHARES:
+        return _by_share(drawn.votes, int(setting["bins"]))
+    mechanism = MECHANISMS[str(setting["mechanism"])]
+    labels = mechanism.answer(drawn.votes, source=source)
+    answered = labels >= 0
+    return {
+        ANSWERED: float(answered.sum()),
+        RIGHT: float((labels == drawn.truth)[answered].mean()),
+        **_prices(drawn, mechanism),
+    }
+
+
+def lnmax_price(votes: Int64, scale: float, delta: float) -> Converted:
+    """The paper's epsilon of LNMax answers: its curve and conversion at all orders."""
+    costs = rdp_lnmax(logq_lnmax(votes, scale), scale, ORDERS, curve="paper").sum(axis=0)
+    return epsilon_of_rdp(costs, ORDERS, target_delta=delta, rule="paper")
+
+
+def _prices(drawn: Drawn, mechanism: LNMax | ConfidentGNMax) -> Numbers:
+    delta = DELTAS[GLYPH]
+    joint = privacy_cost(drawn.votes, mechanism, target_delta=delta, mode="joint").epsilon
+    if isinstance(mechanism, LNMax):
+        return {PAPER: lnmax_price(drawn.votes, float(mechanism.scale), delta).value, JOINT: joint}
+    found = privacy_cost(drawn.votes, mechanism, target_delta=delta, mode="expected")
+    assert found.order is not None
+    highest = drawn.votes.max(axis=1)
+    checks = rdp_threshold(highest, float(mechanism.threshold), float(mechanism.sigma_1), found.order, "theorem3")
+    return {PAPER: found.epsilon, JOINT: joint, CHECKS: float(checks.sum()) / found.by_order[found.order]}
+
+
+def _by_share(votes: Int64, bins: int) -> Numbers:
+    """Queries whose plurality has a share in each bin: how many, how many are answered, and what an answer costs."""
+    share = votes.max(axis=1) / votes.sum(axis=1)
+    places = np.minimum((share * bins).astype(np.int64), bins - 1)
+    costs = GnmaxBound(COST_SIGMA, COST_ORDER).beta(logq_gnmax(votes, COST_SIGMA))
+    numbers = {}
+    for place in range(bins):
+        inside = places == place
+        numbers[in_bin(ASKED_IN, place, bins)] = float(inside.sum())
+        for name in COMPARED:
+            mechanism = MECHANISMS[name]
+            passes = inside if isinstance(mechanism, LNMax) else chances(mechanism, votes[inside])
+            numbers[in_bin(ANSWERED, place, bins, name)] = float(passes.sum())
+        if inside.any():
+            mean = float(costs[inside].mean())
+            numbers[in_bin(COST_IN, place, bins)] = max(math.log10(mean), LEAST_LOG10) if mean > 0 else LEAST_LOG10
+    return numbers

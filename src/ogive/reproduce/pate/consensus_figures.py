@@ -1,0 +1,167 @@
+"""Figures 1 and 5: what the paper says of answers, their price and the queries that a check keeps; and their panels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ogive.reproduce.items import FIGURE, Item, Setting
+from ogive.reproduce.pate.consensus import (
+    AGGRESSIVE,
+    ANSWERED,
+    CHECKS,
+    CODE,
+    CONFIDENT,
+    JOINT,
+    LAPLACE,
+    MODERATE,
+    PAPER,
+    PRICE,
+    RIGHT,
+    measure,
+    price_settings,
+    share_setting,
+)
+from ogive.reproduce.pate.consensus_drawing import draw_labels, draw_prices, draw_shares, pass_rates
+from ogive.reproduce.pate.printed import GLYPH
+from ogive.reproduce.pate.stand_in import simulated
+from ogive.reproduce.pate.tables import PRIVATE_VOTES
+from ogive.reproduce.simulated import stamp
+from ogive.reproduce.summaries import Cell, Row, Summary, difference, scaled
+from ogive.reproduce.verdicts import Check, Outcome, above, below, every, show
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SEEN = "on SIMULATED votes "
+
+
+def first_settings(quick: bool) -> tuple[Setting, ...]:
+    """LNMax and Confident-GNMax after more and more queries; consensus in five bins."""
+    asked = (500, 1000) if quick else (500, 1000, 2000, 4000, 6000)
+    prices = [setting for name in (LAPLACE, CONFIDENT) for setting in price_settings(name, *asked)]
+    return (*prices, share_setting(5, asked=1000) if quick else share_setting(5))
+
+
+def fifth_settings(quick: bool) -> tuple[Setting, ...]:
+    """LNMax, a moderate and an aggressive check after more and more queries; consensus in ten bins."""
+    thousand = {LAPLACE: 1000, MODERATE: 1750, AGGRESSIVE: 3750}  # queries for so many answers
+    times = (0.5, 1) if quick else (1, 2, 4, 6)
+    prices = [
+        setting
+        for name, asked in thousand.items()
+        for setting in price_settings(name, *(round(asked * each) for each in times))
+    ]
+    return (*prices, share_setting(5, asked=1000) if quick else share_setting(10))
+
+
+def judge_first(summary: Summary) -> tuple[Check, ...]:
+    """Compare with Figure 1 as far as simulated votes allow."""
+    rows = {name: _by_asked(summary, name) for name in (LAPLACE, CONFIDENT)}
+    pairs = list(zip(rows[LAPLACE], rows[CONFIDENT], strict=True))
+    ratios = ", ".join(f"{a.cells[PAPER].mean / b.cells[PAPER].mean:.2f}" for a, b in pairs)
+    return (
+        Check(f"{GLYPH}: students of 65 to 76 % at epsilon 0.76 and 1.42 (GNMax), 2.89 and 5.76 (LNMax)",
+              Outcome.UNDECIDED, f"{PRIVATE_VOTES}; no student is trained here"),
+        Check("Confident-GNMax costs less than LNMax for as many queries, where they are most",
+              every([below(difference(b.cells[PAPER], a.cells[PAPER]), 0.0) for a, b in pairs[-1:]]),
+              f"{SEEN}epsilon {_curve(rows[CONFIDENT], PAPER)} against {_curve(rows[LAPLACE], PAPER)}",
+              essential=False),
+        Check("it costs at most a quarter", Outcome.UNDECIDED,
+              f"{SEEN}LNMax costs {ratios} times as much; they agree more than Glyph's do, so that LNMax costs less",
+              essential=False),
+        Check("its answers are right more often than those of LNMax",
+              every([above(difference(b.cells[RIGHT], a.cells[RIGHT]), 0.0) for a, b in pairs[-1:]]),
+              f"{SEEN}{show(pairs[-1][1].cells[RIGHT])} against {show(pairs[-1][0].cells[RIGHT])}, "
+              f"{show(pairs[-1][1].cells[ANSWERED])} and {show(pairs[-1][0].cells[ANSWERED])} answers",
+              essential=False),
+        Check("beyond the paper, whose expected cost is no bound: jointly, which is one, it costs less",
+              every([below(difference(b.cells[JOINT], b.cells[PAPER]), 0.0) for _, b in pairs]),
+              f"{SEEN}{_curve(rows[CONFIDENT], JOINT)}", essential=False),
+        _filtered(summary),
+    )  # fmt: skip
+
+
+def judge_fifth(summary: Summary) -> tuple[Check, ...]:
+    """Compare with Figure 5 as far as simulated votes allow."""
+    rows = {name: _by_asked(summary, name) for name in (LAPLACE, MODERATE, AGGRESSIVE)}
+    answered = {name: rows[name][-1].cells[ANSWERED] for name in rows}
+    costs = {name: rows[name][-1].cells[PAPER] for name in rows}
+    return (
+        Check(f"{GLYPH}: epsilon of up to 6000 answers, at the paper's numbers", Outcome.UNDECIDED, PRIVATE_VOTES),
+        Check("a third to a half of the budget goes to checks", Outcome.UNDECIDED,
+              SEEN + "; ".join(f"{name} {_parts(rows[name])}" for name in (MODERATE, AGGRESSIVE))
+              + ": with more agreement answers cost less, and checks the same", essential=False),
+        Check("a moderate check costs less than LNMax for as many answers",
+              below(difference(costs[MODERATE], scaled(costs[LAPLACE], _at_most(answered))), 0.0),
+              SEEN + ", ".join(f"{name} {show(costs[name])} for {answered[name].mean:.0f} answers" for name in rows),
+              essential=False),
+        Check("answers of a stricter check are right more often",
+              every([above(difference(rows[AGGRESSIVE][-1].cells[RIGHT], rows[MODERATE][-1].cells[RIGHT]), 0.0),
+                     above(difference(rows[MODERATE][-1].cells[RIGHT], rows[LAPLACE][-1].cells[RIGHT]), 0.0)]),
+              SEEN + ", ".join(f"{name} {show(rows[name][-1].cells[RIGHT])}" for name in rows), essential=False),
+        _filtered(summary),
+    )  # fmt: skip
+
+
+def _filtered(summary: Summary) -> Check:
+    """Whether checks keep out queries on which teachers disagree."""
+    outcomes, words = [], []
+    for name in (MODERATE, AGGRESSIVE):
+        rates = pass_rates(summary, name)
+        low, high = rates[0], rates[-1]
+        outcomes.append(below(difference(low, scaled(high, 0.5)), 0.0))
+        words.append(f"{name} {low.mean:.3f} and {high.mean:.3f}")
+    return Check(
+        "checks filter queries of weak consensus: the least agreed ones pass less than half as often as the most",
+        every(outcomes), f"{SEEN}{'; '.join(words)} of them pass", essential=False,
+    )  # fmt: skip
+
+
+def _by_asked(summary: Summary, mechanism: str) -> Sequence[Row]:
+    rows = summary.where(panel=PRICE, mechanism=mechanism).rows
+    return sorted(rows, key=lambda row: float(row.setting["asked"]))
+
+
+def _curve(rows: Sequence[Row], quantity: str) -> str:
+    return ", ".join(f"{row.cells[quantity].mean:.3g}" for row in rows)
+
+
+def _parts(rows: Sequence[Row]) -> str:
+    return ", ".join(f"{row.cells[CHECKS].mean:.2f}" for row in rows)
+
+
+def _at_most(answered: dict[str, Cell]) -> float:
+    """Part of LNMax's answers that the moderate check gives, 1 at most: as many answers may cost that part."""
+    return min(1.0, answered[MODERATE].mean / answered[LAPLACE].mean)
+
+
+def draw_first(summary: Summary, figure: Figure) -> None:
+    """Accuracy, price and consensus."""
+    figure.set_size_inches(13.0, 4.2)
+    panels = figure.subplots(1, 3)
+    draw_labels(panels[0], summary.where(panel=PRICE), (LAPLACE, CONFIDENT))
+    draw_prices(panels[1], summary.where(panel=PRICE), (LAPLACE, CONFIDENT), checks=False)
+    draw_shares(panels[2], summary)
+    for axes in panels:
+        stamp(axes, GLYPH)
+
+
+def draw_fifth(summary: Summary, figure: Figure) -> None:
+    """Consensus and price."""
+    figure.set_size_inches(10.0, 4.2)
+    left, right = figure.subplots(1, 2)
+    draw_shares(left, summary)
+    draw_prices(right, summary.where(panel=PRICE), (LAPLACE, MODERATE, AGGRESSIVE), checks=True)
+    for axes in (left, right):
+        stamp(axes, GLYPH)
+
+
+FIGURE_1 = Item(
+    "pate", FIGURE, 1, "right answers, their price, and the queries that are answered, on simulated votes",
+    first_settings, measure, draw_first, judge_first, CODE, inputs=simulated, usual_runs=5,
+)  # fmt: skip
+FIGURE_5 = Item(
+    "pate", FIGURE, 5, "the queries that checks keep, and what checks cost, on simulated votes",
+    fifth_settings, measure, draw_fifth, judge_fifth, CODE, inputs=simulated, usual_runs=5,
+)  # fmt: skip

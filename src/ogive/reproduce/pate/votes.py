@@ -1,0 +1,194 @@
+"""Votes of the paper's teachers and the true labels of their queries: where they lie, and what is read of them.
+
+Votes are arrays of counts, shape (queries, classes), in an .npz file or as NAME.npy: `mnist_250`, `adult_250` and
+`svhn_250`, each of 250 teachers. Those of SVHN were not published with the others, and those of Glyph never.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import DataError, ParameterError
+from ogive.pate.votes import check_votes, read_votes
+from ogive.reproduce.items import Places, Setting
+
+Int64 = NDArray[np.int64]
+
+ABSENT = "absent"
+"""In place of a file's digest: there is none."""
+
+TEACHERS = 250
+PUBLISHED = "pate_teacher_votes.npz"
+
+
+@dataclass(frozen=True)
+class VoteSet:
+    """Votes on one data set.
+
+    Fields:
+        title: As the paper calls it.
+        array: Name of the array of votes.
+        queries: Fewest that there must be.
+        classes: How many labels there are.
+        labels: Files with the true labels of the queries, in their order; none for data that are not shared.
+    """
+
+    title: str
+    array: str
+    queries: int
+    classes: int
+    labels: tuple[str, ...] = ()
+
+
+MNIST = VoteSet("MNIST", "mnist_250", 640, 10, ("mnist.npz",))
+ADULT = VoteSet("Adult", "adult_250", 1500, 2, ("adult.test.gz", "adult.test"))
+SVHN = VoteSet("SVHN", "svhn_250", 8500, 10)
+
+VOTE_SETS = {votes.title: votes for votes in (MNIST, SVHN, ADULT)}
+
+
+def find_votes(votes: VoteSet, places: Places) -> Path | None:
+    """The file of votes among folders and files, or None.
+
+    Raises:
+        ParameterError: a file that was named has neither votes nor labels.
+        DataError: it cannot be read.
+    """
+    for place in places:
+        if place.is_file():
+            if votes.array in _arrays(place):
+                return place
+            continue
+        for name in (PUBLISHED, f"{votes.array}.npz", f"{votes.array}.npy"):
+            if (place / name).is_file() and votes.array in _arrays(place / name):
+                return place / name
+    return None
+
+
+def find_labels(votes: VoteSet, places: Places) -> Path | None:
+    """The file of true labels among folders and files, or None."""
+    for place in places:
+        for name in votes.labels:
+            found = place if place.is_file() and place.name == name else place / name
+            if found.is_file():
+                return found
+    return None
+
+
+def inputs_of(*titles: str) -> Callable[[Places], Setting]:
+    """A function that names votes and labels by content: the start of a file's SHA-256, or `ABSENT`."""
+
+    def inputs(places: Places) -> Setting:
+        known: dict[str, str] = {}
+        for title in titles:
+            votes = VOTE_SETS[title]
+            known[votes_input(title)] = _digest(find_votes(votes, places))
+            if votes.labels:
+                known[f"{title} labels"] = _digest(find_labels(votes, places))
+        return known
+
+    return inputs
+
+
+def votes_input(title: str) -> str:
+    """How the votes on a data set are called among the inputs."""
+    return f"{title} votes"
+
+
+def absence(votes: VoteSet) -> str:
+    """What to say where votes are needed and not there."""
+    file = PUBLISHED if votes.labels else f"{votes.array}.npy"
+    return (
+        f"no array {votes.array} was found; name {file} or its folder with --data (counts of {TEACHERS} teachers, "
+        f"at least {votes.queries} x {votes.classes})"
+    )
+
+
+def votes_of(votes: VoteSet, places: Places, asked: int) -> Int64 | None:
+    """The first queries in stored order, shape (asked, classes), or None where there is no file.
+
+    Raises:
+        DataError: the file holds other votes than these.
+    """
+    path = find_votes(votes, places)
+    return None if path is None else _read_votes(votes, path)[:asked]
+
+
+def labels_of(votes: VoteSet, places: Places, asked: int) -> Int64 | None:
+    """True labels of the first queries, shape (asked,), or None where there is no file.
+
+    Raises:
+        DataError: the file cannot be read, or holds too few.
+    """
+    path = find_labels(votes, places)
+    if path is None:
+        return None
+    labels = _read_digits(path) if votes is MNIST else _read_incomes(path)
+    if labels.size < asked:
+        raise DataError(f"{path} has {labels.size} labels, fewer than the {asked} queries that are asked")
+    return labels[:asked]
+
+
+@cache
+def _read_votes(votes: VoteSet, path: Path) -> Int64:
+    counts = check_votes(read_votes(path, name=votes.array if path.suffix == ".npz" else None), teachers=TEACHERS)
+    queries, classes = counts.shape
+    if queries < votes.queries or classes != votes.classes:
+        raise DataError(
+            f"{votes.array} of {path} has shape {counts.shape}; votes on {votes.title} have {votes.classes} classes "
+            f"and at least {votes.queries} queries"
+        )
+    return counts
+
+
+@cache
+def _read_digits(path: Path) -> Int64:
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            return np.asarray(arrays["y_test"], dtype=np.int64)
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        raise DataError(f"{path} is no file of MNIST; that has an array y_test") from None
+
+
+@cache
+def _read_incomes(path: Path) -> Int64:
+    opener = gzip.open if path.suffix == ".gz" else open
+    try:
+        with opener(path, "rt", encoding="utf-8") as file:
+            last = [line.rsplit(",", 1)[1].strip().rstrip(".") for line in file if "," in line]
+    except (OSError, EOFError, UnicodeDecodeError):
+        raise DataError(f"{path} cannot be read as the test part of Adult") from None
+    if not set(last) <= {"<=50K", ">50K"}:
+        raise DataError(f"{path} is not the test part of Adult, whose lines end with <=50K. or >50K.")
+    return np.array([income == ">50K" for income in last], dtype=np.int64)
+
+
+def _arrays(path: Path) -> tuple[str, ...]:
+    """Arrays of votes that a file holds; none for a file of labels."""
+    if any(path.name in votes.labels for votes in VOTE_SETS.values()):
+        return ()
+    names: tuple[str, ...] = (path.stem,) if path.suffix == ".npy" else ()
+    if path.suffix == ".npz":
+        try:
+            with np.load(path, allow_pickle=False) as arrays:
+                names = tuple(arrays.files)
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+            raise DataError(f"{path} cannot be read: it is damaged, or holds no plain arrays") from None
+    found = tuple(votes.array for votes in VOTE_SETS.values() if votes.array in names)
+    if not found:
+        wanted = ", ".join(votes.array for votes in VOTE_SETS.values())
+        raise ParameterError(f"{path} holds no votes of the paper's teachers: none of the arrays {wanted}")
+    return found
+
+
+def _digest(path: Path | None) -> str:
+    return ABSENT if path is None else hashlib.sha256(path.read_bytes()).hexdigest()[:16]
