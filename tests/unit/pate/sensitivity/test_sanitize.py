@@ -269,3 +269,10 @@ def test_refuses_what_has_no_smooth_sensitivity():
         sanitized(votes=[[2, 0], [1, 1]])
     with pytest.raises(DataError, match="add up"):
         sanitized(votes=[[3, 1], [2, 1]])
+
+
+def test_the_upper_limit_leaves_room_for_both_errors():
+    cost = dataclasses.replace(sanitized(), rdp=0.4, log_sensitivity=-3.0)
+    room = 1.959964 * cost.scale * math.exp(-3 + 0.0005 + 1.959964 * 10 * cost.smoothness)
+    wanted = epsilon_of_rdp([0.4005 + room + cost.release_rdp], [cost.order], target_delta=1e-5).value
+    assert cost.upper_limit == pytest.approx(wanted, rel=1e-6)
