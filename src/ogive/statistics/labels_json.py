@@ -85,10 +85,10 @@ def _listed(value: Any, length: int) -> bool:
 
 def _ballots(data: Any) -> Ballots:
     queries = data.get("queries") if isinstance(data, dict) else None
-    if not isinstance(queries, list) or not all(map(is_text, queries)):
-        raise DataError("the ballots of labels must have queries, a list of short texts, and classes")
+    if not isinstance(queries, list) or not all(map(is_text, queries)) or not is_whole(data.get("classes")):
+        raise DataError("the ballots of labels must have queries, a list of short texts, and classes, a whole number")
     try:
-        return Ballots(tuple(queries), data.get("classes"))
+        return Ballots(tuple(queries), data["classes"])
     except ParameterError as problem:
         raise DataError(f"the ballots of labels: {problem}") from None
 

@@ -54,7 +54,7 @@ class SquareRoot:
         if not isinstance(self.law, DiscreteGaussian):
             raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {self.law!r}")
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 1 <= self.bits <= 24:
-            raise ParameterError(f"bits must be a whole number from 1 to 24, got {self.bits!r}")
+            raise ParameterError(f"bits must be a whole number from 1 to 24, got {str(self.bits)[:80]}")
 
     @property
     def levels(self) -> tuple[Level, ...]:
