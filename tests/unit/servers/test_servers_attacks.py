@@ -340,7 +340,7 @@ def test_a_message_of_many_clients_is_refused_where_one_was_admitted():
     new_server(settings, 0, clients=5).receive(many[0])
 
 
-@pytest.mark.parametrize("names", [b"\1" * 33, b"\2" * 32 + b"\1" * 32, b"\1" * 64])
+@pytest.mark.parametrize("names", [b"\1" * 33, b"\2" * 32 + b"\1" * 32, b"\1" * 64], ids=["long", "order", "twice"])
 def test_lists_of_names_that_are_none_are_refused_and_change_nothing(names):
     settings = collected()
     servers = new_servers(settings)

@@ -75,7 +75,7 @@ class Preparation:
             self._turn = None
             return {}
         if not same:
-            if server.clients and server.collected.checks(ends):
+            if server.collected.checks(ends):
                 return self._verify(ends)
             server.count(ends)
         return self._stand()
