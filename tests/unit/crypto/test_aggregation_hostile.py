@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.aggregation import Session, enrolment, settings, stored, stored_server
 
-from ogive.crypto.aggregation import Round
+from ogive.crypto.aggregation import Round, least_threshold
 from ogive.crypto.aggregation.mailbox import SIGNATURE_BYTES, Mailbox
 from ogive.crypto.aggregation.messages import write_confirmations, write_list
 from ogive.crypto.aggregation.unmasking import remove_masks
@@ -225,6 +225,34 @@ def test_with_a_threshold_too_low_both_lists_would_be_opened():
         request = write_list(who) + write_confirmations(agreeing)
         session.parties[number].unmask(said_by_server(session, number, request, Round.UNMASK))
         assert session.parties[number]._next is None
+
+
+def closed_piece(parties, colluding, dropouts, threshold):
+    """Whether honest parties in the sum can be shown lists so that some of them share masks with no other one."""
+    for outside in range(dropouts + 1):
+        for honest_outside in range(outside + 1):
+            honest = parties - colluding - honest_outside
+            colluders = colluding - (outside - honest_outside)
+            for piece in range(1, honest):  # none of whom confirmed; all the others may have, and all colluders
+                confirmed = honest - piece + max(colluders, 0) >= threshold
+                # what one of them may have been shown: the piece, honest parties that left later, colluders
+                if confirmed and colluders >= 0 and piece + honest_outside + colluding >= parties - dropouts:
+                    return True
+    return False
+
+
+def test_lists_that_differ_before_the_vectors_never_set_some_honest_parties_apart():
+    allowed, below = [], []
+    for parties in range(2, 20):
+        for colluding in range(parties):
+            for dropouts in range(parties - colluding):
+                least = least_threshold(parties, colluding=colluding, confirmed=True)
+                terms = [(parties, colluding, dropouts, each) for each in range(1, parties - dropouts + 1)]
+                allowed += [closed_piece(*each) for each in terms if each[3] >= least]
+                below += [closed_piece(*each) for each in terms if each[3] < least]
+    assert len(allowed) > 500
+    assert not any(allowed)
+    assert any(below), "the control: what settings refuse"
 
 
 def test_a_server_that_shows_different_keys_makes_different_sessions():
