@@ -50,6 +50,8 @@ PYTHON_ALONE = (
     "name at least one trust model",
     "a function needs the range of its values",
     "a pair for each column or None",
+    "needs records: trust=",
+    "verified must be True or False",
 )
 
 
