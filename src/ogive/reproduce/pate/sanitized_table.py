@@ -90,10 +90,11 @@ def _difference(name: str, row: Row) -> Check:
     """Whether a printed total is the printed cost plus the printed formula."""
     total = ROUNDS_TOTAL if name == TWO_ROUNDS else SANITIZED[name].total
     gained, price = total - _expected(name), row.cells[PRINTED_PRICE].mean
+    fits = abs(gained - price) <= LOSS
     return Check(
         f"{name}: the printed total is {gained:.3g} above the printed expected epsilon, by the printed formula",
-        outcome_of(abs(gained - price) <= LOSS),
-        f"the formula gives {price:.4f}",
+        outcome_of(fits),
+        f"the formula gives {price:.4f}" + ("" if fits else ", so that the row's numbers do not fit each other"),
         essential=False,
     )
 

@@ -1,0 +1,193 @@
+"""Figures of the paper on PATE: every item is drawn, simulated votes are marked, and verdicts follow the numbers."""
+
+import csv
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from ogive.accounting.gaussian import epsilon_of_gaussian
+from ogive.pate.costs.losing import logq_gnmax
+from ogive.privacy import GaussianDP
+from ogive.reproduce import pate
+from ogive.reproduce.items import Plan
+from ogive.reproduce.outputs import write_item
+from ogive.reproduce.pate import consensus, ensembles
+from ogive.reproduce.pate.consensus import AGGRESSIVE, CONFIDENT, LAPLACE, MODERATE
+from ogive.reproduce.pate.consensus_figures import FIGURE_1, FIGURE_5
+from ogive.reproduce.pate.ensembles_figure import FIGURE_4
+from ogive.reproduce.pate.stand_in import glyph
+from ogive.reproduce.randomness import streams
+from ogive.reproduce.summaries import Cell, Row, Summary
+from ogive.reproduce.verdicts import INCONCLUSIVE, Outcome, verdict
+
+ITEMS = {item.name: item for item in pate.ITEMS}
+PANELS = {"figure-1": 4, "figure-4": 2, "figure-5": 3, "table-1": 1, "table-2": 1}
+"""Those with two vertical axes count twice."""
+
+
+@pytest.mark.parametrize("name", ITEMS)
+def test_every_item_is_drawn_from_seeded_runs(name, tmp_path):
+    item = ITEMS[name]
+    plan = Plan(runs=2, quick=True)
+    tasks = item.tasks(plan)
+    found = [(task.setting, item.measure(task.setting, task.seed, plan.data)) for task in tasks]
+    assert all(math.isfinite(value) for _, numbers in found for value in numbers.values())
+    assert item.measure(tasks[0].setting, tasks[0].seed, plan.data) == found[0][1]
+    summary = Summary.of(found)
+    checks = item.judge(summary)
+    panels, texts = [], []
+
+    def draw(summary, figure):
+        item.draw(summary, figure)
+        panels.append(len(figure.axes))
+        texts.extend(text.get_text() for axes in figure.axes for text in axes.texts)
+
+    write_item(dataclasses.replace(item, draw=draw), plan, summary, checks, tmp_path)
+    assert panels == [PANELS[name]] * 2  # as a picture of points, and of lines
+    assert (tmp_path / f"{name}.png").stat().st_size > 10_000
+    assert list(csv.DictReader((tmp_path / f"{name}.csv").read_text().splitlines()))
+    written = json.loads((tmp_path / f"{name}.json").read_text())
+    if name.startswith("figure"):
+        assert "SIMULATED\nnot Glyph" in texts
+        assert written["inputs"] == {"Glyph votes": "simulated"}
+        assert (written["verdict"], checks[0].essential) == (INCONCLUSIVE, True)
+        assert all("SIMULATED" in check.evidence for check in checks[1:])
+
+
+def test_most_queries_of_a_check_are_answered_as_chances_say():
+    setting = {"panel": consensus.PRICE, "mechanism": MODERATE, "asked": 1500}
+    found = consensus.measure(setting, 5 << 70, ())
+    drawn = glyph(streams(5 << 70)[0], 1500)
+    passes = np.array([0.5 * math.erfc((3500 - top) / 1500 / 2**0.5) for top in drawn.votes.max(axis=1)])
+    assert found[consensus.ANSWERED] == pytest.approx(passes.sum(), abs=5 * (passes * (1 - passes)).sum() ** 0.5)
+    assert 0 < found[consensus.CHECKS] < 1
+    assert found[consensus.JOINT] < found[consensus.PAPER]
+
+
+def test_shares_are_counted_in_the_bins_that_hold_them():
+    found = consensus.measure(consensus.share_setting(5, asked=800), 7 << 70, ())
+    votes = glyph(streams(7 << 70)[0], 800).votes
+    shares = votes.max(axis=1) / 5000
+    for place in range(5):
+        inside = (shares >= place / 5) & ((shares < (place + 1) / 5) | (place == 4))
+        name = f"share {place / 5:g} to {(place + 1) / 5:g}"
+        assert found[f"queries, {name}"] == found[f"answers of LNMax, {name}"] == inside.sum()
+        passes = [0.5 * math.erfc((5000 - top) / 1500 / 2**0.5) for top in votes[inside].max(axis=1)]
+        assert found[f"answers of aggressive check, {name}"] == pytest.approx(sum(passes))
+        # beta of q at order 50 is at most 50 / 100^2, and far below it where teachers agree
+        cost = found[f"log10 of the mean Renyi cost, {name}"]
+        assert cost <= math.log10(50 / 100**2) + 1e-9
+        if logq_gnmax(votes[inside], 100.0).max() < -100:
+            assert cost < -20
+
+
+def test_gaussian_labels_cost_no_more_than_their_noise_alone():
+    setting = {"mechanism": ensembles.GAUSSIAN, "teachers": 100, "noise": 200, "asked": 1000}
+    found = ensembles.measure(setting, 3 << 70, ())
+    # 1000 histograms whose counts move by 1 twice; no teacher of 100 is ever sure of anything under such noise
+    fixed = float(epsilon_of_gaussian(GaussianDP(2 * 1000 / 200**2), 1e-8))
+    assert fixed < found[ensembles.EPSILON] < 1.4 * fixed
+    assert 0.5 < found[ensembles.LOST] < 0.8
+    clear = ensembles.measure({**setting, "teachers": 5000, "noise": 1}, 3 << 70, ())
+    assert clear[ensembles.LOST] < 0.002
+    assert clear[ensembles.RIGHT] - found[ensembles.RIGHT] == pytest.approx(found[ensembles.LOST], abs=0.08)
+
+
+def summary(item, number, *, runs=8):
+    """Every quick setting of an item, with numbers of which `number` tells the mean."""
+    rows = []
+    for setting in item.settings(True):
+        cells = {name: Cell(mean, 0.01 * abs(mean) + 1e-9, mean, runs) for name, mean in number(setting).items()}
+        rows.append(Row({**setting, "Glyph votes": "simulated"}, cells))
+    return Summary(tuple(rows))
+
+
+def outcomes(item, number, **options):
+    checks = item.judge(summary(item, number, **options))
+    assert verdict(checks) == INCONCLUSIVE
+    return [check.outcome for check in checks]
+
+
+def consensus_numbers(setting, *, cheap=0.5, right=0.1, joint=0.7, weak=0.05):
+    """Numbers as the paper describes them, or otherwise."""
+    if setting["panel"] == consensus.SHARES:
+        numbers = {}
+        for place in range(setting["bins"]):
+            numbers[consensus.in_bin(consensus.ASKED_IN, place, setting["bins"])] = 100.0
+            numbers[consensus.in_bin(consensus.COST_IN, place, setting["bins"])] = -10.0
+            for name in consensus.COMPARED:
+                passes = 100 * (weak if place == 0 else 0.8)
+                numbers[consensus.in_bin(consensus.ANSWERED, place, setting["bins"], name)] = passes
+        return numbers
+    better = {LAPLACE: 0, CONFIDENT: 1, MODERATE: 1, AGGRESSIVE: 2}[setting["mechanism"]]
+    price = 0.001 * setting["asked"] * (cheap if better else 1)
+    return {
+        consensus.ANSWERED: float(setting["asked"]),
+        consensus.RIGHT: 0.6 + right * better,
+        consensus.PAPER: price,
+        consensus.JOINT: joint * price,
+        consensus.CHECKS: 0.4,
+    }
+
+
+HOLDS, FAILS, OPEN = Outcome.HOLDS, Outcome.FAILS, Outcome.UNDECIDED
+
+
+def test_claims_of_figure_1_hold_as_far_as_simulated_votes_allow():
+    assert outcomes(FIGURE_1, consensus_numbers) == [OPEN, HOLDS, OPEN, HOLDS, HOLDS, HOLDS]
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [({"cheap": 1.5}, 1), ({"right": -0.1}, 3), ({"joint": 1.2}, 4), ({"weak": 0.7}, 5)],
+)
+def test_claims_of_figure_1_fail_by_other_numbers(change, place):
+    found = outcomes(FIGURE_1, lambda setting: consensus_numbers(setting, **change))
+    assert [number for number, outcome in enumerate(found) if outcome is FAILS] == [place]
+
+
+def test_claims_of_figure_5_hold_as_far_as_simulated_votes_allow():
+    assert outcomes(FIGURE_5, lambda setting: consensus_numbers(setting, cheap=0.2)) == [
+        OPEN,
+        OPEN,
+        HOLDS,
+        HOLDS,
+        HOLDS,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("change", "place"),
+    [({"cheap": 0.9}, 2), ({"cheap": 0.2, "right": -0.1}, 3), ({"cheap": 0.2, "weak": 0.7}, 4)],
+)
+def test_claims_of_figure_5_fail_by_other_numbers(change, place):
+    found = outcomes(FIGURE_5, lambda setting: consensus_numbers(setting, **change))
+    assert [number for number, outcome in enumerate(found) if outcome is FAILS] == [place]
+
+
+def ensemble_numbers(setting, *, laplace=2.0, price=-0.3, loss=-1.0):
+    """A price and a loss for each noise and size."""
+    size = setting["teachers"] / 1000
+    lost = 0.0005 * setting["noise"] * size**loss
+    cost = (2 + 20 / setting["noise"]) * size**price
+    if setting["mechanism"] == ensembles.LAPLACE:
+        cost *= laplace
+    return {ensembles.RIGHT: 0.75 - lost, ensembles.LOST: lost, ensembles.EPSILON: cost}
+
+
+def test_claims_of_figure_4_hold_by_what_the_paper_says():
+    assert outcomes(FIGURE_4, ensemble_numbers) == [OPEN, HOLDS, HOLDS, HOLDS]
+
+
+@pytest.mark.parametrize(("change", "place"), [({"laplace": 0.5}, 1), ({"price": 0.3}, 2), ({"loss": 1.0}, 3)])
+def test_claims_of_figure_4_fail_by_other_numbers(change, place):
+    found = outcomes(FIGURE_4, lambda setting: ensemble_numbers(setting, **change))
+    assert [number for number, outcome in enumerate(found) if outcome is FAILS] == [place]
+
+
+def test_few_runs_of_figures_decide_nothing():
+    assert set(outcomes(FIGURE_4, ensemble_numbers, runs=3)) == {OPEN}
+    assert set(outcomes(FIGURE_1, consensus_numbers, runs=3)) == {OPEN}
