@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ogive.accounting.gaussian import epsilon_of_gaussian
+from ogive.pate.costs.cost import privacy_cost
 from ogive.pate.costs.losing import logq_gnmax
 from ogive.privacy import GaussianDP
 from ogive.reproduce import pate
@@ -63,7 +64,10 @@ def test_most_queries_of_a_check_are_answered_as_chances_say():
     drawn = glyph(streams(5 << 70)[0], 1500)
     passes = np.array([0.5 * math.erfc((3500 - top) / 1500 / 2**0.5) for top in drawn.votes.max(axis=1)])
     assert found[consensus.ANSWERED] == pytest.approx(passes.sum(), abs=5 * (passes * (1 - passes)).sum() ** 0.5)
-    assert 0 < found[consensus.CHECKS] < 1
+    # checks of so much noise cost order / (2 sigma_1^2) each, whatever the votes
+    cost = privacy_cost(drawn.votes, consensus.MECHANISMS[MODERATE], target_delta=1e-8, mode="expected")
+    spent = cost.epsilon - math.log(1e8) / (cost.order - 1)
+    assert found[consensus.CHECKS] == pytest.approx(1500 * cost.order / (2 * 1500**2) / spent)
     assert found[consensus.JOINT] < found[consensus.PAPER]
 
 

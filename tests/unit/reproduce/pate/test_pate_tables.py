@@ -1,5 +1,6 @@
 """Tables of the paper on PATE: the specified values on real votes, and verdicts that turn with the numbers."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -13,6 +14,7 @@ from ogive.reproduce.pate.prices_table import TABLE_1
 from ogive.reproduce.pate.printed import PRICES, SANITIZED
 from ogive.reproduce.pate.sanitized_table import TABLE_2
 from ogive.reproduce.pate.votes import ABSENT, ADULT, MNIST, labels_of, votes_of
+from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell, Row, Summary
 from ogive.reproduce.verdicts import INCONCLUSIVE, NOT_REPRODUCED, WITH_REMARK, Outcome, verdict
 
@@ -90,6 +92,19 @@ def test_labels_are_right_as_often_as_chances_say(votes_on, row, sigma, data):
         kept.append((noisy.argmax(axis=1) == truth)[best].mean())
     assert np.mean([run[prices.MARGINS] for run in runs]) == pytest.approx(np.mean(kept), abs=0.01)
     assert runs[0][prices.PLURALITY] == (votes.argmax(axis=1) == truth).mean()
+
+
+def test_a_run_ends_at_its_cap(data, monkeypatch):
+    setting = {"row": ROW_MNIST, "of": prices.LABELS}
+    whole = prices.measure(setting, 9 << 70, data)
+    capped = dataclasses.replace(PRICES[ROW_MNIST], cap=100)
+    monkeypatch.setitem(prices.PRICES, ROW_MNIST, capped)
+    found = prices.measure(setting, 9 << 70, data)
+    assert found[prices.ANSWERED] == 100 < whole[prices.ANSWERED]
+    votes, truth = (of(MNIST, data, 640) for of in (votes_of, labels_of))
+    labels = capped.aggregator.answer(votes, source=streams(9 << 70)[1])
+    first = np.flatnonzero(labels >= 0)[:100]
+    assert found[prices.RIGHT] == (labels == truth)[first].mean()
 
 
 def test_table_1_agrees_but_for_an_epsilon_that_its_paper_prints_twice(data):
@@ -194,6 +209,13 @@ def test_table_2_is_found_and_its_formula_refuted(data):
         next(claim for claim in claims if claim.startswith("Theorem 6")),
         next(claim for claim in claims if claim.startswith("MNIST: published at its true price")),
     ]
+
+
+def test_one_row_that_the_printed_formula_does_not_cover_refutes_it(data):
+    def change(setting, numbers):
+        return numbers | ({sanitized.SHIFTED: 0.0} if setting["row"] == "MNIST" else {})
+
+    assert outcomes(TABLE_2, redo(TABLE_2, data, change=change))[0] == NOT_REPRODUCED
 
 
 def test_table_2_would_be_reproduced_were_its_formula_right(data):
