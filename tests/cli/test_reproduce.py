@@ -139,3 +139,27 @@ def test_a_file_that_holds_no_weights_is_one_line(tmp_path, capsys):
 def test_an_unknown_paper_is_refused(capsys):
     assert main(["reproduce", "nothing"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_tables_on_teachers_votes_say_what_is_absent_and_judge_the_rest(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("OGIVE_DATA", str(tmp_path))
+    arguments = ["reproduce", "pate", "--table", "2", "--quick", "--json", "-o", str(tmp_path / "out")]
+    assert main([*arguments, "--workers", "1"]) == 0
+    (finding,) = json.loads(capsys.readouterr().out)
+    assert (finding["item"], finding["verdict"]) == ("table-2", "not reproduced")
+    assert finding["inputs"] == dict.fromkeys(
+        ("MNIST votes", "MNIST labels", "SVHN votes", "Adult votes", "Adult labels"), "absent"
+    )
+    outcomes = [(check["outcome"], check["evidence"]) for check in finding["checks"]]
+    assert [evidence[:26] for outcome, evidence in outcomes if outcome == "undecided"] == [
+        "no array mnist_250 was fou", "no array adult_250 was fou",
+    ]  # fmt: skip
+
+
+def test_a_file_without_votes_is_one_line(tmp_path, capsys):
+    other = tmp_path / "other.csv"
+    other.write_text("a,b\n1,2\n")
+    assert main(["reproduce", "pate", "--table", "1", "--data", str(other), "-o", str(tmp_path / "out")]) == 2
+    shown = capsys.readouterr().err
+    assert "other.csv holds no votes of the paper's teachers" in shown
+    assert shown.count("\n") == 1
