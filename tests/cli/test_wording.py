@@ -32,7 +32,6 @@ PYTHON_ALONE = (
     "public_groups must be True or False",
     "statistic must be one such as",
     "trust must be a trust model such as",
-    "trust must be the type of a trust model",
     "source must be a random source such as",
     "grid must be linear, geometric, integers or a Grid",
     "privacy must be PureDP",

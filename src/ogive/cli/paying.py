@@ -13,7 +13,7 @@ from ogive.errors import LedgerError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ogive.ledger import Ledger
+    from ogive.ledger import Account, Ledger
     from ogive.privacy import Privacy
     from ogive.session import Session
     from ogive.statistics.base import Statistic
@@ -97,20 +97,37 @@ def _pay(
     told = busy(f"releasing from {data}")
     with told as progress, _session(data, trust.telling(progress), limit, granted, budget) as session:
         assert session.ledger is not None
-        announce(session.ledger)
         assert session.account is not None
-        before = session.history
-        stored = {entry.release_id for entry in before if entry.state == "released"}
-        try:
-            estimate = session.release(statistic, privacy=privacy, batch=budget.batch)
-        except BaseException as problem:
-            # shown where it is an interrupt, whatever an extension made of it
-            problem.add_note(_interrupted(session, len(before)))
-            raise
-        finally:
-            if session.account.begun:
-                print(f"began the account {session.name!r} with limit {session.limit}", file=sys.stderr)
-        return estimate, _note(session, estimate, stored)
+        return pay_from(
+            session.ledger,
+            session.account,
+            session.name,
+            lambda: session.release(statistic, privacy=privacy, batch=budget.batch),
+        )
+
+
+def pay_from(ledger: Ledger, account: Account, name: str, ask: Callable[[], Any]) -> tuple[Any, str]:
+    """One release from an account, and what it did to the budget; says so where it begins new books.
+
+    Args:
+        ledger: Of the account.
+        account: The account that pays.
+        name: Of the data set.
+        ask: Releases, and has the account pay.
+    """
+    announce(ledger)
+    before = account.history
+    stored = {entry.release_id for entry in before if entry.state == "released"}
+    try:
+        estimate = ask()
+    except BaseException as problem:
+        # shown where it is an interrupt, whatever an extension made of it
+        problem.add_note(_interrupted(account, len(before)))
+        raise
+    finally:
+        if account.begun:
+            print(f"began the account {name!r} with limit {account.limit}", file=sys.stderr)
+    return estimate, _note(account, name, estimate, stored)
 
 
 def announce(ledger: Ledger) -> None:
@@ -138,29 +155,28 @@ def _session(
     )
 
 
-def _interrupted(session: Session, before: int) -> str:
+def _interrupted(account: Account, before: int) -> str:
     """What a release that was cut off did to the budget."""
     try:
-        paid = len(session.history) > before
+        paid = len(account.history) > before
     except LedgerError:
         return "if the release was paid already, asking again costs nothing more"
     return "the release is paid, and asking again costs nothing more" if paid else "nothing was paid"
 
 
-def _note(session: Session, estimate: Any, stored: set[str]) -> str:
+def _note(account: Account, name: str, estimate: Any, stored: set[str]) -> str:
     """What the release did to the budget, in one line."""
     from ogive.session import left
 
-    assert session.account is not None
     release_id = estimate.provenance.release_id
     if release_id in stored:
         what = "asked before, so this is the stored answer and costs nothing"
-    elif session.account.charged_here(release_id):
-        what = f"paid {next(entry.charge for entry in session.history if entry.release_id == release_id)}"
+    elif account.charged_here(release_id):
+        what = f"paid {next(entry.charge for entry in account.history if entry.release_id == release_id)}"
     else:
         # cut off before, or asked by another process at the same moment: that one paid
         what = "asked before, so this costs nothing"
-    return f"{session.name}: {what}; {left(session.account)} remaining"
+    return f"{name}: {what}; {left(account)} remaining"
 
 
 def files_of(ledger: str | None) -> list[Path]:

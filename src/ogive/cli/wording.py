@@ -12,6 +12,16 @@ _NAMES = (
 _LONG_NAMES = "max_rows_per_person|positive_share|positive_when|false_alarm|expected_records"
 
 _PHRASES = (
+    (r"\bor give votes with like=(?!\S)", "or give votes with --like"),
+    (r"\bADD_OR_REMOVE keeps\b", "--adjacency add_or_remove keeps"),
+    (r"\bsigma_([12]) must\b", r"--sigma\1 must"),
+    (r"\bmax_answers\b", "--max-answers"),
+    (r"\bwith name: ", "with --name: "),
+    (r"^name is for\b", "--name is for"),
+    (r"\btarget_delta\b=?", "--delta"),
+    (r"privacy=, or --delta to spend what it costs", "--epsilon, or with --delta alone what it costs"),
+    (r"\bhow much with privacy=(?!\S)", "how much with --epsilon and --delta"),
+    (r"\bneeds the student's probabilities, a row for every query", "needs --student, the student's probabilities"),
     (r"bounds=\((\S+), (\S+)\)", r"--bounds \1 \2"),
     (r"groups=\('(\w+)', '(\w+)'\)", r"--groups \1 \2"),
     (r"categories=\('(\w+)', '(\w+)'\)", r"--categories \1 \2"),

@@ -85,7 +85,7 @@ def label(
         raise ParameterError("name the columns of the teachers' votes and how many classes there are with ballots=")
     asked = Labels(aggregator, ballots, max_answers=max_answers, probabilities=probabilities)
     if privacy is None and trust.private:
-        privacy = _exactly(asked, trust, adjacency, target_delta)
+        privacy = exact_guarantee(asked, trust, adjacency, target_delta)
     elif target_delta is not None:
         raise ParameterError("privacy and target_delta say the same; give one of them")
     return release(asked, trust=trust, privacy=privacy, adjacency=adjacency, ledger=ledger, batch=batch, source=source)
@@ -107,16 +107,12 @@ def labels_price(asked: Labels, trust: TrustModel, adjacency: Adjacency = Adjace
     return query.price(unit)
 
 
-def _trust(votes: Any, name: str | None) -> TrustModel:
-    if isinstance(votes, str | Path):
-        return Tallied(read_votes(votes, name=name))
-    if name is not None:
-        raise ParameterError("name is for a file of several arrays (.npz)")
-    return votes if isinstance(votes, TrustModel) else Tallied(votes)
+def exact_guarantee(asked: Labels, trust: TrustModel, adjacency: Adjacency, target_delta: Rational | None) -> Privacy:
+    """A guarantee that is just what the labels cost.
 
-
-def _exactly(asked: Labels, trust: TrustModel, adjacency: Adjacency, target_delta: Rational | None) -> Privacy:
-    """A guarantee that is just what the labels cost."""
+    Raises:
+        ParameterError: the noise is not fixed, or a delta is missing or has no place.
+    """
     loss = labels_price(asked, trust, adjacency)
     if not isinstance(loss, GaussianDP):
         if target_delta is not None:
@@ -127,3 +123,11 @@ def _exactly(asked: Labels, trust: TrustModel, adjacency: Adjacency, target_delt
         raise ParameterError("say how much privacy may be spent with privacy=, or target_delta= to spend what it costs")
     delta = exact(target_delta, "target_delta")
     return ApproxDP(epsilon_of_gaussian(loss, delta), delta)
+
+
+def _trust(votes: Any, name: str | None) -> TrustModel:
+    if isinstance(votes, str | Path):
+        return Tallied(read_votes(votes, name=name))
+    if name is not None:
+        raise ParameterError("name is for a file of several arrays (.npz)")
+    return votes if isinstance(votes, TrustModel) else Tallied(votes)

@@ -86,7 +86,7 @@ def read_votes(path: str | Path, *, name: str | None = None) -> Int64:
     """
     file = Path(path)
     if file.suffix.lower() in _ARRAYS:
-        return check_votes(_read_array(file, name))
+        return check_votes(read_array(file, name))
     if name is not None:
         raise ParameterError(f"name is for a file of several arrays (.npz), not for {file.name}")
     return check_votes(_read_table(file))
@@ -126,7 +126,13 @@ def _refuse_row(wrong: Any, what: str) -> None:
         raise DataError(f"the votes of query {int(np.argmax(wrong.any(axis=1)))} hold {what}")
 
 
-def _read_array(file: Path, name: str | None) -> Any:
+def read_array(file: Path, name: str | None) -> Any:
+    """An array of an .npy or .npz file.
+
+    Raises:
+        ParameterError: there are several arrays and no name, or none of that name.
+        DataError: the file cannot be read.
+    """
     try:
         with file.open("rb") as stream:
             loaded = np.load(stream, allow_pickle=False)

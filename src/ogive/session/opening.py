@@ -19,7 +19,7 @@ _HOW_MUCH = "how much may be spent in all, for example limit=PureDP(3)"
 IN_MEMORY = "data"
 """Name of data that have none, in a ledger that lasts as long as the session."""
 
-SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc")
+SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz")
 
 
 def name_of(data: Any, name: str | None, *, lasting: bool) -> str:

@@ -1,0 +1,16 @@
+"""`ogive pate`: labels by the votes of teachers, what they cost, and what a run would bring."""
+
+from __future__ import annotations
+
+from cyclopts import App
+
+app = App(
+    name="pate",
+    help="Label public inputs by a noisy vote of teachers: label, cost, sanitize.",
+)
+for _name, _summary in (
+    ("label", "Release labels, paid from a ledger."),
+    ("cost", "Say what a run costs; a number that depends on the votes is private."),
+    ("sanitize", "Publish a data-dependent cost, with noise."),
+):
+    app.command(f"ogive.cli.pate_{_name}:{_name}", name=_name, help=_summary)

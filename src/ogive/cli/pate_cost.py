@@ -1,0 +1,122 @@
+"""`ogive pate cost`: what a run of an aggregator costs, and what the number means."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from ogive.cli.converters import whole
+from ogive.cli.options import TABLE, OutputOptions
+from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
+from ogive.errors import DataError
+
+if TYPE_CHECKING:
+    from ogive.pate import PrivacyCost
+
+PRIVATE = (
+    "this number depends on the votes and is as private as they are: do not publish it; "
+    "ogive pate sanitize makes one that may be published"
+)
+
+
+def cost(
+    votes: Path,
+    /,
+    *,
+    delta: float,
+    mode: Literal[
+        "auto", "independent", "joint", "joint_two_sided", "exact", "exact_two_sided", "realised", "expected"
+    ] = "auto",
+    noise: Literal["continuous", "discrete", "scaled"] = "continuous",
+    order: float | None = None,
+    rule: Literal["tight", "paper"] | None = None,
+    max_answers: Annotated[int | None, Parameter(converter=whole)] = None,
+    answered: Path | None = None,
+    group: Annotated[int, Parameter(converter=whole)] = 1,
+    chosen: VotesOptions = ALL_VOTES,
+    how: AggregatorOptions = ANY_AGGREGATOR,
+    output: OutputOptions = TABLE,
+) -> None:
+    """Say what a run costs; spends nothing and publishes nothing.
+
+    Args:
+        votes: Vote counts, a row for every query and a column for every class: .npy, .npz, CSV, Parquet or Arrow.
+        delta: Chance left aside, far below one over the number of people.
+        mode: independent is differential privacy, the same for all votes. All others are about the votes held:
+            joint and exact are bounds, two_sided in both directions, realised is of the answers given, expected is the
+            paper's average, which is no bound. auto is exact where it is quick, else joint; independent for margins
+            and interactive.
+        noise: continuous, discrete (integers on votes), or scaled (integers on votes times 2^16, as labels are made).
+        order: The one Renyi order to convert at; realised costs need it, fixed before the run.
+        rule: tight, or the paper's conversion.
+        max_answers: independent: the run ends after so many answers.
+        answered: realised: the labels that were released, as ogive pate label writes them, or an .npy file of them.
+        group: Teachers of one party, all of which may change.
+        chosen: Which votes of the file.
+        how: How votes become labels.
+        output: Where the result goes.
+    """
+    from ogive.pate import privacy_cost
+
+    aggregator = how.made()
+    read = [path for path in (how.student, answered) if path is not None]
+    check_outputs(votes, output.output, keep=read)
+    _, counts = chosen.read(votes)
+    with busy("counting costs"):
+        found = privacy_cost(
+            counts,
+            aggregator,
+            target_delta=delta,
+            mode=mode,
+            noise=noise,
+            order=order,
+            rule=rule,
+            max_answers=max_answers,
+            answered=answered_in(answered),
+            probabilities=how.probabilities(len(counts)),
+            group=group,
+        )
+    if not found.publishable:
+        print(f"ogive: private: {PRIVATE}", file=sys.stderr)
+    publish(lambda: json.dumps(found.to_dict(), indent=1), lambda: _told(found), output)
+
+
+def answered_in(path: Path | None) -> Any:
+    """Labels, -1 where teachers gave none, from released labels or an array; None where no file was named.
+
+    Raises:
+        DataError: the file holds neither.
+    """
+    if path is None:
+        return None
+    from ogive.pate.votes import read_array
+    from ogive.statistics.labels_estimate import LabelsEstimate
+
+    if path.suffix.lower() in (".npy", ".npz"):
+        return read_array(path, None)
+    if not path.is_file():
+        raise DataError(f"no such file: {path}")
+    return LabelsEstimate.from_json(path).taught
+
+
+def _told(found: PrivacyCost) -> str:
+    answers = "answers at most" if found.mode == "independent" else "answers"
+    if found.mode not in ("independent", "realised"):
+        answers = "answers expected"
+    order = "" if found.order is None else f", Renyi order {found.order:g}"
+    return "\n".join(
+        [
+            f"epsilon = {found.epsilon:.6g} at delta = {found.delta:g}",
+            f"  mode:     {found.mode}, conversion {found.rule}{order}",
+            f"  queries:  {found.queries}, {found.answers:.1f} {answers}"
+            if found.answers % 1
+            else f"  queries:  {found.queries}, {found.answers:.0f} {answers}",
+            f"  publish:  {'yes' if found.publishable else 'no, it is as private as the votes'}",
+            f"  meaning:  {found.statement}",
+        ]
+    )

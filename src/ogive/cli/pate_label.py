@@ -1,0 +1,199 @@
+"""`ogive pate label`: labels of public inputs by a noisy vote of teachers."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+
+from ogive.cli.converters import whole
+from ogive.cli.options import NO_BOOKS, NOTHING_GRANTED, TABLE, BudgetOptions, OutputOptions, PrivacyOptions
+from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
+from ogive.cli.paying import files_of, pay_from
+from ogive.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from ogive.ledger import Account
+    from ogive.privacy import Privacy
+    from ogive.queries import Ballots
+    from ogive.statistics.labels import Labels
+    from ogive.statistics.labels_estimate import LabelsEstimate
+    from ogive.trust.base import TrustModel
+
+
+@dataclass(frozen=True)
+class _Held:
+    """Votes and who holds them."""
+
+    trust: TrustModel
+    ballots: Ballots
+    digest: bytes
+
+
+def label(
+    votes: Path,
+    /,
+    *,
+    max_answers: Annotated[int | None, Parameter(converter=whole)] = None,
+    classes: Annotated[int | None, Parameter(converter=whole)] = None,
+    chosen: VotesOptions = ALL_VOTES,
+    how: AggregatorOptions = ANY_AGGREGATOR,
+    granted: PrivacyOptions = NOTHING_GRANTED,
+    budget: BudgetOptions = NO_BOOKS,
+    output: OutputOptions = TABLE,
+) -> None:
+    """Release labels of public inputs by a noisy vote of teachers.
+
+    With --delta and no --epsilon exactly what the labels cost is spent.
+
+    Args:
+        votes: Vote counts, a row for every query and a column for every class: .npy, .npz, CSV, Parquet or Arrow. With
+            --classes a table (CSV, TSV, Parquet or Arrow) of single votes, a row for every teacher and a column for
+            every query.
+        max_answers: The run ends after so many answers, which are paid for whether they are given or not.
+        classes: VOTES has a row for every teacher, who votes for classes 0 to this less 1; as other --trust than
+            central needs it.
+        chosen: Which votes of the file.
+        how: How votes become labels.
+        granted: Privacy, adjacency and trust.
+        budget: Whose votes, and the account that pays.
+        output: Where the result goes.
+    """
+    from ogive.pate import label as release_labels
+    from ogive.statistics.labels import Labels
+
+    aggregator = how.made()
+    limit = budget.limit()
+    student = [] if how.student is None else [how.student]
+    check_outputs(votes, output.output, keep=[*files_of(budget.ledger), *student])
+    with busy(f"reading {votes}"):
+        held = _held(votes, classes, chosen, granted, budget)
+    asked = Labels(
+        aggregator,
+        held.ballots,
+        max_answers=max_answers,
+        probabilities=how.probabilities(len(held.ballots.queries)),
+    )
+    privacy = _granted(asked, held.trust, granted)
+
+    def ask(account: Account | None) -> LabelsEstimate:
+        return release_labels(
+            held.trust,
+            aggregator,
+            privacy=privacy,
+            ballots=held.ballots if classes is not None else None,
+            max_answers=max_answers,
+            probabilities=asked.probabilities,
+            adjacency=_adjacency(granted, account),
+            ledger=account,
+            batch=budget.batch,
+        )
+
+    if budget.ledger is None or not held.trust.private:
+        found, kept_in = ask(None), None
+    else:
+        found, note = _pay(votes, held, limit, granted, budget, ask)
+        kept_in = budget.ledger
+        print(note, file=sys.stderr)
+    publish(found.to_json, lambda: _told(found), output, kept_in=kept_in)
+
+
+def _held(
+    path: Path, classes: int | None, chosen: VotesOptions, granted: PrivacyOptions, budget: BudgetOptions
+) -> _Held:
+    from ogive.pate import Ballots, Tallied
+
+    simulation = granted.simulation()
+    if classes is None:
+        if granted.trust != "central":
+            raise ParameterError(
+                f"vote counts are added up already, so that --trust {granted.trust} hides no vote; give a table with "
+                "a row for every teacher, and say with --classes how many classes there are"
+            )
+        if budget.person is not None:
+            raise ParameterError("--person is for tables with a row for every teacher; vote counts have none")
+        whole_file, counts = chosen.read(path)
+        content = repr(whole_file.shape).encode() + whole_file.tobytes()
+        trust = Tallied(counts)
+        return _Held(trust, trust.ballots, hashlib.sha256(b"ogive votes 1\n" + content).digest())
+    from ogive.records import Records
+    from ogive.records.files import file_source
+
+    if chosen.name is not None:
+        raise ParameterError("--name is for an .npz file of vote counts; a table of single votes has columns")
+    columns = tuple(column for column in file_source(path).columns if column != budget.person)
+    if not columns:
+        raise DataError(f"{path} has no column of votes")
+    records = Records.of(path)
+    model = simulation.over(records, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
+    return _Held(model, Ballots(columns[: chosen.count(len(columns))], classes), records.digest())
+
+
+def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions) -> Privacy | None:
+    """What was granted, or exactly what the labels cost."""
+    from ogive.pate.labelling import exact_guarantee
+
+    if granted.trust == "clear" or (granted.epsilon, granted.rho) != (None, None):
+        return granted.privacy()
+    pure = asked.aggregator.name == "lnmax"
+    if granted.delta is None and not pure:
+        raise ParameterError(
+            "say how much privacy may be spent, for example --epsilon 2 --delta 1e-5, or --delta alone to spend "
+            "exactly what the labels cost"
+        )
+    return exact_guarantee(asked, trust, _adjacency(granted, None), granted.delta)
+
+
+def _adjacency(granted: PrivacyOptions, account: Account | None) -> Any:
+    """The adjacency that was said, or the account's own, or that of teachers whose number is public."""
+    from ogive.privacy import Adjacency
+
+    if granted.adjacency is not None:
+        return Adjacency(granted.adjacency)
+    return Adjacency.REPLACE if account is None else account.unit.adjacency
+
+
+def _pay(
+    path: Path, held: _Held, limit: Privacy | None, granted: PrivacyOptions, budget: BudgetOptions, ask: Any
+) -> tuple[LabelsEstimate, str]:
+    """One release from the account of these teachers."""
+    from ogive.session.opening import name_of, open_account, open_ledger
+
+    assert budget.ledger is not None
+    name = name_of(path, budget.data_set, lasting=True)
+    with open_ledger(budget.ledger, limit=limit) as ledger:
+        account = open_account(
+            ledger,
+            name,
+            held.trust,
+            fingerprint=ledger.fingerprint(held.digest),
+            adjacency=granted.adjacency,
+            max_rows_per_person=budget.max_rows_per_person,
+            limit=limit,
+            part=budget.part,
+            updated=budget.updated,
+        )
+        return pay_from(ledger, account, name, lambda: ask(account))
+
+
+def _told(found: LabelsEstimate) -> str:
+    provenance = found.provenance
+    assert provenance is not None
+    public = ["the labels and which queries have none", "the queries", "the number of teachers"]
+    if found.opened is not None:
+        public.insert(1, "the noisy votes")
+    if found.total is None:
+        public.pop()
+    lines = [str(found)]
+    if provenance.price is not None:
+        lines += [
+            f"price:    {provenance.price}, whatever the votes are",
+            f"public:   {', '.join(public)}, and all that is said here",
+            "private:  the votes, and what is computed from them without noise",
+        ]
+    return "\n".join(lines)

@@ -1,0 +1,105 @@
+"""`ogive pate sanitize`: a data-dependent cost that may be published."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from ogive.cli.converters import whole
+from ogive.cli.options import TABLE, OutputOptions
+from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.pate_cost import answered_in
+from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
+from ogive.errors import RefusalError
+
+if TYPE_CHECKING:
+    from ogive.pate import SanitizedCost
+
+
+def sanitize(
+    votes: Path,
+    /,
+    *,
+    delta: float,
+    order: float | None = None,
+    smoothness: float | None = None,
+    noise_scale: float | None = None,
+    planned_epsilon: float | None = None,
+    form: Literal["joint", "additive"] = "joint",
+    answered: Path | None = None,
+    max_answers: Annotated[int | None, Parameter(converter=whole)] = None,
+    noise: Literal["continuous", "discrete", "scaled"] = "scaled",
+    no_upper_limit: Annotated[bool, Parameter(show_default=False)] = False,
+    chosen: VotesOptions = ALL_VOTES,
+    how: AggregatorOptions = ANY_AGGREGATOR,
+    output: OutputOptions = TABLE,
+) -> None:
+    """Publish an estimate of what a run of an aggregator cost, with noise.
+
+    Publish once: every call draws other noise and costs as much again. What publishing cost is part of the number, and
+    in no ledger: a ledger has the data-independent cost of the labels, which this does not change.
+
+    Args:
+        votes: Vote counts, a row for every query and a column for every class: .npy, .npz, CSV, Parquet or Arrow.
+        delta: Chance left aside, below one over the number of records.
+        order: The one Renyi order; by default from the planned epsilon. Choose this and what follows without looking
+            at the votes.
+        smoothness: Of the smooth sensitivity; 0.35 / order by default.
+        noise_scale: Standard deviation of the noise in units of the smooth sensitivity.
+        planned_epsilon: About what the run is expected to cost; half of its data-independent cost by default.
+        form: joint, for the run whatever is answered; additive, for the answers that were given.
+        answered: additive: the labels that were released, as ogive pate label writes them, or an .npy file of them.
+        max_answers: Cap on answers that was fixed before the run, for the data-independent cost.
+        noise: Of the aggregator: scaled, as ogive pate label draws it, continuous, or discrete.
+        no_upper_limit: Do not pay for an upper limit.
+        chosen: Which votes of the file.
+        how: How votes become labels.
+        output: Where the result goes; a file that exists is not written over.
+    """
+    from ogive.pate import sanitize as publish_cost
+
+    aggregator = how.made()
+    read = [path for path in (how.student, answered) if path is not None]
+    check_outputs(votes, output.output, keep=read)
+    if output.output is not None and output.output.exists():
+        raise RefusalError(
+            f"{output.output} is there already: to publish a cost again costs as much again; name another file to do so"
+        )
+    _, counts = chosen.read(votes)
+    with busy("publishing the cost"):
+        found = publish_cost(
+            counts,
+            aggregator,
+            target_delta=delta,
+            order=order,
+            smoothness=smoothness,
+            scale=noise_scale,
+            planned_epsilon=planned_epsilon,
+            form=form,
+            answered=answered_in(answered),
+            probabilities=how.probabilities(len(counts)),
+            max_answers=max_answers,
+            noise=noise,
+            upper_limit=not no_upper_limit,
+        )
+    print(
+        f"ogive: paid {found.release_rdp:.3f} of Renyi cost at order {found.order:g} for publishing, which is in the "
+        "number and in no ledger; do not publish another one of these votes",
+        file=sys.stderr,
+    )
+    publish(lambda: json.dumps(found.to_dict(), indent=1), lambda: _told(found), output)
+
+
+def _told(found: SanitizedCost) -> str:
+    limit = "" if found.upper_limit is None else f", at most {found.upper_limit:.3f} with 95 % confidence"
+    return "\n".join(
+        [
+            f"epsilon about {found.epsilon:.3f} at delta = {found.delta:g}{limit}",
+            f"  data-independent:  {found.independent_epsilon:.3f} with at most {found.max_answers} answers",
+            f"  meaning:           {found.statement}",
+        ]
+    )

@@ -1,0 +1,253 @@
+"""`ogive pate label|cost|sanitize`: labels paid once, costs with what they mean, and bad votes in one line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from helpers.wording import speaks_python
+
+from ogive.accounting import epsilon_of_gaussian
+from ogive.cli import main
+from ogive.pate import ConfidentGNMax, PrivacyCost, SanitizedCost, privacy_cost
+from ogive.statistics.labels_estimate import LabelsEstimate
+
+RNG = np.random.default_rng(3)
+TEACHERS, QUERIES, CLASSES = 250, 60, 4
+CAST = np.where(
+    RNG.random((TEACHERS, QUERIES)) < np.linspace(0.4, 1, QUERIES),
+    np.arange(QUERIES) % CLASSES,
+    RNG.integers(0, CLASSES, (TEACHERS, QUERIES)),
+)
+VOTES = np.array([np.bincount(column, minlength=CLASSES) for column in CAST.T])
+CONFIDENT = ("--threshold", "180", "--sigma1", "100", "--sigma2", "40")
+DELTA = ("--delta", "1e-5")
+STUDENT = ("--student", "student.npy", "--confidence", "0.9", *CONFIDENT)
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("votes.npy", VOTES)
+    np.savez("two.npz", here=VOTES, there=VOTES[:20])
+    np.save("student.npy", np.full((QUERIES, CLASSES), 0.25))
+    names = ",".join(f"class{n}" for n in range(CLASSES))
+    (tmp_path / "votes.csv").write_text("\n".join([names, *(",".join(map(str, row)) for row in VOTES.tolist())]) + "\n")
+    columns = ",".join(f"q{n}" for n in range(QUERIES))
+    (tmp_path / "table.csv").write_text("\n".join([columns, *(",".join(map(str, r)) for r in CAST.tolist())]) + "\n")
+
+    def run_it(*arguments):
+        status = main(["pate", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_it
+
+
+@pytest.mark.parametrize("file", [("votes.npy",), ("two.npz", "--name", "here"), ("votes.csv",)], ids=str)
+def test_labels_of_every_kind_of_file_cost_the_same(run, file):
+    status, out, err = run("label", *file, *CONFIDENT, *DELTA, "--max-answers", 20, "--json")
+    assert (status, err) == (0, "")
+    found = LabelsEstimate.from_json(out)
+    assert len(found.labels) == QUERIES
+    assert 1 <= found.answered <= 20
+    assert found.total == TEACHERS
+    loss = found.provenance.price
+    assert float(loss.mu_squared) == pytest.approx(QUERIES / 100**2 + 2 * 20 / 40**2, rel=1e-6)
+    assert found.provenance.privacy.epsilon == epsilon_of_gaussian(loss, found.provenance.privacy.delta)
+
+
+def test_a_second_run_is_free_and_the_same_and_another_question_is_not(run):
+    asked = ("label", "votes.npy", *CONFIDENT, *DELTA, "--ledger", "b.db", "--json")
+    status, _, err = run(*asked)
+    assert status == 2
+    assert "--limit-epsilon" in err
+    status, first, err = run(*asked, "--limit-epsilon", 9, "--limit-delta", "1e-4")
+    assert status == 0
+    assert "began the account 'votes'" in err
+    assert "votes: paid mu = " in err
+    status, again, err = run(*asked)
+    assert status == 0
+    assert LabelsEstimate.from_json(again) == LabelsEstimate.from_json(first)
+    assert "costs nothing" in err
+    left = err.partition("nothing; ")[2]
+    status, fewer, err = run(*asked, "--first", 30)  # the same votes, so that nothing was updated
+    assert status == 0
+    assert "paid" in err
+    assert left not in err
+    assert len(LabelsEstimate.from_json(fewer).labels) == 30
+
+
+def test_an_account_that_is_spent_refuses_and_other_votes_are_not_the_same_account(run):
+    paid = ("--ledger", "b.db", "--limit-epsilon", "0.5", "--limit-delta", "1e-4")
+    status, out, err = run("label", "votes.npy", *CONFIDENT, *DELTA, *paid)
+    assert (status, out) == (1, "")
+    assert err.count("\n") <= 2
+    assert run("label", "votes.npy", "--sigma", 400, *DELTA, *paid)[0] == 0
+    np.save("votes.npy", VOTES[::-1])
+    status, _, err = run("label", "votes.npy", "--sigma", 400, *DELTA, *paid)
+    assert status != 0
+    assert "--updated" in err
+    assert run("label", "votes.npy", "--sigma", 400, *DELTA, *paid, "--updated")[0] == 0
+
+
+def test_what_is_printed_says_how_many_were_answered_the_price_and_what_is_public(run):
+    status, out, err = run("label", "votes.npy", "--keep", 25, "--epsilon", 2, *DELTA, "-o", "labels.json")
+    assert (status, out) == (0, "")
+    assert err == "wrote labels.json\n"
+    status, out, _ = run("label", "votes.npy", "--keep", 25, "--epsilon", 2, *DELTA)
+    assert "25 answered by teachers of 60" in out
+    assert "price:    mu = " in out
+    assert "the noisy votes" in out.partition("public:")[2].partition("private:")[0]
+    out = run("label", "votes.npy", *CONFIDENT, *DELTA)[1]
+    assert "the noisy votes" not in out
+
+
+@pytest.mark.parametrize("trust", ["central", "secagg", "servers", "clear"])
+def test_a_table_of_single_votes_is_labelled_under_every_trust(run, trust):
+    parties = ("--parties", 5) if trust in ("secagg", "servers") else ()
+    granted = () if trust == "clear" else ("--epsilon", 8, *DELTA)
+    asked = ("label", "table.csv", "--classes", CLASSES, "--first", 10, "--trust", trust, *parties, "--keep", 10)
+    sigma = ("--sigma", 1) if trust == "clear" else ()
+    status, out, err = run(*asked, *sigma, *granted, "--json")
+    assert (status, err) == (0, "")
+    found = LabelsEstimate.from_json(out)
+    assert found.provenance.trust == trust
+    assert found.ballots.queries == tuple(f"q{n}" for n in range(10))
+    assert (found.labels == VOTES[:10].argmax(axis=1)).mean() >= 0.6
+
+
+def test_a_ledger_keeps_books_of_a_table_too(run):
+    asked = ("label", "table.csv", "--classes", CLASSES, "--keep", 5, "--epsilon", 2, *DELTA, "--ledger", "b.db")
+    first = run(*asked, "--limit-epsilon", 3, "--limit-delta", "1e-4", "--json")
+    again = run(*asked, "--json")
+    assert first[0] == again[0] == 0
+    assert LabelsEstimate.from_json(first[1]) == LabelsEstimate.from_json(again[1])
+    assert "costs nothing" in again[2]
+
+
+def test_an_interactive_run_takes_the_students_probabilities(run):
+    status, out, err = run("label", "votes.npy", *STUDENT, *DELTA, "--json")
+    assert (status, err) == (0, "")
+    assert LabelsEstimate.from_json(out).aggregator["name"] == "interactive"
+
+
+def test_costs_are_the_librarys_and_private_ones_say_so(run):
+    aggregator = ConfidentGNMax(180, 100, 40)
+    for mode in ("auto", "joint", "independent", "expected"):
+        status, out, err = run("cost", "votes.npy", *CONFIDENT, *DELTA, "--mode", mode, "--json")
+        found = PrivacyCost.from_dict(json.loads(out))
+        assert status == 0
+        assert found == privacy_cost(VOTES, aggregator, target_delta=1e-5, mode=mode)
+        assert (err == "") == (mode == "independent")
+        assert mode == "independent" or "do not publish it" in err
+        table = run("cost", "votes.npy", *CONFIDENT, *DELTA, "--mode", mode)[1]
+        assert found.statement in table
+        assert f"epsilon = {found.epsilon:.6g}" in table
+
+
+def test_realised_costs_read_the_labels_that_were_released(run):
+    run("label", "votes.npy", *CONFIDENT, *DELTA, "-o", "labels.json")
+    labels = LabelsEstimate.from_json(Path("labels.json"))
+    np.save("labels.npy", labels.labels)
+    realised = ("cost", "votes.npy", *CONFIDENT, *DELTA, "--mode", "realised", "--order", 12, "--json")
+    one, other = (json.loads(run(*realised, "--answered", name)[1]) for name in ("labels.json", "labels.npy"))
+    assert one == other
+    assert one["answers"] == labels.answered
+    assert run(*realised)[0] == 2
+
+
+def test_a_cost_is_published_with_its_meaning_and_not_twice_into_one_file(run):
+    asked = ("sanitize", "votes.npy", *CONFIDENT, *DELTA, "--planned-epsilon", "2", "-o", "cost.json")
+    status, out, err = run(*asked)
+    assert (status, out) == (0, "")
+    assert "in no ledger" in err
+    found = SanitizedCost.from_dict(json.loads(Path("cost.json").read_text()))
+    assert found.queries == QUERIES
+    status, out, err = run(*asked)
+    assert (status, out) == (1, "")
+    assert "costs as much again" in err
+    out = run(*asked[:-2])[1]
+    assert "data-independent:" in out
+    assert "not a bound" in out
+    assert SanitizedCost.from_dict(json.loads(run(*asked[:-2], "--no-upper-limit", "--json")[1])).upper_limit is None
+
+
+BAD_VOTES = {
+    "other sum": [[5, 5], [5, 6]],
+    "negative": [[11, -1], [5, 5]],
+    "fractional": [[5.5, 4.5], [5, 5]],
+    "one class": [[10], [10]],
+    "nan": [[np.nan, 1], [5, 5]],
+    "no query": np.zeros((0, 2)),
+    "no teacher": [[0, 0]],
+}
+
+
+@pytest.mark.parametrize("command", ["label", "cost", "sanitize"])
+@pytest.mark.parametrize("bad", BAD_VOTES)
+def test_bad_votes_are_refused_in_one_line(run, command, bad):
+    np.save("bad.npy", np.array(BAD_VOTES[bad]))
+    status, out, err = run(command, "bad.npy", *CONFIDENT, *DELTA)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith("ogive: error: ")
+    assert not speaks_python(err)
+
+
+def test_more_classes_than_teachers_and_thresholds_nobody_reaches_are_allowed(run):
+    np.save("few.npy", np.eye(8, dtype=int) * 3)
+    status, out, _ = run("label", "few.npy", *CONFIDENT, *DELTA, "--json")
+    assert status == 0
+    assert LabelsEstimate.from_json(out).total == 3
+    high = ("--threshold", 5000, "--sigma1", 100, "--sigma2", 40)
+    found = LabelsEstimate.from_json(run("label", "votes.npy", *high, *DELTA, "--json")[1])
+    assert (found.answered, found.asked) == (0, QUERIES)
+
+
+@pytest.mark.parametrize("wrong", [np.nan, -0.2, 0.9])
+def test_what_is_no_probability_of_a_student_is_refused(run, wrong):
+    scores = np.full((QUERIES, CLASSES), 0.25)
+    scores[7, 1] = wrong
+    np.save("student.npy", scores)
+    status, out, err = run("label", "votes.npy", *STUDENT, *DELTA)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "query 7" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (("label", "votes.npy", *DELTA), 2, "how votes become labels"),
+        (("label", "votes.npy", "--threshold", 5, *DELTA), 2, "needs --sigma1"),
+        (("label", "votes.npy", "--sigma", 5, "--scale", 3, *DELTA), 2, "--sigma is for gnmax or margins"),
+        (("label", "votes.npy", "--aggregator", "lnmax", "--sigma", 5), 2, "not for lnmax"),
+        (("label", "votes.npy", *CONFIDENT), 2, "--delta alone"),
+        (("label", "votes.npy", "--keep", 5, *DELTA), 2, "--epsilon"),
+        (("label", "votes.npy", "--scale", 5, *DELTA), 2, "leave out --delta"),
+        (("label", "votes.npy", "--sigma1", "-1", *CONFIDENT[:2], *CONFIDENT[4:], *DELTA), 2, "sigma1"),
+        (("label", "votes.npy", *CONFIDENT, "--epsilon", "0.1", *DELTA), 1, "would cost"),
+        (("label", "votes.npy", *CONFIDENT, *DELTA, "--max-answers", 0), 2, "--max-answers must be"),
+        (("label", "votes.npy", *CONFIDENT, *DELTA, "--first", 61), 2, "--first must be from 1 to the 60"),
+        (("label", "votes.npy", "--keep", 5, *DELTA, "--trust", "secagg", "--parties", 5), 2, "--classes"),
+        (("label", "votes.npy", *CONFIDENT, *DELTA, "--person", "id"), 2, "--person is for tables"),
+        (("label", "two.npz", *CONFIDENT, *DELTA), 2, "with --name: here, there"),
+        (("label", "two.npz", "--name", "no", *CONFIDENT, *DELTA), 2, "no array 'no'"),
+        (("label", "none.npy", *CONFIDENT, *DELTA), 2, "no such file"),
+        (("label", "table.csv", "--classes", 2, *CONFIDENT, *DELTA), 2, "q"),
+        (
+            ("label", "table.csv", "--classes", 4, *CONFIDENT, *DELTA, "--trust", "servers", "--parties", 5),
+            1,
+            "LargestMargins",
+        ),
+        (("label", "votes.npy", *CONFIDENT, *DELTA, "-o", "votes.npy"), 2, "overwrite"),
+        (("cost", "votes.npy", "--scale", 20, *DELTA, "--mode", "exact"), 1, "LNMax"),
+        (("cost", "votes.npy", *CONFIDENT, "--delta", 2), 2, "delta"),
+        (("cost", "votes.npy", *CONFIDENT, *DELTA, "--mode", "joint", "--max-answers", 4), 2, "independent"),
+        (("sanitize", "votes.npy", "--scale", 20, *DELTA), 1, ""),
+    ],
+    ids=lambda value: " ".join(map(str, value))[:60] if isinstance(value, tuple) else None,
+)
+def test_bad_use_is_one_line_that_says_what_would_do(run, arguments, status, said):
+    got, out, err = run(*arguments)
+    assert (got, out, err.count("\n")) == (status, "", 1)
+    assert said in err
