@@ -1,0 +1,146 @@
+"""`ogive pate train`: votes of a file's rows, taken up where it stopped, and rows that cannot be learned from."""
+
+import json
+import stat
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ogive.cli import main
+from ogive.pate import check_votes, partition, train_teachers, votes_of
+
+RNG = np.random.default_rng(4)
+ROWS, ASKED, TEACHERS = 240, 30, 8
+CENTERS = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
+KIND = RNG.integers(0, 3, ROWS)
+POINTS = np.round(CENTERS[KIND] + RNG.normal(size=(ROWS, 2)), 4)
+INPUTS = np.round(CENTERS[np.arange(ASKED) % 3] + RNG.normal(size=(ASKED, 2)), 4)
+WORDS = ("low", "mid", "high")
+
+
+def write(path, header, *columns):
+    lines = [header, *(",".join(map(str, row)) for row in zip(*columns, strict=True))]
+    Path(path).write_text("\n".join(lines) + "\n")
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write("data.csv", "x,y,kind,who", *POINTS.T, KIND, np.arange(ROWS) // 3)
+    write("words.csv", "x,y,kind", *POINTS.T, np.array(WORDS)[KIND])
+    write("public.csv", "y,other,x", INPUTS[:, 1], range(ASKED), INPUTS[:, 0])
+
+    def run_it(*arguments):
+        words = {
+            "--label": "kind",
+            "--classes": 3,
+            "--queries": "public.csv",
+            "--teachers": TEACHERS,
+            "--folder": "kept",
+            "-o": "votes.npy",
+            "--jobs": 1,
+            "--estimator": "logistic",
+        }
+        given = list(map(str, arguments))
+        rest = [str(part) for name, value in words.items() if name not in given for part in (name, value)]
+        status = main(["pate", "train", *given, *rest])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_it
+
+
+def test_votes_are_the_librarys_and_private(run):
+    status, out, err = run("words.csv", "--classes", *WORDS, "--json")
+    assert status == 0
+    assert json.loads(out) == {"teachers": TEACHERS, "queries": ASKED, "classes": 3, "votes": "votes.npy"}
+    assert "votes are private" in err
+    votes = check_votes(np.load("votes.npy"), teachers=TEACHERS)
+    learner = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    dealt = partition(ROWS, TEACHERS, seed=0)
+    teachers = train_teachers(learner, POINTS, KIND, partition=dealt, classes=3, jobs=1)
+    assert np.array_equal(votes, votes_of(teachers, INPUTS, jobs=1))
+    assert (votes.argmax(axis=1) == np.arange(ASKED) % 3).mean() > 0.8
+    assert stat.S_IMODE(Path("votes.npy").stat().st_mode) == 0o600
+
+
+def test_a_run_that_was_stopped_goes_on_with_the_teachers_that_are_kept(run, monkeypatch):
+    from ogive.pate import teachers as module
+
+    trained = []
+    real = module.fitted
+
+    def stopping(*arguments, who, **options):
+        if who == "teacher 5" and len(trained) == 5:
+            raise KeyboardInterrupt
+        trained.append(who)
+        return real(*arguments, who=who, **options)
+
+    monkeypatch.setattr(module, "fitted", stopping)
+    status, out, err = run("data.csv", "--person", "who")
+    assert (status, out) == (130, "")
+    assert "goes on with the teachers that kept keeps" in err
+    assert not Path("votes.npy").exists()
+    trained.append("the stop")
+    assert run("data.csv", "--person", "who")[0] == 0
+    assert trained == [*(f"teacher {n}" for n in range(5)), "the stop", "teacher 5", "teacher 6", "teacher 7"]
+    first = np.load("votes.npy")
+    assert run("data.csv", "--person", "who")[0] == 0
+    assert len(trained) == 9
+    assert np.array_equal(np.load("votes.npy"), first)
+    status, _, err = run("data.csv", "--person", "who", "--seed", 5)
+    assert status == 2
+    assert err.count("\n") == 1
+
+
+def test_a_learner_of_ones_own_is_imported(run):
+    Path("mine.py").write_text(
+        "from sklearn.dummy import DummyClassifier\n\n\ndef made():\n    return DummyClassifier()\n"
+    )
+    assert run("data.csv", "--person", "who", "--estimator", "mine:made")[0] == 0
+    votes = np.load("votes.npy")
+    assert (votes == votes[0]).all()  # a dummy sees no features
+
+
+def test_votes_can_be_labelled_and_priced(run, capsys):
+    assert run("data.csv", "--person", "who")[0] == 0
+    assert main(["pate", "label", "votes.npy", "--sigma", "2", "--delta", "1e-3", "--first", "4"]) == 0
+    assert "4 answered by teachers of 4" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("words.csv",), "none of the classes"),
+        (("data.csv", "--classes", 2), "none of the classes"),
+        (("data.csv", "--classes", 1), "--classes must be a whole number from 2"),
+        (("data.csv", "--classes", "a", "a"), "two or more different classes"),
+        (("data.csv", "--label", "none"), "has no column 'none'"),
+        (("data.csv", "--label", "x"), "none of the classes"),
+        (("data.csv", "--person", "none"), "has no column 'none'"),
+        (("data.csv", "--person", "who", "--teachers", 1), "from 2 to"),
+        (("data.csv", "--teachers", 100, "--person", "who"), "too few for 100 teachers"),
+        (("data.csv",), "public.csv has no column 'who'"),
+        (("text.csv",), "holds no numbers"),
+        (("data.csv", "--person", "who", "--estimator", "magic"), "--estimator must be random_forest"),
+        (("data.csv", "--person", "who", "--estimator", "no.such:thing"), "there is no 'thing'"),
+        (("data.csv", "--person", "who", "-o", "votes.csv"), ".npy"),
+        (("data.csv", "--person", "who", "-o", "no/votes.npy"), "does not exist"),
+        (("gone.csv",), "no such file"),
+        (("holes.csv",), "missing or infinite"),
+    ],
+    ids=lambda value: " ".join(map(str, value))[:50] if isinstance(value, tuple) else None,
+)
+def test_what_cannot_be_learned_from_is_refused_in_one_line(run, arguments, said):
+    Path("text.csv").write_text("x,y,kind\na,1,2\nb,2,0\nc,2,1\n")
+    Path("holes.csv").write_text("x,y,kind\n1,2,0\n,3,1\n4,5,2\n")
+    status, out, err = run(*arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert said in err
