@@ -88,7 +88,7 @@ def pate(*, figure: Numbers = (), table: Numbers = (), options: ReproduceOptions
 
     Args:
         figure: Numbers of figures: 1 (answers, price, consensus), 4 (noises, sizes of ensembles), 5 (checks). All, and
-            the tables, by default. All are of simulated votes.
+            the tables, by default. All are of simulated votes, Figure 4 of those on MNIST as well.
         table: Numbers of tables: 1 (answers and their price), 2 (sanitized epsilon). They read pate_teacher_votes.npz,
             mnist.npz and adult.test; for SVHN, counts of 250 teachers of the shape (8500 or more, 10), svhn_250.npy or
             the array svhn_250 of an .npz.

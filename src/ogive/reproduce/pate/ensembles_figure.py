@@ -15,12 +15,13 @@ from ogive.reproduce.pate.ensembles import (
     GAUSSIAN,
     LAPLACE,
     LOST,
+    inputs,
     measure,
     settings,
 )
 from ogive.reproduce.pate.printed import GLYPH
-from ogive.reproduce.pate.stand_in import simulated
 from ogive.reproduce.pate.tables import PRIVATE_VOTES
+from ogive.reproduce.pate.votes import MNIST, absence
 from ogive.reproduce.simulated import stamp
 from ogive.reproduce.summaries import Row, Summary, difference
 from ogive.reproduce.ustatistics.drawing import COLORS, MARKERS
@@ -42,25 +43,32 @@ def judge(summary: Summary) -> tuple[Check, ...]:
             Outcome.UNDECIDED,
             f'{PRIVATE_VOTES}; the text\'s "left of Figure 1" is the left panel of this figure',
         ),
-        _noises(summary),
-        *_sizes(summary),
+        _noises(summary, GLYPH),
+        _noises(summary, MNIST.title),
+        *_sizes(summary.where(votes=GLYPH)),
     )
 
 
-def _noises(summary: Summary) -> Check:
+def _noises(summary: Summary, votes: str) -> Check:
     """At the accuracy of each Laplace noise, what Gaussian noise of that accuracy costs."""
-    gaussian = sorted(summary.where(mechanism=GAUSSIAN, teachers=COMPARED).rows, key=_lost)
+    teachers = COMPARED[votes]
+    claim = f"for {teachers} teachers of {votes} Gaussian noise is cheaper than Laplace noise at equal accuracy"
+    rows = [row for row in summary.where(votes=votes, teachers=teachers).rows if EPSILON in row.cells]
+    if not rows:
+        return Check(claim, Outcome.UNDECIDED, absence(MNIST), essential=False)
+    gaussian = sorted((row for row in rows if row.setting["mechanism"] == GAUSSIAN), key=_lost)
     lost = [_lost(row) for row in gaussian]
     prices = np.log([row.cells[EPSILON].mean for row in gaussian])
     pairs = [
         (row.cells[EPSILON], float(np.exp(np.interp(_lost(row), lost, prices))))
-        for row in summary.where(mechanism=LAPLACE).rows
-        if lost[0] <= _lost(row) <= lost[-1]
+        for row in rows
+        if row.setting["mechanism"] == LAPLACE and lost[0] <= _lost(row) <= lost[-1]
     ]
+    found = ", ".join(f"{price:.3g} against {show(cell)}" for cell, price in pairs)
     return Check(
-        f"for {COMPARED} teachers Gaussian noise is cheaper than Laplace noise at equal accuracy",
+        claim,
         every([above(cell, price) for cell, price in pairs]),
-        "on SIMULATED votes epsilon " + ", ".join(f"{price:.3g} against {show(cell)}" for cell, price in pairs),
+        f"on {'SIMULATED' if votes == GLYPH else 'real'} votes epsilon {found}",
         essential=False,
     )
 
@@ -96,18 +104,25 @@ def _lost(row: Row) -> float:
 
 
 def draw(summary: Summary, figure: Figure) -> None:
-    """Right labels that noise costs, against epsilon: two noises, then sizes."""
-    left, right = figure.subplots(1, 2, sharey=True)
-    for number, mechanism in enumerate((LAPLACE, GAUSSIAN)):
-        _curve(left, summary.where(mechanism=mechanism, teachers=COMPARED), number, mechanism)
-    sizes = sorted({int(row.setting["teachers"]) for row in summary.rows})
+    """Right labels that noise costs, against epsilon: two noises, then sizes; and the noises on real votes."""
+    simulated, real = summary.where(votes=GLYPH), summary.where(votes=MNIST.title)
+    known = any(EPSILON in row.cells for row in real.rows)
+    panels = figure.subplots(1, 2 + known)
+    for axes, part, votes in zip(panels[::2], (simulated, real), COMPARED, strict=False):
+        for number, mechanism in enumerate((LAPLACE, GAUSSIAN)):
+            _curve(axes, part.where(mechanism=mechanism, teachers=COMPARED[votes]), number, mechanism)
+        axes.set_title(f"{COMPARED[votes]} teachers" + (f", {votes}, real votes" if axes is not panels[0] else ""))
+    sizes = sorted({int(row.setting["teachers"]) for row in simulated.rows})
     for number, size in enumerate(sizes):
-        _curve(right, summary.where(mechanism=GAUSSIAN, teachers=size), number, f"{size} teachers")
-    for axes, title in ((left, f"{COMPARED} teachers"), (right, GAUSSIAN)):
-        axes.set(xscale="log", xlabel="epsilon, the paper's accounting", title=title)
+        _curve(panels[1], simulated.where(mechanism=GAUSSIAN, teachers=size), number, f"{size} teachers")
+    panels[1].set_title(GAUSSIAN)
+    for axes in panels:
+        axes.set(xscale="log", xlabel="epsilon, the paper's accounting")
         axes.legend(fontsize="small")
-        stamp(axes, "Glyph")
-    left.set_ylabel("right labels lost to noise, percentage points")
+    for axes in panels[:2]:
+        stamp(axes, GLYPH)
+    panels[0].set_ylabel("right labels lost to noise, percentage points")
+    figure.set_size_inches(4.3 * len(panels), 4.2)
 
 
 def _curve(axes: Axes, summary: Summary, number: int, label: str) -> None:
@@ -120,5 +135,5 @@ def _curve(axes: Axes, summary: Summary, number: int, label: str) -> None:
 
 FIGURE_4 = Item(
     "pate", FIGURE, 4, "right labels against epsilon, for two noises and four sizes of ensembles",
-    settings, measure, draw, judge, CODE, inputs=simulated, usual_runs=5,
+    settings, measure, draw, judge, CODE, inputs=inputs, usual_runs=5,
 )  # fmt: skip
