@@ -35,7 +35,7 @@ COMMANDS = {
         "ogive.cli.local:app",
         "Collect randomized reports from their owners, by files: describe, show, randomize, aggregate.",
     ),
-    "pate": ("ogive.cli.pate:app", "Label public inputs by a noisy vote of teachers: train, label, cost, sanitize."),
+    "pate": ("ogive.cli.pate:app", "Label public inputs by a vote of teachers: train, plan, label, cost, sanitize."),
     "merge": ("ogive.cli.merge:merge", "Add up released curves of different people: sites or months."),
     "compare": ("ogive.cli.compare:compare", "Say how far released curves are from each other, or from records."),
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export what was spent on which data."),

@@ -6,10 +6,11 @@ from cyclopts import App
 
 app = App(
     name="pate",
-    help="Label public inputs by a noisy vote of teachers: train, label, cost, sanitize.",
+    help="Label public inputs by a noisy vote of teachers: train, plan, label, cost, sanitize.",
 )
 for _name, _summary in (
     ("train", "Train teachers on parts of private records, and count their votes on public inputs."),
+    ("plan", "Choose aggregator, threshold and noise on public or simulated votes; spends nothing."),
     ("label", "Release labels, paid from a ledger."),
     ("cost", "Say what a run costs; a number that depends on the votes is private."),
     ("sanitize", "Publish a data-dependent cost, with noise."),

@@ -50,6 +50,7 @@ ON_THE_COMMAND_LINE = (
     "dropouts",
     "servers",
     "updated",
+    "public",
     "no-limit",
 )
 """Options that are taken from the command line only."""

@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
     from ogive.pate.costs.cost import PrivacyCost, privacy_cost
     from ogive.pate.costs.filter import PrivacyFilter
+    from ogive.pate.imagined import simulated_votes
     from ogive.pate.labelling import label
     from ogive.pate.networks import NetworkLearner, convolutional, perceptron
     from ogive.pate.partitioning import Partition, partition
+    from ogive.pate.planning import LabelsPlan, LabelsPlanRow, plan_labels
     from ogive.pate.sensitivity.gnss import gnss_rdp
     from ogive.pate.sensitivity.sanitize import sanitize
     from ogive.pate.sensitivity.sanitized import SanitizedCost
@@ -30,6 +32,8 @@ _HOME = {
     "GNMax": "aggregators",
     "InteractiveGNMax": "aggregators",
     "LNMax": "aggregators",
+    "LabelsPlan": "planning",
+    "LabelsPlanRow": "planning",
     "LargestMargins": "aggregators",
     "NetworkLearner": "networks",
     "Partition": "partitioning",
@@ -48,10 +52,12 @@ _HOME = {
     "labels_of": "teachers",
     "partition": "partitioning",
     "perceptron": "networks",
+    "plan_labels": "planning",
     "privacy_cost": "costs.cost",
     "read_teachers": "teachers",
     "read_votes": "votes",
     "sanitize": "sensitivity.sanitize",
+    "simulated_votes": "imagined",
     "smooth_cost": "sensitivity.smooth",
     "tally": "votes",
     "train_semi_supervised": "students",
@@ -66,6 +72,8 @@ __all__ = [
     "GNMax",
     "InteractiveGNMax",
     "LNMax",
+    "LabelsPlan",
+    "LabelsPlanRow",
     "LargestMargins",
     "NetworkLearner",
     "Partition",
@@ -84,10 +92,12 @@ __all__ = [
     "labels_of",
     "partition",
     "perceptron",
+    "plan_labels",
     "privacy_cost",
     "read_teachers",
     "read_votes",
     "sanitize",
+    "simulated_votes",
     "smooth_cost",
     "tally",
     "train_semi_supervised",

@@ -1,0 +1,63 @@
+"""Votes as they are imagined where none are public: on some queries most teachers agree, on the others they waver."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError
+from ogive.pate.learners import check_seed
+
+Int64 = NDArray[np.int64]
+
+_AGREEING = (14.0, 1.2)
+_WAVERING = (3.0, 3.0)
+_OTHERS = 0.4
+_MOST = 1 << 28
+
+
+def simulated_votes(
+    queries: int, teachers: int, classes: int, *, agreement: float = 0.85, seed: int = 0
+) -> tuple[Int64, Int64]:
+    """Draw vote counts of imagined teachers.
+
+    On a share `agreement` of the queries the chance of the right class follows a beta law of 14 and 1.2 (nine in ten
+    teachers on average), on the others one of 3 and 3; the other classes share the rest unevenly, as mistakes do.
+
+    Args:
+        queries: How many, at least 1.
+        teachers: How many, at least 1.
+        classes: How many, at least 2.
+        agreement: Share of queries on which most teachers agree, from 0 to 1.
+        seed: Another seed is other votes.
+
+    Returns:
+        Vote counts, int64, shape (queries, classes), and the right classes, shape (queries,).
+
+    Raises:
+        ParameterError: an argument is out of range.
+
+    Example:
+        >>> votes, truth = simulated_votes(100, 250, 10)
+        >>> votes.shape, votes.sum(axis=1).min(), truth.shape
+        ((100, 10), 250, (100,))
+    """
+    for name, value, least in (("queries", queries, 1), ("teachers", teachers, 1), ("classes", classes, 2)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+            raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    if queries * classes > _MOST:
+        raise ParameterError(f"{queries} queries of {classes} classes are too many to imagine; take fewer")
+    if isinstance(agreement, bool) or not math.isfinite(agreement) or not 0 <= agreement <= 1:
+        raise ParameterError(f"agreement must be a share from 0 to 1, got {agreement!r}")
+    drawn = np.random.default_rng(check_seed(seed))
+    agreeing = drawn.random(queries) < agreement
+    chance = np.where(agreeing, drawn.beta(*_AGREEING, queries), drawn.beta(*_WAVERING, queries))
+    truth = drawn.integers(0, classes, queries)
+    others = drawn.dirichlet(np.full(classes - 1, _OTHERS), queries) * (1 - chance)[:, np.newaxis]
+    law = np.empty((queries, classes))
+    places = np.arange(classes)[np.newaxis, :] != truth[:, np.newaxis]
+    law[places] = others.ravel()
+    law[~places] = chance
+    return drawn.multinomial(teachers, law / law.sum(axis=1, keepdims=True)).astype(np.int64), truth

@@ -1,0 +1,234 @@
+"""Which aggregator, threshold and noise: tried on public or simulated votes, at prices that hold for all votes.
+
+To choose by private votes is not covered by what their labels cost, so that votes for planning must be public.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from decimal import ROUND_CEILING, Context, Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ogive.accounting import gaussian_mu
+from ogive.errors import ParameterError
+from ogive.pate.aggregators import ConfidentGNMax, GNMax, LargestMargins
+from ogive.pate.costs.cost import privacy_cost
+from ogive.pate.learners import check_labels
+from ogive.pate.rehearsal import Predicted, Rehearsal
+from ogive.pate.votes import check_votes
+from ogive.privacy import ApproxDP
+
+Int64 = NDArray[np.int64]
+
+FORMAT = "ogive.labels_plan/1"
+
+THRESHOLDS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+"""Of the check, as shares of the teachers."""
+
+CHECK_SHARES = (0.05, 0.1, 0.2, 0.3, 0.45)
+"""Of the privacy that goes to the check."""
+
+ANSWER_SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
+"""Of the queries that are answered at most, where nobody says how many."""
+
+_ROOM = 1 - 1e-6  # for integers in place of real numbers, whose distance is far smaller
+_DIGITS = Context(prec=4, rounding=ROUND_CEILING)
+
+
+@dataclass(frozen=True)
+class LabelsPlanRow:
+    """The best of one kind of aggregator for one guarantee and number of answers.
+
+    Fields:
+        epsilon: That the labels cost at most at the plan's delta, whatever the votes are.
+        aggregator: "confident", "margins" or "gnmax".
+        parameters: Of it, in votes.
+        asked: How many queries are asked.
+        max_answers: How many answers are paid for; for "margins" how many queries are labelled.
+        answered: How many are expected to be answered.
+        right: Expected share of these that agree with the truth, or with the plurality where that is not known.
+        joint: The data-dependent cost of these votes, for comparison: no guarantee for others. None for "margins",
+            which has none.
+    """
+
+    epsilon: float
+    aggregator: str
+    parameters: dict[str, float]
+    asked: int
+    max_answers: int
+    answered: float
+    right: float
+    joint: float | None
+
+    def made(self) -> ConfidentGNMax | GNMax | LargestMargins:
+        """The aggregator, to label with."""
+        kinds: dict[str, Callable[..., Any]] = {"confident": ConfidentGNMax, "gnmax": GNMax, "margins": LargestMargins}
+        made: ConfidentGNMax | GNMax | LargestMargins = kinds[self.aggregator](**self.parameters)
+        return made
+
+
+@dataclass(frozen=True)
+class LabelsPlan:
+    """What aggregators would bring.
+
+    Fields:
+        delta: Of every guarantee.
+        queries: In the votes.
+        teachers: In the votes.
+        classes: In the votes.
+        known: Whether labels are compared with the truth; else with the plurality.
+        rows: By guarantee, number of answers, and aggregator.
+    """
+
+    delta: float
+    queries: int
+    teachers: int
+    classes: int
+    known: bool
+    rows: tuple[LabelsPlanRow, ...]
+
+    @property
+    def best(self) -> LabelsPlanRow:
+        """The row with the most right answers at the largest epsilon."""
+        most = max(row.epsilon for row in self.rows)
+        return max((row for row in self.rows if row.epsilon == most), key=lambda row: row.answered * row.right)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"format": FORMAT, **asdict(self), "rows": [asdict(row) for row in self.rows]}
+
+    def __str__(self) -> str:
+        what = "the truth" if self.known else "the plurality"
+        lines = [
+            f"{self.queries} queries, {self.teachers} teachers, {self.classes} classes, delta = {self.delta:g}",
+            "epsilon  at most  aggregator  answered  right   joint    parameters",
+        ]
+        for row in self.rows:
+            joint = "-" if row.joint is None else f"{row.joint:.3f}"
+            said = ", ".join(f"{name} {value:g}" for name, value in row.parameters.items())
+            lines.append(
+                f"{row.epsilon:7.4g}  {row.max_answers:7d}  {row.aggregator:10}  {row.answered:8.1f}  {row.right:6.1%}"
+                f"  {joint:7}  {said}" + (f", first {row.asked} queries" if row.asked < self.queries else "")
+            )
+        lines += [
+            f"right: share of the answered that agree with {what}; margins and confident pick what is easy",
+            "epsilon holds for all votes; joint, the data-dependent cost, only for votes like these",
+        ]
+        return "\n".join(lines)
+
+
+def plan_labels(
+    votes: ArrayLike,
+    *,
+    epsilons: Sequence[float],
+    target_delta: float,
+    answers: Sequence[int] | None = None,
+    truth: ArrayLike | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> LabelsPlan:
+    """Choose an aggregator, its threshold and its noise on votes that are public.
+
+    Prices are data-independent and equal in a row's guarantee: checks and answers up to a cap for ConfidentGNMax, all
+    histograms for LargestMargins, the first queries alone for GNMax. Of each the parameters with the most right
+    answers are taken; errors are those of simulated runs.
+
+    Args:
+        votes: Public or simulated counts, shape (queries, classes); see `simulated_votes`.
+        epsilons: What may be spent, one or several.
+        target_delta: Strictly between 0 and 1.
+        answers: How many are wanted at most, one or several; by default some shares of the queries.
+        truth: The right classes, shape (queries,); None takes the plurality for right.
+        seed: Of the simulated noise.
+        progress: Is told of every guarantee and number of answers.
+
+    Raises:
+        ParameterError: an argument is out of range.
+        DataError: these are no votes, or no classes.
+
+    Privacy:
+        None for these votes: parameters depend on them. Never plan on the votes that are to be protected.
+
+    Example:
+        >>> votes, truth = simulated_votes(200, 250, 10)
+        >>> plan = plan_labels(votes, truth=truth, epsilons=[1], target_delta=1e-5, answers=[50])
+        >>> sorted(row.aggregator for row in plan.rows)
+        ['confident', 'gnmax', 'margins']
+    """
+    counts = check_votes(votes)
+    queries, classes = counts.shape
+    wanted = counts.argmax(axis=1) if truth is None else check_labels(truth, queries, classes)
+    caps = _caps(answers, queries)
+    if not epsilons or not all(0 < epsilon < math.inf for epsilon in epsilons):
+        raise ParameterError(f"epsilons must be one or more numbers above 0, got {list(epsilons)}")
+    rehearsal = Rehearsal(counts, wanted, seed=seed)
+    rows: list[LabelsPlanRow] = []
+    whole = len(epsilons) * len(caps)
+    for number, (epsilon, most) in enumerate(((epsilon, most) for epsilon in epsilons for most in caps), start=1):
+        granted = ApproxDP(epsilon, target_delta)
+        mu = gaussian_mu(granted.epsilon, granted.delta) * _ROOM
+        bests = _bests(counts, rehearsal, mu, most)
+        rows.extend(_row(best, counts, float(granted.epsilon), float(granted.delta), most) for best in bests)
+        if progress is not None:
+            progress(number, whole)
+    teachers = int(counts[0].sum())
+    return LabelsPlan(float(target_delta), queries, teachers, classes, truth is not None, tuple(rows))
+
+
+Candidate = tuple[ConfidentGNMax | GNMax | LargestMargins, int, Predicted]
+"""An aggregator, how many queries it is asked, and what it would bring."""
+
+
+def _bests(votes: Int64, rehearsal: Rehearsal, mu: float, most: int) -> Iterator[Candidate]:
+    """The best of each kind at one price."""
+    queries = len(votes)
+    yield max(_confident(votes, rehearsal, mu, most), key=lambda candidate: candidate[2].answered * candidate[2].right)
+    opened = LargestMargins(up(math.sqrt(2 * queries) / mu), keep=most)
+    yield opened, queries, rehearsal.margins(float(opened.sigma or 0), keep=most)
+    plain = GNMax(up(math.sqrt(2 * most) / mu))
+    yield plain, most, rehearsal.first(rehearsal.right(float(plain.sigma)), most=most)
+
+
+def _confident(votes: Int64, rehearsal: Rehearsal, mu: float, most: int) -> Iterator[Candidate]:
+    queries, teachers = len(votes), int(votes[0].sum())
+    for share in CHECK_SHARES:
+        sigma_1 = up(math.sqrt(queries / share) / mu)
+        sigma_2 = up(math.sqrt(2 * most / (1 - share)) / mu)
+        right = rehearsal.right(float(sigma_2))
+        for part in THRESHOLDS:
+            threshold = round(part * teachers)
+            found = rehearsal.confident(right, threshold=threshold, sigma_1=float(sigma_1), most=most)
+            yield ConfidentGNMax(threshold, sigma_1, sigma_2), queries, found
+
+
+def _row(candidate: Candidate, votes: Int64, epsilon: float, delta: float, most: int) -> LabelsPlanRow:
+    aggregator, asked, found = candidate
+    joint = None
+    if not isinstance(aggregator, LargestMargins):
+        # which knows no cap, so that the guarantee may be the smaller one
+        joint = min(privacy_cost(votes[:asked], aggregator, target_delta=delta, mode="joint").epsilon, epsilon)
+    names = ("threshold", "sigma_1", "sigma_2", "sigma", "keep")
+    said = {name: getattr(aggregator, name) for name in names if hasattr(aggregator, name)}
+    parameters = {name: value if isinstance(value, int) else float(value) for name, value in said.items()}
+    return LabelsPlanRow(epsilon, aggregator.name, parameters, asked, most, found.answered, found.right, joint)
+
+
+def _caps(answers: Sequence[int] | None, queries: int) -> tuple[int, ...]:
+    if answers is None:
+        return tuple(sorted({max(1, round(share * queries)) for share in ANSWER_SHARES}))
+    for most in answers:
+        if isinstance(most, bool) or not isinstance(most, int | np.integer) or not 1 <= most <= queries:
+            raise ParameterError(f"answers must be whole numbers from 1 to the {queries} queries, got {most!r}")
+    if not answers:
+        raise ParameterError("answers must be one or more numbers")
+    return tuple(dict.fromkeys(map(int, answers)))
+
+
+def up(value: float) -> str:
+    """A number of four digits that is no smaller, as it is written: noise that costs no more."""
+    return format(_DIGITS.create_decimal(Decimal(value)).normalize(), "f")

@@ -1,0 +1,89 @@
+"""What an aggregator would do with public votes: how many it answers and how many of these are right, by simulation.
+
+All candidates meet the same noise, scaled to each, so that they differ by what they are and not by luck.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.pate.learners import check_seed
+
+Int64 = NDArray[np.int64]
+Float32 = NDArray[np.float32]
+Bool = NDArray[np.bool_]
+
+MOST_RUNS = 50
+_MOST_NUMBERS = 1 << 22
+
+
+class Predicted(NamedTuple):
+    """Averages over runs.
+
+    Fields:
+        answered: Queries that teachers answer.
+        right: Share of these whose label is the one that is wanted; 0 where none is answered.
+    """
+
+    answered: float
+    right: float
+
+
+class Rehearsal:
+    """Votes with noise that every candidate is tried on.
+
+    Args:
+        votes: Counts, shape (queries, classes).
+        wanted: The label that is right for each query, shape (queries,).
+        seed: Of the noise.
+    """
+
+    def __init__(self, votes: Int64, wanted: Int64, *, seed: int = 0) -> None:
+        queries, classes = votes.shape
+        runs = int(min(MOST_RUNS, max(1, _MOST_NUMBERS // (queries * classes))))
+        drawn = np.random.default_rng(check_seed(seed))
+        self._votes = votes.astype(np.float32)
+        self._highest = votes.max(axis=1).astype(np.float32)
+        self._wanted = wanted
+        self._checks: Float32 = drawn.standard_normal((runs, queries), dtype=np.float32)
+        self._noise: Float32 = drawn.standard_normal((runs, queries, classes), dtype=np.float32)
+
+    def right(self, sigma: float) -> Bool:
+        """Whether the largest noisy count is of the label that is wanted, shape (runs, queries)."""
+        return np.asarray(self._noisy(sigma).argmax(axis=2) == self._wanted)
+
+    def confident(self, right: Bool, *, threshold: float, sigma_1: float, most: int) -> Predicted:
+        """Of labels that are given where the check passes, until so many are.
+
+        Args:
+            right: From `right` for the noise of answers.
+            threshold: In votes.
+            sigma_1: Noise of the check.
+            most: After so many answers the run ends.
+        """
+        passed = self._highest + np.float32(sigma_1) * self._checks >= threshold
+        return _averages(passed & (np.cumsum(passed, axis=1) <= most), right)
+
+    def first(self, right: Bool, *, most: int) -> Predicted:
+        """Of the first queries, all of which are answered."""
+        return _averages(np.broadcast_to(np.arange(right.shape[1]) < most, right.shape), right)
+
+    def margins(self, sigma: float, *, keep: int) -> Predicted:
+        """Of those with the largest noisy margins."""
+        noisy = self._noisy(sigma)
+        top = np.partition(noisy, -2, axis=2)
+        order = np.argsort(top[:, :, -2] - top[:, :, -1], axis=1, kind="stable")
+        kept = np.zeros(order.shape, dtype=np.bool_)
+        np.put_along_axis(kept, order[:, :keep], True, axis=1)
+        return _averages(kept, noisy.argmax(axis=2) == self._wanted)
+
+    def _noisy(self, sigma: float) -> Float32:
+        return np.asarray(self._votes + np.float32(sigma) * self._noise, dtype=np.float32)
+
+
+def _averages(answered: Bool, right: Bool) -> Predicted:
+    count = int(answered.sum())
+    return Predicted(count / len(right), float((answered & right).sum() / count) if count else 0.0)

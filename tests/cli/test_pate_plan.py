@@ -1,0 +1,81 @@
+"""`ogive pate plan`: simulated votes, public ones, and private ones only to who says that they are public."""
+
+import json
+
+import numpy as np
+import pytest
+
+from ogive.cli import main
+from ogive.pate import plan_labels, simulated_votes
+
+VOTES, TRUTH = simulated_votes(80, 120, 3, seed=2)
+DELTA = ("--delta", "1e-5")
+IMAGINED = ("--teachers", 120, "--classes", 3, "--queries", 80)
+
+
+@pytest.fixture
+def run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("votes.npy", VOTES)
+    np.save("truth.npy", TRUTH)
+
+    def run_it(*arguments):
+        status = main(["pate", "plan", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run_it
+
+
+def test_public_votes_are_planned_as_by_the_library(run):
+    asked = ("votes.npy", "--public", "--epsilon", 1, 2, "--answers", 20, *DELTA)
+    status, out, err = run(*asked, "--truth", "truth.npy", "--json")
+    assert (status, err) == (0, "")
+    expected = plan_labels(VOTES, truth=TRUTH, epsilons=[1, 2], target_delta=1e-5, answers=[20])
+    assert json.loads(out) == json.loads(json.dumps(expected.to_dict()))
+    status, out, _ = run(*asked)
+    assert status == 0
+    assert str(plan_labels(VOTES, epsilons=[1, 2], target_delta=1e-5, answers=[20])) in out
+    assert "most right answers: " in out
+
+
+def test_simulated_votes_need_no_file_and_wanted_answers_no_epsilon(run):
+    status, out, _ = run(*IMAGINED, "--agreement", "0.6", "--answers", 10, *DELTA, "--json")
+    rows = json.loads(out)["rows"]
+    assert status == 0
+    assert [row["epsilon"] for row in rows] == [each for each in (0.5, 1, 2, 4, 8) for _ in range(3)]
+    votes, truth = simulated_votes(80, 120, 3, agreement=0.6)
+    expected = plan_labels(votes, truth=truth, epsilons=[8], target_delta=1e-5, answers=[10])
+    assert rows[-3:] == json.loads(json.dumps(expected.to_dict()))["rows"]
+    first = run(*IMAGINED, *DELTA)
+    assert first == run(*IMAGINED, *DELTA)
+    assert first[1] != run(*IMAGINED, *DELTA, "--seed", 1)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("votes.npy", *DELTA), "say --public if these votes are public"),
+        (("votes.npy", "--public", "--teachers", 5, *DELTA), "--teachers is for simulated votes"),
+        ((*IMAGINED, "--public", *DELTA), "there is none"),
+        ((*IMAGINED[:4], *DELTA), "say --queries"),
+        ((*IMAGINED, "--answers", 81, *DELTA), "1 to the 80"),
+        ((*IMAGINED, "--answers", "some", *DELTA), "--answers must be whole numbers"),
+        ((*IMAGINED, "--epsilon", "big", *DELTA), "--epsilon must be numbers"),
+        ((*IMAGINED, "--epsilon", 0, *DELTA), "above 0"),
+        ((*IMAGINED, "--agreement", 2, *DELTA), "from 0 to 1"),
+        ((*IMAGINED, "--delta", 1), "delta"),
+        (("votes.npy", "--public", "--truth", "votes.npy", *DELTA), "a class for each of 80"),
+    ],
+    ids=lambda value: " ".join(map(str, value))[:50] if isinstance(value, tuple) else None,
+)
+def test_bad_wishes_are_refused_in_one_line(run, arguments, said):
+    status, out, err = run(*arguments)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+
+
+def test_that_votes_are_public_is_said_on_the_command_line_only(run, monkeypatch):
+    monkeypatch.setenv("OGIVE_PATE_PLAN_PUBLIC", "true")
+    status, out, _ = run("votes.npy", *DELTA)
+    assert (status, out) == (2, "")

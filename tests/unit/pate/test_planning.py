@@ -1,0 +1,187 @@
+"""Plans of labels: what they predict is what happens, what they take costs no more than is granted, and less would."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from ogive.errors import BudgetError, DataError, ParameterError
+from ogive.pate import LabelsPlanRow, label, plan_labels, simulated_votes
+from ogive.pate.planning import up
+from ogive.pate.rehearsal import Rehearsal
+from ogive.privacy import ApproxDP
+
+VOTES, TRUTH = simulated_votes(300, 250, 5, seed=8)
+DELTA = 1e-5
+PLAN = plan_labels(VOTES, truth=TRUTH, epsilons=[1, 3], target_delta=DELTA, answers=[40, 150])
+RUNS = 40
+
+
+def ran(row, votes, wanted):
+    """What the aggregator itself does: answers until the cap, with noise of its own; means and their errors."""
+    found = []
+    for _ in range(RUNS):
+        labels = row.made().answer(votes[: row.asked])
+        given = np.flatnonzero(labels >= 0)[: row.max_answers]
+        found.append((len(given), (labels[given] == wanted[given]).sum()))
+    counts, right = np.array(found, dtype=float).T
+    share = right.sum() / max(counts.sum(), 1)
+    spread = np.sqrt(((right - share * counts) ** 2).mean() * RUNS) / max(counts.sum(), 1)
+    return counts.mean(), counts.std() / np.sqrt(RUNS), share, spread
+
+
+def agrees(row, votes, wanted):
+    answered, answered_error, right, right_error = ran(row, votes, wanted)
+    # the plan has errors of its own, of the same size: five deviations of the difference
+    far = 5 * np.sqrt(2)
+    return (
+        abs(answered - row.answered) <= far * answered_error + 0.5
+        and abs(right - row.right) <= far * right_error + 0.005
+    )
+
+
+@pytest.mark.parametrize("row", PLAN.rows, ids=lambda row: f"{row.epsilon}-{row.max_answers}-{row.aggregator}")
+def test_what_is_predicted_is_what_aggregators_do(row):
+    assert agrees(row, VOTES, TRUTH)
+
+
+def test_the_comparison_sees_another_threshold_and_more_noise():
+    row = next(row for row in PLAN.rows if row.aggregator == "confident" and row.max_answers == 150)
+    shifted = row.parameters | {"threshold": 2 * row.parameters["threshold"]}
+    assert not agrees(dataclasses.replace(row, parameters=shifted), VOTES, TRUTH)
+    louder = row.parameters | {"sigma_2": 2 * row.parameters["sigma_2"]}
+    assert not agrees(dataclasses.replace(row, parameters=louder), VOTES, TRUTH)
+
+
+@pytest.mark.parametrize("row", PLAN.rows, ids=lambda row: f"{row.epsilon}-{row.max_answers}-{row.aggregator}")
+def test_labels_as_planned_cost_what_is_granted_and_nearly_all_of_it(row):
+    most = None if row.aggregator == "margins" else row.max_answers
+    asked = VOTES[: row.asked]
+    found = label(asked, row.made(), privacy=ApproxDP(row.epsilon, DELTA), max_answers=most)
+    assert found.provenance.privacy.epsilon == row.epsilon
+    with pytest.raises(BudgetError):
+        label(asked, row.made(), privacy=ApproxDP(row.epsilon * 0.998, DELTA), max_answers=most)
+
+
+def test_rows_are_the_best_of_what_was_tried():
+    """Exhaustive and independent: no threshold of the grid beats the planned one at its own noise."""
+    rehearsal = Rehearsal(VOTES, TRUTH)
+    for row in PLAN.rows:
+        if row.aggregator != "confident":
+            continue
+        said = row.parameters
+        right = rehearsal.right(said["sigma_2"])
+        gains = []
+        for threshold in np.arange(100, 251, 25):
+            one = rehearsal.confident(right, threshold=threshold, sigma_1=said["sigma_1"], most=row.max_answers)
+            gains.append(one.answered * one.right)
+        assert row.answered * row.right >= max(gains) - 1e-9
+
+
+def test_margins_beat_the_check_at_equal_price_on_votes_like_the_specifications():
+    """C31: one opened histogram per query, filtered by its margin, beats the threshold where many are answered."""
+    rows = {row.aggregator: row for row in PLAN.rows if (row.epsilon, row.max_answers) == (3, 150)}
+    gain = {name: row.answered * row.right for name, row in rows.items()}
+    assert gain["margins"] > gain["confident"]
+    assert gain["margins"] > gain["gnmax"]
+    assert PLAN.best == rows["margins"]
+
+
+def test_margins_of_a_rehearsal_are_those_of_a_slow_oracle():
+    rehearsal = Rehearsal(VOTES[:40], TRUTH[:40], seed=3)
+    found = rehearsal.margins(30.0, keep=9)
+    noisy = VOTES[:40] + 30.0 * rehearsal._noise.astype(float)
+    right = []
+    for run in noisy:
+        top = np.sort(run, axis=1)
+        kept = np.argsort(top[:, -2] - top[:, -1])[:9]
+        right.append((run[kept].argmax(axis=1) == TRUTH[kept]).mean())
+    assert found.answered == 9
+    assert found.right == pytest.approx(np.mean(right), abs=1e-3)
+
+
+def test_the_plurality_stands_in_for_the_truth_and_joint_costs_are_below_the_guarantee():
+    plan = plan_labels(VOTES, epsilons=[3], target_delta=DELTA, answers=[100])
+    assert not plan.known
+    assert PLAN.known
+    assert "agree with the plurality" in str(plan)
+    assert "agree with the truth" in str(PLAN)
+    for row in (*plan.rows, *PLAN.rows):
+        assert (row.joint is None) == (row.aggregator == "margins")
+        assert row.joint is None or 0 < row.joint <= row.epsilon
+
+
+def test_more_privacy_loss_brings_more_right_answers():
+    for most in (40, 150):
+        for name in ("confident", "margins", "gnmax"):
+            low, high = (
+                next(r for r in PLAN.rows if (r.epsilon, r.max_answers, r.aggregator) == (epsilon, most, name))
+                for epsilon in (1, 3)
+            )
+            assert high.answered * high.right > low.answered * low.right
+
+
+def test_a_plan_is_the_same_again_and_plain_data():
+    again = plan_labels(VOTES, truth=TRUTH, epsilons=[1, 3], target_delta=DELTA, answers=[40, 150])
+    assert again == PLAN
+    plain = PLAN.to_dict()
+    assert [LabelsPlanRow(**row) for row in plain["rows"]] == list(PLAN.rows)
+    told = []
+    plan_labels(VOTES, epsilons=[1], target_delta=DELTA, progress=lambda *done: told.append(done))
+    assert told == [(n, 6) for n in range(1, 7)]
+
+
+def test_simulated_votes_have_the_shape_that_was_asked_for():
+    votes, truth = simulated_votes(20_000, 100, 4, agreement=0.7, seed=1)
+    assert (votes.sum(axis=1) == 100).all()
+    share = votes[np.arange(len(votes)), truth] / 100
+    # means of the two beta laws, and of their mixture; five standard errors
+    mean = 0.7 * 14 / 15.2 + 0.3 * 0.5
+    assert abs(share.mean() - mean) < 5 * share.std() / np.sqrt(len(share))
+    for agreement, expected in ((1, 14 / 15.2), (0, 0.5)):
+        votes, truth = simulated_votes(20_000, 100, 4, agreement=agreement)
+        share = votes[np.arange(len(votes)), truth] / 100
+        assert abs(share.mean() - expected) < 5 * share.std() / np.sqrt(len(share))
+    two, truth = simulated_votes(50, 30, 2)
+    assert two.shape == (50, 2)
+    assert np.bincount(truth).size == 2
+
+
+@pytest.mark.parametrize("value", [1.0, 12.3456, 99.991, 0.00012345, 123456.7])
+def test_noise_is_rounded_up_and_by_less_than_a_thousandth(value):
+    assert value <= float(up(value)) <= value * 1.001
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"epsilons": []}, "above 0"),
+        ({"epsilons": [0]}, "above 0"),
+        ({"epsilons": [float("nan")]}, "above 0"),
+        ({"target_delta": 0}, "delta"),
+        ({"target_delta": 1}, "delta"),
+        ({"answers": []}, "one or more"),
+        ({"answers": [301]}, "from 1 to the 300"),
+        ({"answers": [0]}, "from 1 to the 300"),
+        ({"answers": [2.5]}, "whole numbers"),
+        ({"seed": -1}, "seed"),
+    ],
+)
+def test_bad_wishes_are_refused(changed, said):
+    wishes = {"epsilons": [1], "target_delta": DELTA, "answers": [5]} | changed
+    with pytest.raises(ParameterError, match=said):
+        plan_labels(VOTES, **wishes)
+
+
+def test_bad_votes_and_truths_are_refused():
+    for votes in ([[1, 2], [2, 2]], [[3], [3]], [[1.5, 1.5]], [[-1, 4]]):
+        with pytest.raises(DataError):
+            plan_labels(votes, epsilons=[1], target_delta=DELTA)
+    with pytest.raises(DataError):
+        plan_labels(VOTES, truth=TRUTH[:-1], epsilons=[1], target_delta=DELTA)
+    with pytest.raises(DataError):
+        plan_labels(VOTES, truth=TRUTH + 5, epsilons=[1], target_delta=DELTA)
+    for bad in ({"queries": 0}, {"teachers": 0}, {"classes": 1}, {"agreement": 1.5}, {"agreement": float("nan")}):
+        said = {"queries": 5, "teachers": 5, "classes": 2} | bad
+        with pytest.raises(ParameterError):
+            simulated_votes(said.pop("queries"), said.pop("teachers"), said.pop("classes"), **said)
