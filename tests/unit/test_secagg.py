@@ -12,7 +12,7 @@ from helpers.plain_sums import PlainSession
 
 import ogive
 from ogive.crypto.aggregation import AggregationParty, Round
-from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
+from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource, Skellam
 from ogive.noise.shares import share_of
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
