@@ -102,9 +102,9 @@ def numbers(estimate):
     return np.array(estimate.numbers) if hasattr(estimate, "numbers") else estimate.raw / estimate.raw[-1]
 
 
-def made(trust, table, statistic=None):
+def made(trust, table):
     """A trust model over the table; several parties hold unequal pieces of it."""
-    if trust is not SecAgg and not (trust is Servers and isinstance(statistic, Labels)):
+    if trust is not SecAgg:
         return trust(table)
     ends = (0, 500, 6_000, 13_000, 20_000)
     pieces = [{name: values[a:b] for name, values in table.items()} for a, b in itertools.pairwise(ends)]
@@ -114,8 +114,8 @@ def made(trust, table, statistic=None):
 class Silenced:
     """A trust model with its noise turned off, whose integers are compared with those of clear as they come back."""
 
-    def __init__(self, trust, table, statistic):
-        self._trust = made(trust, table, statistic)
+    def __init__(self, trust, table):
+        self._trust = made(trust, table)
         self._clear = Clear(table)
         self.name, self.private, self.assumption = trust.name, trust.private, trust.assumption
         self.compared = 0
@@ -166,7 +166,7 @@ def test_every_statistic_has_examples_and_a_name_of_its_own():
 @pytest.mark.parametrize(("statistic", "trust"), CASES)
 def test_agrees_with_clear_when_the_noise_is_off(statistic, trust, adjacency, table, no_noise):
     expected = release(statistic, trust=Clear(table), adjacency=adjacency)
-    silenced = Silenced(trust, table, statistic)
+    silenced = Silenced(trust, table)
     silent = release(statistic, trust=silenced, privacy=PureDP(1), adjacency=adjacency)
     assert silenced.compared > 0 or trust not in ADDING
     # smoothing expects noise, so quantiles read off a smoothed curve may move by one bin
@@ -183,7 +183,7 @@ def test_agrees_with_clear_when_the_noise_is_off(statistic, trust, adjacency, ta
 @pytest.mark.parametrize(("statistic", "trust"), CASES)
 def test_answers_near_the_truth_and_states_its_terms(statistic, trust, privacy, adjacency, table):
     terms = {
-        "trust": made(trust, table, statistic),
+        "trust": made(trust, table),
         "privacy": privacy,
         "adjacency": adjacency,
         "source": KeyedSource(SOURCE_KEY),
@@ -203,9 +203,7 @@ def test_answers_near_the_truth_and_states_its_terms(statistic, trust, privacy, 
 @pytest.mark.parametrize(("statistic", "trust"), [case for case in CASES if case.values[1].private])
 def test_the_same_source_gives_the_same_release_and_another_source_another(statistic, trust, table):
     def run(key):
-        return numbers(
-            release(statistic, trust=made(trust, table, statistic), privacy=PureDP("0.01"), source=KeyedSource(key))
-        )
+        return numbers(release(statistic, trust=made(trust, table), privacy=PureDP("0.01"), source=KeyedSource(key)))
 
     first = run(SOURCE_KEY)
     assert np.array_equal(first, run(SOURCE_KEY))
@@ -216,11 +214,11 @@ def test_the_same_source_gives_the_same_release_and_another_source_another(stati
 @pytest.mark.parametrize(("statistic", "trust"), [case for case in CASES if case.values[1].private])
 def test_privacy_is_never_guessed(statistic, trust, table):
     with pytest.raises(ParameterError, match="say how much privacy"):
-        release(statistic, trust=made(trust, table, statistic))
+        release(statistic, trust=made(trust, table))
     with pytest.raises(ParameterError, match="privacy must be PureDP"):
-        release(statistic, trust=made(trust, table, statistic), privacy=1.0)
+        release(statistic, trust=made(trust, table), privacy=1.0)
     with pytest.raises(ParameterError, match="adjacency must be"):
-        release(statistic, trust=made(trust, table, statistic), privacy=PureDP(1), adjacency="event")
+        release(statistic, trust=made(trust, table), privacy=PureDP(1), adjacency="event")
 
 
 def test_what_is_no_trust_model_source_column_or_method_is_refused_in_one_line(table):

@@ -13,7 +13,7 @@ from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots, CurveQuery
 from ogive.statistics import STATISTICS, Labels
 from ogive.strategies import design_tree
-from ogive.trust import TRUST_MODELS, SecAgg, Servers, Simulation
+from ogive.trust import TRUST_MODELS, SecAgg, Simulation
 from ogive.trust.servers.costs import cost_of
 from ogive.trust.servers.settings import Uploads
 
@@ -49,8 +49,7 @@ def rows_below(page, heading):
 
 def serving(statistic, model):
     """Names of the methods with which a trust model serves a statistic; none where it refuses all."""
-    teachers = model is Servers and isinstance(statistic, Labels)  # organizations, each with a teacher
-    trust = Simulation(model, parties=3) if model is SecAgg or teachers else model
+    trust = Simulation(model, parties=3) if model is SecAgg else model
     try:
         made = ogive.plan(statistic, privacy=[PureDP(1), ZeroConcentratedDP(1)], records=500, trust=trust, runs=2)
     except (ogive.UnsupportedError, ogive.ParameterError):

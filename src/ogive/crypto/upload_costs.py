@@ -107,6 +107,7 @@ def upload_cost(
     points: int = 0,
     tables: ShareShape | None = None,
     material: ShareShape | None = None,
+    vectors: int = 1,
     clients: int,
     servers: int,
 ) -> UploadCost:
@@ -117,6 +118,7 @@ def upload_cost(
         points: At how many of them keys are evaluated.
         tables: Of the tables, where they are uploaded.
         material: Of what is shared for verifications; None where nothing is verified.
+        vectors: How many tables a client uploads, each with material of its own.
         clients: How many upload.
         servers: How many there are.
     """
@@ -124,17 +126,17 @@ def upload_cost(
     uploaded, received, seconds = servers * (servers - 1) * HASH_BYTES, 2 * (servers - 1) * HASH_BYTES, 0.0
     for shape in (tables, material):
         if shape is not None:
-            uploaded += servers * SEED_BYTES + ELEMENT_BYTES * shape.explicit
-            received += SEED_BYTES + ELEMENT_BYTES * shape.explicit
+            uploaded += vectors * (servers * SEED_BYTES + ELEMENT_BYTES * shape.explicit)
+            received += vectors * (SEED_BYTES + ELEMENT_BYTES * shape.explicit)
     if keys is not None:
         uploaded += servers * keys.key_bytes
         received += keys.key_bytes
         seconds += blocks_at(keys, points) / BLOCKS_PER_SECOND
     if tables is not None:
-        seconds += tables.columns / CELLS_PER_SECOND
+        seconds += vectors * tables.columns / CELLS_PER_SECOND
     if material is not None:
-        received += exchanged_bytes(material, servers)
-        checked = points + 1 if tables is None else tables.columns
+        received += vectors * exchanged_bytes(material, servers)
+        checked = points + 1 if tables is None else vectors * tables.columns
         seconds += 2 * checked / PRODUCTS_PER_SECOND
     return UploadCost(TABLES if keys is None else KEYS, uploaded, clients * received, clients * seconds)
 

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ogive.columns import Binning, Categories
 from ogive.errors import DataError
-from ogive.queries import Cells, ClassBinning, GroupBinning, GroupSums
+from ogive.queries import Ballots, Cells, ClassBinning, GroupBinning, GroupSums
+from ogive.records.ballots import votes_of
 from ogive.records.binning import bins_of, fixed_point, in_class
 from ogive.records.labels import Classes, Columns, LabelCodes, Places
 from ogive.records.policies import missing_message, refuse_outside
@@ -23,7 +24,7 @@ from ogive.records.rows import DomainRows
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
-Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells
+Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
 """Aggregates to which every record adds something of its own: all but `RowValues`, which are no sums."""
 
 COUNTED = "widen the bounds, or count them at the nearer bound with outside='clip'"
@@ -35,7 +36,8 @@ class Contributions:
 
     Fields:
         cells: The flat index of the cell that each record counts in, or -1 where it counts nowhere because a
-            missing value is dropped; shape (n,). Of `GroupSums` with Q groups `label * Q + group`.
+            missing value is dropped; shape (n,). Of `GroupSums` with Q groups `label * Q + group`. Of `Ballots` the
+            class that each teacher votes for in each query, shape (n, queries).
         amounts: Of `GroupSums` the probability of each record in units of 2^-bits, shape (n,); else None.
     """
 
@@ -68,6 +70,8 @@ def contributor(aggregate: Summable, labels: Mapping[str, LabelCodes]) -> Contri
             return _Probable(aggregate, labels[aggregate.label.column])
         case Cells():
             return _Combined(aggregate, labels)
+        case Ballots():
+            return _Voted(aggregate)
 
 
 class _Binned:
@@ -147,6 +151,16 @@ class _Combined:
         found = np.full(len(kept), -1, dtype=np.int64)
         found[kept] = self._domain.symbols(numbers)
         return Contributions(found)
+
+
+class _Voted:
+    """One class in every query."""
+
+    def __init__(self, ballots: Ballots) -> None:
+        self._ballots = ballots
+
+    def of(self, columns: Columns) -> Contributions:
+        return Contributions(np.ascontiguousarray(votes_of(self._ballots, columns).T))
 
 
 def _placed(values: Float64, binning: Binning, choices: str = "'low' or 'high'") -> Int64:

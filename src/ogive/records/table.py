@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ogive.columns import Column
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Ballots, Binning, Cells, GroupBinning, RowValues
+from ogive.queries import Aggregate, Binning, Cells, GroupBinning, RowValues
 from ogive.records.binning import float_values
 from ogive.records.bounding import content_words, kept_rows
 from ogive.records.checking import check_column, check_type
@@ -178,8 +178,6 @@ class Records:
         """
         if isinstance(aggregate, RowValues):
             raise UnsupportedError("rows are no sum over records; ask for counts of cells")
-        if isinstance(aggregate, Ballots):
-            raise UnsupportedError("a teacher counts in a cell of every query, not in one; ask for sums of ballots")
         labels, rows = self._read(aggregate)
         return map(contributor(aggregate, labels).of, rows)
 

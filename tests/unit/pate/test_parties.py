@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from ogive.errors import PeerError, UnsupportedError
-from ogive.noise import DerivedNodes, KeyedSource
+from ogive.noise import DerivedNodes, DiscreteLaplace, KeyedSource
 from ogive.pate import ConfidentGNMax, GNMax, LargestMargins, label, tally
 from ogive.privacy import Adjacency, ApproxDP, PureDP
-from ogive.queries import Ballots
+from ogive.queries import Ballots, VotesQuery
 from ogive.trust import Central, Clear, Local, SecAgg, Servers
+from ogive.trust.servers.server import Server
 
 TEACHERS, QUERIES, CLASSES = 12, 30, 4
 CAST = np.random.default_rng(2).integers(0, CLASSES, (TEACHERS, QUERIES))
@@ -23,6 +24,8 @@ MUCH = ApproxDP(10, "1e-5")
 MODELS = {
     "secagg": lambda: SecAgg(SITES, colluding=2, dropouts=1),
     "servers": lambda: Servers(SITES),
+    "servers of one table": lambda: Servers(TABLE),
+    "servers that add sums": lambda: Servers(SITES, upload="sums"),
     "three servers": lambda: Servers(SITES, servers=3),
 }
 
@@ -84,10 +87,37 @@ def test_reports_of_single_teachers_are_refused_with_what_works():
             label(Local(TABLE), aggregator, ballots=BALLOTS, privacy=MUCH)
 
 
-@pytest.mark.parametrize("upload", ["auto", "tables", "keys"])
-def test_uploads_of_single_cells_are_refused_before_anything_is_paid(upload):
-    with pytest.raises(UnsupportedError, match="upload='sums', or use trust secagg or central"):
-        label(Servers(TABLE, upload=upload), MARGINS, ballots=BALLOTS, privacy=MUCH)
+@pytest.mark.parametrize(
+    ("make", "kind", "verified"),
+    [
+        (lambda: Servers(TABLE), "tables", True),
+        (lambda: Servers(TABLE, upload="keys"), "tables", True),
+        (lambda: Servers(SITES), "tables", True),
+        (lambda: Servers(SITES, upload="tables", servers=3), "tables", True),
+        (lambda: Servers(TABLE, verified=False), "tables", False),
+        (lambda: Servers(SITES, verified=False), "tables", False),
+        (lambda: Servers(SITES, upload="sums"), "sums", False),
+    ],
+)
+def test_votes_are_verified_unless_something_else_is_asked_for(make, kind, verified, no_noise, monkeypatch):
+    sent = []
+    taken = Server.receive
+
+    def receive(self, message):
+        sent.append(self.collected.uploads)
+        taken(self, message)
+
+    monkeypatch.setattr(Server, "receive", receive)
+    model = make()
+    found = label(model, MARGINS, ballots=BALLOTS, privacy=MUCH)
+    assert np.array_equal(found.votes, tally(CAST, CLASSES))
+    assert {(each.kind, each.verified) for each in sent} == {(kind, verified)}
+    query = VotesQuery(BALLOTS, DiscreteLaplace(1))
+    (planned,) = model.traffic([query], records=TEACHERS, adjacency=Adjacency.REPLACE)
+    assert planned.upload == kind
+    said = found.provenance.assumption
+    assert ("Uploads were not verified: whoever makes one" in said) is not verified
+    assert ("moves no count by more than one record could" in said) is verified
 
 
 def test_thousands_of_queries_are_counted():

@@ -6,9 +6,11 @@ import pytest
 import ogive
 from ogive import Adjacency, Clear, Ecdf, PureDP, Servers
 from ogive.errors import DataError, ParameterError, ReleaseMismatchError, UnsupportedError
+from ogive.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.queries import Binning, CurveQuery
 from ogive.strategies import design_path, design_projection, design_tree
+from ogive.trust.servers.costs import fitting
 from ogive.trust.servers.ranges import check_range
 from ogive.trust.servers.settings import SUMS, TABLES
 
@@ -48,15 +50,16 @@ def test_options_that_cannot_be_are_refused_in_one_line(options, message):
 def test_sums_cannot_be_called_verified():
     with pytest.raises(ParameterError, match="sums of an organization cannot be verified"):
         Servers([table(1), table(2)], verified=True)
-    assert not Servers([table(1), table(2)]).uploads.verified
-    assert Servers([table(1), table(2)], upload=TABLES).uploads.verified
+    assert not Servers([table(1), table(2)]).terms.verified
+    assert Servers([table(1), table(2)], upload=TABLES).terms.verified
 
 
 def test_organizations_are_told_from_one_column():
     values = table()["age"]
     assert released(Servers(values.tolist()), Ecdf("value", (0, 120), grid="integers")).total == 300
     assert released(Servers([table(1), table(2, 50)])).total == 350
-    assert Servers([table(1), table(2)]).uploads.kind == SUMS
+    (taken,) = fitting(Servers([table(1), table(2)]).uploads, Binning("age", Grid.integers(0, 120)))
+    assert (taken.kind, taken.verified) == (SUMS, False)
     same = table()
     with pytest.raises(ParameterError, match="parties 1 and 2 have the very same records"):
         Servers([same, same])

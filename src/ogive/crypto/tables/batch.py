@@ -128,18 +128,24 @@ class ShareBatch:
         """
         return self.weighed(weights)[0]
 
-    def weighed(self, weights: UInt64) -> tuple[UInt64, UInt64]:
+    def weighed(self, weights: UInt64, *, vectors: int = 1) -> tuple[UInt64, UInt64]:
         """Do `project` and `sums` at once: seeds are expanded once, not twice.
 
+        Args:
+            weights: Elements, shape (forms, columns).
+            vectors: So many vectors that follow each other are one client's, and are added up each by itself.
+
         Returns:
-            Elements of shapes (forms, n) and (columns,).
+            Elements of shapes (forms, n) and (vectors columns,), the columns of the first vector first.
         """
+        assert len(self) % vectors == 0
         forms = np.zeros((len(weights), len(self)), dtype=np.uint64)
-        added = np.zeros(self.shape.columns, dtype=np.uint64)
-        for clients, rows, elements in self._tiles():
+        added = np.zeros((self.shape.columns, vectors), dtype=np.uint64)
+        for clients, rows, elements in self._tiles(vectors):
             forms[:, clients] = sums(forms[:, clients], project(elements, weights[:, rows]))
-            added[rows] = sums(added[rows], total(elements, axis=1))
-        return forms, added
+            each = elements.reshape(len(elements), -1, vectors).transpose(0, 2, 1).reshape(len(elements) * vectors, -1)
+            added[rows] = sums(added[rows], total(each, axis=1).reshape(-1, vectors))
+        return forms, added.T.ravel()
 
     def sums(self) -> UInt64:
         """Add up this server's shares over clients, shape (columns,)."""
@@ -160,10 +166,11 @@ class ShareBatch:
             z = self.explicit[row + shape.squares : row + shape.squares + shape.products]
         return Material(squares[:, 0], c, factors[:, 0], factors[:, 1], z)
 
-    def _tiles(self) -> Iterator[tuple[slice, slice, UInt64]]:
-        """The columns in pieces that fit the cache: clients, rows, elements (rows, clients)."""
-        for start in range(0, len(self), _TILE_CLIENTS):
-            clients = slice(start, min(start + _TILE_CLIENTS, len(self)))
+    def _tiles(self, vectors: int) -> Iterator[tuple[slice, slice, UInt64]]:
+        """The columns in pieces that fit the cache, of whole clients: clients, rows, elements (rows, clients)."""
+        step = max(1, _TILE_CLIENTS // vectors) * vectors
+        for start in range(0, len(self), step):
+            clients = slice(start, min(start + step, len(self)))
             if self.explicit is not None:
                 for row in range(0, self.shape.columns, 2 * _TILE_BLOCKS):
                     rows = slice(row, min(row + 2 * _TILE_BLOCKS, self.shape.columns))

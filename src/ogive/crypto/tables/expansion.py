@@ -2,9 +2,9 @@
 
 Block b of a seed s is AES_k(s) xor s, where the key k is public and belongs to the study and to b; its two words,
 modulo p, are two elements, each within 2^-61 of uniform. Whoever gives every kind of upload and every session a digest
-of its own as the study lets a key see one seed of each client and server, so that an attacker who makes T calls of AES
-has an advantage of about n T / 2^128 against n seeds that it does not hold (AES under fixed keys as random
-permutations).
+of its own as the study lets a key see one seed of each client and server, or of each vector of a client that shares
+several, so that an attacker who makes T calls of AES has an advantage of about n T / 2^128 against n seeds that it does
+not hold (AES under fixed keys as random permutations).
 
 Source:
     `crypto.md`, section 2.

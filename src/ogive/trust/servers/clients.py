@@ -50,7 +50,7 @@ def upload(collected: Collected, records: Contributions, *, batch: int, session:
         parts.append(comparison.generate(symbols, shape=collected.keys, study=binding, random=random))
     if collected.tables is not None:
         if records.amounts is None:
-            columns: NDArray[Any] = tables.one_hot_columns(symbols, cells=layout.cells)
+            columns: NDArray[Any] = tables.one_hot_columns(symbols, cells=layout.width)
         else:
             assert layout.amount_bits is not None
             columns = tables.amount_columns(symbols, records.amounts, groups=layout.groups, bits=layout.amount_bits)
@@ -65,7 +65,8 @@ def upload_sums(collected: Collected, sums: Int64, *, batch: int, session: bytes
     """Share the sums of all records of an organization, in the form of `Layout.columns`."""
     assert collected.uploads.kind == SUMS
     assert collected.tables is not None
-    shared = _shared(sums[:, np.newaxis], collected, collected.tables, "tables", session, random)
+    columns = sums.reshape(collected.layout.vectors, -1).T
+    shared = _shared(columns, collected, collected.tables, "tables", session, random)
     return upload_messages(collected, [shared], batch=batch, session=session)
 
 

@@ -9,17 +9,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from ogive.crypto.upload_costs import UploadCost, exchanged_bytes, upload_cost
-from ogive.queries import Aggregate, Int64, LinearQuery
+from ogive.queries import Aggregate, Ballots, Int64, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.trust.base import Traffic
 from ogive.trust.servers.layout import Layout
-from ogive.trust.servers.settings import AUTO, KEYS, TABLES, Collected, Uploads
+from ogive.trust.servers.settings import AUTO, KEYS, SUMS, TABLES, Collected, Uploads
 
 
 def fitting(uploads: Uploads, aggregate: Aggregate) -> tuple[Uploads, ...]:
     """The kinds of upload that can be taken of an aggregate, each decided; keys before tables."""
-    amounts = Layout(aggregate).amount_bits is not None
-    if amounts and uploads.kind in (AUTO, KEYS):
+    several = Layout(aggregate).amount_bits is not None or isinstance(aggregate, Ballots)
+    if uploads.organizations and uploads.kind == AUTO and not isinstance(aggregate, Ballots):
+        return (dataclasses.replace(uploads, kind=SUMS, verified=False),)
+    if several and uploads.kind in (AUTO, KEYS):
         kinds: tuple[str, ...] = (TABLES,)
     elif uploads.kind == AUTO:
         kinds = (KEYS, TABLES) if uploads.servers == 2 else (TABLES,)
@@ -41,6 +43,7 @@ def _cost(collected: Collected, ends: Int64, clients: int) -> UploadCost:
         points=max(1, collected.points(ends).size),
         tables=collected.tables,
         material=collected.material,
+        vectors=collected.layout.vectors,
         clients=clients,
         servers=collected.uploads.servers,
     )

@@ -3,6 +3,9 @@
 A record counts in one cell of the aggregate, the cells numbered row by row, or nowhere: then it is given a cell of
 its own after the last, which nobody asks for. Calibration also adds up probabilities: its cells are (label, group),
 and the record has an amount beside its cell.
+
+A teacher votes in every query, and shares one vector for each: its cells are the classes. These vectors are one upload,
+under one name, and are counted all or none.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Binning
-from ogive.queries import Aggregate, GroupSums, Int64
+from ogive.queries import Aggregate, Ballots, GroupSums, Int64
 from ogive.records.contributions import Contributions
 from ogive.records.labelled import columns_of
 
@@ -32,8 +35,22 @@ class Layout:
 
     @property
     def cells(self) -> int:
-        """How many cells a record can be in, that for records which count nowhere included."""
+        """How many cells there are in all vectors, that for records which count nowhere included."""
         return self.counted + self.drops
+
+    @property
+    def vectors(self) -> int:
+        """How many vectors a client shares, in each of which it is in one cell: of ballots one for every query."""
+        return self.aggregate.shape[0] if isinstance(self.aggregate, Ballots) else 1
+
+    @property
+    def width(self) -> int:
+        """Cells of one vector."""
+        return self.cells // self.vectors
+
+    def rows(self, clients: Int64) -> Int64:
+        """The numbers of all vectors of some clients, where each client's come one after the other."""
+        return (clients[:, np.newaxis] * self.vectors + np.arange(self.vectors)).ravel()
 
     @property
     def counted(self) -> int:
@@ -58,8 +75,8 @@ class Layout:
         return self.aggregate.shape[1] if isinstance(self.aggregate, GroupSums) else 0
 
     def symbols(self, cells: Int64) -> Int64:
-        """Cells of records as clients share them: -1, for nowhere, becomes the cell after the last."""
-        return np.where(cells < 0, self.counted, cells)
+        """Cells of records, vector by vector, as clients share them: -1, for nowhere, becomes that after the last."""
+        return np.where(cells < 0, self.counted, cells).ravel()
 
     def ends(self, wanted: Int64) -> Int64:
         """The last cell of every block of cells that is told apart, the very last cell included."""
@@ -77,6 +94,9 @@ class Layout:
 
     def added(self, records: Contributions) -> Int64:
         """What some records add to the cells that are asked for, and then to the sums of amounts."""
+        if isinstance(self.aggregate, Ballots):
+            queries = np.arange(self.vectors) * self.width
+            return np.bincount((records.cells + queries).ravel(), minlength=self.counted)
         cells = records.cells[records.cells >= 0]
         counts = np.bincount(cells, minlength=self.counted)
         amounts = np.zeros(self.groups, np.int64)

@@ -27,22 +27,23 @@ class GatheredMaterial:
         self.study = collected.study
         self.server = server
         self.servers = collected.uploads.servers
+        self._layout = collected.layout
         self._gathered = gathered
 
     def __len__(self) -> int:
-        return self._gathered.clients
+        return self._gathered.clients * self._layout.vectors
 
     def shared_digest(self) -> bytes:
-        """Of what all servers know of the uploads besides their names: how many there are."""
+        """Of what all servers know of the uploads besides their names: how many vectors there are."""
         return digest(Label.SHARE_BATCH, number(len(self)))
 
     def material(self, verification: int) -> Material:
-        """Of all clients, in the order of their numbers."""
+        """Of all vectors of all clients, in the order of the clients' numbers."""
         squares, products = (self.shape.squares, len(self)), (self.shape.products, len(self))
         shapes = (squares, squares, products, products, products)
         whole = Material(*(np.empty(each, np.uint64) for each in shapes))
         for parts, numbers in self._gathered:
             assert parts.material is not None
             for into, some in zip(whole, parts.material.material(verification), strict=True):
-                into[:, numbers] = some
+                into[:, self._layout.rows(numbers)] = some
         return whole

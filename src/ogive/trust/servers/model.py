@@ -33,11 +33,11 @@ from ogive.crypto.sketch import DEFAULT_TOLERATED, most_rejected
 from ogive.errors import ParameterError
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Ballots, LinearQuery, Query, ReportsQuery
+from ogive.queries import LinearQuery, Query, ReportsQuery
 from ogive.records import Records
 from ogive.trust.base import NEEDS_OWNERS, Opening, Traffic
 from ogive.trust.parties import check_classes_named, count_parties, no_sum, read_parties
-from ogive.trust.servers.costs import traffic
+from ogive.trust.servers.costs import fitting, traffic
 from ogive.trust.servers.layout import MOST_CELLS, Layout
 from ogive.trust.servers.opening import ServersOpening
 from ogive.trust.servers.settings import AUTO, KEYS, SUMS, TABLES, Promise, Uploads
@@ -58,8 +58,8 @@ class Servers:
         servers: How many servers there are, of which one has to be honest.
         upload: What is uploaded. "keys", for two servers: a comparison key for every record. "tables": the cells of the
             aggregate for every record, all zero but one, in shares. "sums", for organizations: all their records
-            added up, in shares. "auto" takes sums for organizations, and else the cheaper of keys and tables, from
-            public numbers.
+            added up, in shares. "auto" takes tables for votes, else sums for organizations, else the cheaper of keys
+            and tables, from public numbers.
         verified: Whether servers check that every upload is that of one record, so that a client who cheats moves no
             count by more than one. Sums cannot be checked so. By default, all that can be is.
         verifications: How often uploads can be checked: once for every set of thresholds that is asked for.
@@ -152,7 +152,7 @@ class Servers:
     @property
     def terms(self) -> Promise:
         """To how many servers is uploaded, and whether they verify it; an answer is the same with keys and tables."""
-        return Promise(self.uploads.servers, self.uploads.verified)
+        return Promise(self.uploads.servers, self.uploads.every)
 
     @property
     def adding(self) -> int:
@@ -163,7 +163,8 @@ class Servers:
 
     def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
         """What clients upload and servers compute, with keys and with tables where both fit."""
-        return traffic(self.uploads, queries, self.holders if self.uploads.kind == SUMS else records)
+        kinds = {each.kind for query in queries for each in fitting(self.uploads, query.aggregate)}
+        return traffic(self.uploads, queries, self.holders if kinds == {SUMS} else records)
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """One record, or one person where a person column was named."""
@@ -179,11 +180,6 @@ class Servers:
             return NEEDS_OWNERS
         if not isinstance(query, LinearQuery):
             return no_sum(query, "servers only add up shares")
-        if isinstance(query.aggregate, Ballots) and self.uploads.kind != SUMS:
-            return (
-                "a teacher has a vote in every query, and clients upload one cell that is verified; give a list of "
-                "tables, one for each teacher, for upload='sums', or use trust secagg or central"
-            )
         check_classes_named(query, "parties" if self.organizations else "clients")
         return self.crowded(Layout(query.aggregate).cells)
 
@@ -227,10 +223,11 @@ def _checked(servers: int, upload: str, verified: bool | None, verifications: in
         raise ParameterError(f"comparison keys are for two servers, not {servers}; use upload='tables'")
     if upload == SUMS and not organizations:
         raise ParameterError("sums are uploaded by organizations; give a list of their tables, or use upload='tables'")
-    kind = SUMS if upload == AUTO and organizations else upload
-    if kind == SUMS and verified:
+    summed = upload == SUMS or (upload == AUTO and organizations)
+    if summed and verified:
         raise ParameterError("sums of an organization cannot be verified; use upload='tables', one for every record")
-    return Uploads(servers, kind, kind != SUMS if verified is None else verified, verifications)
+    checked = upload != SUMS if verified is None else verified
+    return Uploads(servers, upload, checked, verifications, organizations=organizations)
 
 
 def _assumption(uploads: Uploads) -> str:
@@ -243,10 +240,15 @@ def _assumption(uploads: Uploads) -> str:
         "as good as random permutations. The servers learn how many uploads there are, which adjacency REPLACE "
         "publishes anyway and which they otherwise tell nobody. "
     )
-    cheating = (
-        "An upload moves no count by more than one record could, but with a chance below 2^-50, whoever made it. "
-        if uploads.verified
-        else "Uploads were not verified: whoever makes one can change the answers at will. "
-    )
+    bounded = "moves no count by more than one record could, but with a chance below 2^-50, whoever made it. "
+    if uploads.every:
+        cheating = f"An upload {bounded}"
+    elif uploads.verified:
+        cheating = (
+            "Sums of organizations were not verified: whoever uploads one can change the answers at will. An upload of "
+            f"votes, which are verified, {bounded}"
+        )
+    else:
+        cheating = "Uploads were not verified: whoever makes one can change the answers at will. "
     simulated = "Clients and servers were simulated in one process, which saw everything."
     return f"{trusted}{cheating}Each person's records are uploaded once. {simulated}"

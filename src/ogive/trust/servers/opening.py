@@ -166,21 +166,23 @@ class ServersOpening:
                 yield upload_sums(collected, layout.columns(sums), batch=batch, session=session, random=random)
             return
         columns = 1 if collected.tables is None else collected.tables.columns
-        size = max(1, min(_CLIENTS, _NUMBERS // columns))
-        batch = done = 0
+        size = max(1, min(_CLIENTS, _NUMBERS // (columns * layout.vectors)))
+        done = 0
         whole = sum(records.size for records in self._parties)
         added = np.zeros(layout.counted + layout.groups, np.int64)
-        for number, records in enumerate(self._parties):
-            with naming(number, len(self._parties)):
-                for some in pieces(records.contributions(layout.aggregate), size):
-                    added += layout.added(some)
-                    yield upload(collected, some, batch=batch, session=session, random=random)
-                    batch += 1
-                    done += len(some.cells)
-                    self._progress(done, whole)
+        for batch, some in enumerate(pieces(self._contributions(layout.aggregate), size)):
+            added += layout.added(some)
+            yield upload(collected, some, batch=batch, session=session, random=random)
+            done += len(some.cells)
+            self._progress(done, whole)
         priced = layout.columns(np.stack(self._aggregates(layout.aggregate)).sum(axis=0))
         if not np.array_equal(added, np.delete(priced, np.arange(layout.counted, layout.cells))):
             raise DataError("the records changed while they were read; make a table of them that stays as it is")
+
+    def _contributions(self, aggregate: Aggregate) -> Iterator[Contributions]:
+        for number, records in enumerate(self._parties):
+            with naming(number, len(self._parties)):
+                yield from records.contributions(aggregate)
 
     def _decided(self, query: LinearQuery) -> Uploads:
         """What is uploaded of an aggregate, where that was left open: what costs least by public numbers."""
@@ -206,11 +208,26 @@ def run(preparations: Sequence[Preparation]) -> None:
 
 
 def pieces(parts: Iterator[Contributions], size: int) -> Iterator[Contributions]:
-    """The same contributions, at most so many at a time."""
+    """The same contributions, so many at a time, and the rest."""
+    held: list[Contributions] = []
+    missing = size
     for part in parts:
-        for start in range(0, len(part.cells), size):
-            some = slice(start, start + size)
-            yield Contributions(part.cells[some], None if part.amounts is None else part.amounts[some])
+        start = 0
+        while start < len(part.cells):
+            some = slice(start, start + missing)
+            held.append(Contributions(part.cells[some], None if part.amounts is None else part.amounts[some]))
+            start += missing
+            missing -= len(held[-1].cells)
+            if not missing:
+                yield _joined(held)
+                held, missing = [], size
+    if held:
+        yield _joined(held)
+
+
+def _joined(parts: Sequence[Contributions]) -> Contributions:
+    amounts = [each.amounts for each in parts if each.amounts is not None]
+    return Contributions(np.concatenate([each.cells for each in parts]), np.concatenate(amounts) if amounts else None)
 
 
 def _bytes_of(key: bytes) -> Callable[[int], bytes]:

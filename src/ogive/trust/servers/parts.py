@@ -67,8 +67,9 @@ class Parts:
         tables, material = shares(collected.tables, "tables"), shares(collected.material, "material")
         hashes, width = np.frombuffer(part(), np.uint8), (servers - 1) * HASH_BYTES
         reader.finish()
-        sizes = {len(each) for each in (keys, tables, material) if each is not None}
-        if len(sizes) != 1 or 0 in sizes or {hashes.size} != {size * width for size in sizes}:
+        vectors = collected.layout.vectors
+        sizes = {divmod(len(each), vectors) for each in (keys, tables, material) if each is not None}
+        if sizes != {(hashes.size // width, 0)} or not hashes.size or hashes.size % width:
             raise PeerError("the parts of the upload are of different numbers of clients, or of none")
         return cls(collected, server, keys, tables, material, hashes.reshape(-1, width))
 
@@ -77,7 +78,7 @@ class Parts:
         """How many there are."""
         held = self.tables if self.keys is None else self.keys
         assert held is not None
-        return len(held)
+        return len(held) // self.collected.layout.vectors
 
     def names(self, session: bytes) -> UInt8:
         """What the clients are called, shape (n, 32)."""
@@ -94,22 +95,28 @@ class Parts:
                 return self._blocks(np.empty(0, np.uint64))
             return self._blocks(evaluate_sums(self.keys, points, server=self.server).astype(np.uint64))
         assert self.tables is not None
-        return self._folded(self.tables.sums(), ends)
+        return self.weighed(ends, np.empty((0, self.tables.shape.columns), np.uint64))[1]
 
     def weighed(self, ends: Int64, weights: UInt64) -> tuple[UInt64, UInt64]:
-        """Shares of public linear forms of each client's columns, shape (forms, n), and `sums`."""
+        """Shares of public linear forms of each client's columns, and `sums`.
+
+        Returns:
+            Elements, shape (forms, n) or, where a client has several vectors, a form of each: (forms, n vectors); and
+            of shape (blocks + groups,).
+        """
         if self.keys is not None:
             found = evaluate_weighed(self.keys, self.collected.points(ends), weights, server=self.server)
             return found.forms, self._blocks(found.sums)
         assert self.tables is not None
-        forms, columns = self.tables.weighed(weights)
+        forms, columns = self.tables.weighed(weights, vectors=self.collected.layout.vectors)
         return forms, self._folded(columns, ends)
 
     def only(self, chosen: NDArray[np.intp]) -> Parts:
         """The uploads of some of the clients."""
-        keys = None if self.keys is None else self.keys[chosen]
-        tables = None if self.tables is None else self.tables[chosen]
-        material = None if self.material is None else self.material[chosen]
+        rows = self.collected.layout.rows(chosen)
+        keys = None if self.keys is None else self.keys[rows]
+        tables = None if self.tables is None else self.tables[rows]
+        material = None if self.material is None else self.material[rows]
         return Parts(self.collected, self.server, keys, tables, material, self.others[chosen])
 
     def _blocks(self, values: UInt64) -> UInt64:

@@ -294,11 +294,16 @@ class Server:
         return GatheredMaterial(self.collected, self._number, self._gathered)
 
     def project(self, ends: Int64, weights: UInt64) -> UInt64:
-        """Shares of linear forms of each client's columns, shape (forms, n); their sums are kept for `count`."""
-        forms = np.empty((len(weights), self._gathered.clients), np.uint64)
+        """Shares of linear forms of each vector of each client; the sums of all columns are kept for `count`.
+
+        Returns:
+            Elements, shape (forms, n vectors).
+        """
+        layout = self.collected.layout
+        forms = np.empty((len(weights), self._gathered.clients * layout.vectors), np.uint64)
         total = self._nothing(ends)
         for parts, numbers in self._gathered:
-            forms[:, numbers], sums = parts.weighed(ends, weights)
+            forms[:, layout.rows(numbers)], sums = parts.weighed(ends, weights)
             total = added(total, sums, self.collected.modulus)
         self._whole = ends.tobytes(), total
         return forms

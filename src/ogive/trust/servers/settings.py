@@ -32,6 +32,8 @@ class Uploads:
         verified: Whether servers check that every upload is that of one record.
         verifications: How often they can, at more and more points, where keys are uploaded.
         tolerated: Share of the clients that may fail before the study stops.
+        organizations: Whether several tables were given; with "auto" those are added up before they are uploaded, and
+            only votes are uploaded one teacher at a time.
     """
 
     servers: int
@@ -39,6 +41,12 @@ class Uploads:
     verified: bool
     verifications: int
     tolerated: float = DEFAULT_TOLERATED
+    organizations: bool = False
+
+    @property
+    def every(self) -> bool:
+        """Whether uploads of all aggregates are verified, and not those of votes alone."""
+        return self.verified and not (self.organizations and self.kind == AUTO)
 
 
 @dataclass(frozen=True)
@@ -76,17 +84,17 @@ class Collected:
 
     @property
     def tables(self) -> ShareShape | None:
-        """Of the tables or sums; None where keys are uploaded."""
+        """Of one vector of the tables or sums; None where keys are uploaded."""
         layout, kind = self.layout, self.uploads.kind
         if kind == KEYS:
             return None
         bits = layout.amount_bits
         digits = 0 if bits is None or kind == SUMS else bits + 1
-        return ShareShape(layout.cells + layout.groups + digits)
+        return ShareShape(layout.width + layout.groups + digits)
 
     @property
     def material(self) -> ShareShape | None:
-        """Of what is shared for verifications; None where there are none.
+        """Of what is shared for verifications of one vector; None where there are none.
 
         Every cell of a table is verified at the first, and only keys are verified again at later points.
         """
@@ -106,13 +114,13 @@ class Collected:
         return self.uploads.verified and (self.uploads.kind != KEYS or self.points(ends).size > 0)
 
     def claim(self, ends: Int64) -> Claim:
-        """What is verified before records in these blocks are counted, where anything has to be."""
+        """What is verified of every vector before records in these blocks are counted, where anything has to be."""
         layout = self.layout
         if self.uploads.kind == KEYS:
             return StepClaim(self.points(ends))
         if layout.amount_bits is not None:
             return AmountClaim(layout.groups, layout.amount_bits)
-        return CellClaim(ends)
+        return CellClaim(np.arange(layout.width) if layout.vectors > 1 else ends)
 
     @property
     def modulus(self) -> int:
