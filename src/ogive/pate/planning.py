@@ -33,6 +33,9 @@ THRESHOLDS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 CHECK_SHARES = (0.05, 0.1, 0.2, 0.3, 0.45)
 """Of the privacy that goes to the check."""
 
+ASKED = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
+"""How many queries are asked for each that is answered; all are tried too."""
+
 ANSWER_SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 """Of the queries that are answered at most, where nobody says how many."""
 
@@ -48,7 +51,7 @@ class LabelsPlanRow:
         epsilon: That the labels cost at most at the plan's delta, whatever the votes are.
         aggregator: "confident", "margins" or "gnmax".
         parameters: Of it, in votes.
-        asked: How many queries are asked.
+        asked: How many queries are asked, the first ones.
         max_answers: How many answers are paid for; for "margins" how many queries are labelled.
         answered: How many are expected to be answered.
         right: Expected share of these that agree with the truth, or with the plurality where that is not known.
@@ -106,14 +109,14 @@ class LabelsPlan:
         what = "the truth" if self.known else "the plurality"
         lines = [
             f"{self.queries} queries, {self.teachers} teachers, {self.classes} classes, delta = {self.delta:g}",
-            "epsilon  at most  aggregator  answered  right   joint    parameters",
+            "epsilon  at most  aggregator  asked  answered   right  joint  parameters",
         ]
         for row in self.rows:
             joint = "-" if row.joint is None else f"{row.joint:.3f}"
             said = ", ".join(f"{name} {value:g}" for name, value in row.parameters.items())
             lines.append(
-                f"{row.epsilon:7.4g}  {row.max_answers:7d}  {row.aggregator:10}  {row.answered:8.1f}  {row.right:6.1%}"
-                f"  {joint:7}  {said}" + (f", first {row.asked} queries" if row.asked < self.queries else "")
+                f"{row.epsilon:7.4g}  {row.max_answers:7d}  {row.aggregator:10}  {row.asked:5d}  {row.answered:8.1f}"
+                f"  {row.right:6.1%}  {joint:>5}  {said}"
             )
         lines += [
             f"right: share of the answered that agree with {what}; margins and confident pick what is easy",
@@ -134,9 +137,9 @@ def plan_labels(
 ) -> LabelsPlan:
     """Choose an aggregator, its threshold and its noise on votes that are public.
 
-    Prices are data-independent and equal in a row's guarantee: checks and answers up to a cap for ConfidentGNMax, all
-    histograms for LargestMargins, the first queries alone for GNMax. Of each the parameters with the most right
-    answers are taken; errors are those of simulated runs.
+    Prices are data-independent and equal in a row's guarantee: checks and answers up to a cap for ConfidentGNMax, a
+    histogram of every query asked for LargestMargins, answers alone for GNMax. Fewer queries are asked, the first ones,
+    where that brings more. Of each kind the parameters with the most right answers in simulated runs are taken.
 
     Args:
         votes: Public or simulated counts, shape (queries, classes); see `simulated_votes`.
@@ -186,24 +189,33 @@ Candidate = tuple[ConfidentGNMax | GNMax | LargestMargins, int, Predicted]
 
 def _bests(votes: Int64, rehearsal: Rehearsal, mu: float, most: int) -> Iterator[Candidate]:
     """The best of each kind at one price."""
-    queries = len(votes)
-    yield max(_confident(votes, rehearsal, mu, most), key=lambda candidate: candidate[2].answered * candidate[2].right)
-    opened = LargestMargins(up(math.sqrt(2 * queries) / mu), keep=most)
-    yield opened, queries, rehearsal.margins(float(opened.sigma or 0), keep=most)
-    plain = GNMax(up(math.sqrt(2 * most) / mu))
-    yield plain, most, rehearsal.first(rehearsal.right(float(plain.sigma)), most=most)
+    sizes = sorted({*(min(len(votes), math.ceil(times * most)) for times in ASKED), len(votes)})
+    for kind in (_confident, _margins, _plain):
+        yield max(kind(votes, rehearsal, mu, most, sizes), key=lambda found: found[2].answered * found[2].right)
 
 
-def _confident(votes: Int64, rehearsal: Rehearsal, mu: float, most: int) -> Iterator[Candidate]:
-    queries, teachers = len(votes), int(votes[0].sum())
+def _confident(votes: Int64, rehearsal: Rehearsal, mu: float, most: int, sizes: Sequence[int]) -> Iterator[Candidate]:
+    teachers = int(votes[0].sum())
     for share in CHECK_SHARES:
-        sigma_1 = up(math.sqrt(queries / share) / mu)
         sigma_2 = up(math.sqrt(2 * most / (1 - share)) / mu)
-        right = rehearsal.right(float(sigma_2))
-        for part in THRESHOLDS:
-            threshold = round(part * teachers)
-            found = rehearsal.confident(right, threshold=threshold, sigma_1=float(sigma_1), most=most)
-            yield ConfidentGNMax(threshold, sigma_1, sigma_2), queries, found
+        whole = rehearsal.right(float(sigma_2), asked=len(votes))
+        for asked in sizes:
+            sigma_1 = up(math.sqrt(asked / share) / mu)
+            for part in THRESHOLDS:
+                threshold = round(part * teachers)
+                found = rehearsal.confident(whole[:, :asked], threshold=threshold, sigma_1=float(sigma_1), most=most)
+                yield ConfidentGNMax(threshold, sigma_1, sigma_2), asked, found
+
+
+def _margins(votes: Int64, rehearsal: Rehearsal, mu: float, most: int, sizes: Sequence[int]) -> Iterator[Candidate]:
+    for asked in sizes:
+        sigma = up(math.sqrt(2 * asked) / mu)
+        yield LargestMargins(sigma, keep=most), asked, rehearsal.margins(float(sigma), asked=asked, keep=most)
+
+
+def _plain(votes: Int64, rehearsal: Rehearsal, mu: float, most: int, sizes: Sequence[int]) -> Iterator[Candidate]:
+    sigma = up(math.sqrt(2 * most) / mu)
+    yield GNMax(sigma), most, rehearsal.plain(rehearsal.right(float(sigma), asked=most))
 
 
 def _row(candidate: Candidate, votes: Int64, epsilon: float, delta: float, most: int) -> LabelsPlanRow:

@@ -51,37 +51,38 @@ class Rehearsal:
         self._checks: Float32 = drawn.standard_normal((runs, queries), dtype=np.float32)
         self._noise: Float32 = drawn.standard_normal((runs, queries, classes), dtype=np.float32)
 
-    def right(self, sigma: float) -> Bool:
-        """Whether the largest noisy count is of the label that is wanted, shape (runs, queries)."""
-        return np.asarray(self._noisy(sigma).argmax(axis=2) == self._wanted)
+    def right(self, sigma: float, *, asked: int) -> Bool:
+        """Whether the largest noisy count is of the label that is wanted, of the first queries, shape (runs, asked)."""
+        return np.asarray(self._noisy(sigma, asked).argmax(axis=2) == self._wanted[:asked])
 
     def confident(self, right: Bool, *, threshold: float, sigma_1: float, most: int) -> Predicted:
         """Of labels that are given where the check passes, until so many are.
 
         Args:
-            right: From `right` for the noise of answers.
+            right: From `right` for the noise of answers and the queries that are asked.
             threshold: In votes.
             sigma_1: Noise of the check.
             most: After so many answers the run ends.
         """
-        passed = self._highest + np.float32(sigma_1) * self._checks >= threshold
+        asked = right.shape[1]
+        passed = self._highest[:asked] + np.float32(sigma_1) * self._checks[:, :asked] >= threshold
         return _averages(passed & (np.cumsum(passed, axis=1) <= most), right)
 
-    def first(self, right: Bool, *, most: int) -> Predicted:
-        """Of the first queries, all of which are answered."""
-        return _averages(np.broadcast_to(np.arange(right.shape[1]) < most, right.shape), right)
+    def plain(self, right: Bool) -> Predicted:
+        """Of all that are asked."""
+        return _averages(np.ones_like(right), right)
 
-    def margins(self, sigma: float, *, keep: int) -> Predicted:
-        """Of those with the largest noisy margins."""
-        noisy = self._noisy(sigma)
+    def margins(self, sigma: float, *, asked: int, keep: int) -> Predicted:
+        """Of those of the first queries that have the largest noisy margins."""
+        noisy = self._noisy(sigma, asked)
         top = np.partition(noisy, -2, axis=2)
         order = np.argsort(top[:, :, -2] - top[:, :, -1], axis=1, kind="stable")
         kept = np.zeros(order.shape, dtype=np.bool_)
         np.put_along_axis(kept, order[:, :keep], True, axis=1)
-        return _averages(kept, noisy.argmax(axis=2) == self._wanted)
+        return _averages(kept, noisy.argmax(axis=2) == self._wanted[:asked])
 
-    def _noisy(self, sigma: float) -> Float32:
-        return np.asarray(self._votes + np.float32(sigma) * self._noise, dtype=np.float32)
+    def _noisy(self, sigma: float, asked: int) -> Float32:
+        return np.asarray(self._votes[:asked] + np.float32(sigma) * self._noise[:, :asked], dtype=np.float32)
 
 
 def _averages(answered: Bool, right: Bool) -> Predicted:

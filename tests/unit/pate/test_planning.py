@@ -70,7 +70,7 @@ def test_rows_are_the_best_of_what_was_tried():
         if row.aggregator != "confident":
             continue
         said = row.parameters
-        right = rehearsal.right(said["sigma_2"])
+        right = rehearsal.right(said["sigma_2"], asked=row.asked)
         gains = []
         for threshold in np.arange(100, 251, 25):
             one = rehearsal.confident(right, threshold=threshold, sigma_1=said["sigma_1"], most=row.max_answers)
@@ -87,10 +87,28 @@ def test_margins_beat_the_check_at_equal_price_on_votes_like_the_specifications(
     assert PLAN.best == rows["margins"]
 
 
+def test_fewer_queries_are_asked_where_noise_is_loud():
+    row = next(row for row in PLAN.rows if (row.epsilon, row.aggregator, row.max_answers) == (1, "margins", 40))
+    assert row.asked < len(VOTES)
+    mu = np.sqrt(2 * row.asked) / row.parameters["sigma"]
+    rehearsal = Rehearsal(VOTES, TRUTH)
+    whole = rehearsal.margins(np.sqrt(2 * len(VOTES)) / mu, asked=len(VOTES), keep=40)
+    assert whole.right < row.right
+
+
+def test_margins_are_never_worse_than_answers_to_as_many_queries():
+    """To open the histograms of all that are answered costs what their labels cost."""
+    for row in PLAN.rows:
+        if row.aggregator == "gnmax":
+            others = (each for each in PLAN.rows if (each.epsilon, each.max_answers) == (row.epsilon, row.max_answers))
+            margins = next(each for each in others if each.aggregator == "margins")
+            assert margins.answered * margins.right >= row.answered * row.right - 1e-9
+
+
 def test_margins_of_a_rehearsal_are_those_of_a_slow_oracle():
-    rehearsal = Rehearsal(VOTES[:40], TRUTH[:40], seed=3)
-    found = rehearsal.margins(30.0, keep=9)
-    noisy = VOTES[:40] + 30.0 * rehearsal._noise.astype(float)
+    rehearsal = Rehearsal(VOTES, TRUTH, seed=3)
+    found = rehearsal.margins(30.0, asked=40, keep=9)
+    noisy = VOTES[:40] + 30.0 * rehearsal._noise[:, :40].astype(float)
     right = []
     for run in noisy:
         top = np.sort(run, axis=1)
