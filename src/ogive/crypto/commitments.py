@@ -15,30 +15,34 @@ from numpy.typing import NDArray
 
 HASH_BYTES = 32
 KEY_BYTES = 32
+_TILE_BYTES = 1 << 19
 
 UInt8 = NDArray[np.uint8]
 
 
-def hash_rows(key: bytes, *columns: UInt8) -> UInt8:
-    """Hash every row of some columns of bytes that stand beside each other.
+def hash_rows(key: bytes, *columns: NDArray[Any]) -> UInt8:
+    """Hash every row of some columns that stand beside each other, numbers as little-endian bytes.
 
     Args:
         key: 32 bytes, for one purpose, a digest of all that the rows belong to.
-        *columns: Of shapes (n, any).
+        *columns: Of shapes (n, ...), of whole numbers. Rows may lie anywhere in memory: they are brought together a few
+            at a time, which stay in the cache.
 
     Returns:
         Shape (n, 32).
     """
     assert len(key) == KEY_BYTES
-    rows = len(columns[0])
-    repeated = np.broadcast_to(np.frombuffer(key, np.uint8), (rows, KEY_BYTES))
-    table = np.concatenate([repeated, *columns], axis=1)
-    width, data = table.shape[1], memoryview(table.tobytes())
-    hashes = [hashlib.sha256(data[start : start + width]).digest() for start in range(0, len(data), width)]
+    fields = [(str(place), each.dtype.newbyteorder("<"), each.shape[1:]) for place, each in enumerate(columns)]
+    row = np.dtype([("key", np.uint8, (KEY_BYTES,)), *fields])
+    rows, width = len(columns[0]), row.itemsize
+    together = np.empty(max(1, min(rows, _TILE_BYTES // width)), row)
+    together["key"] = np.frombuffer(key, np.uint8)
+    data = together.view(np.uint8).data
+    hashes = []
+    for first in range(0, rows, together.size):
+        some = min(together.size, rows - first)
+        for place, column in enumerate(columns):
+            # a column whose rows run across memory is first brought close together, which spares the cache
+            together[str(place)][:some] = column[first : first + some].copy(order="K")
+        hashes += [hashlib.sha256(data[start : start + width]).digest() for start in range(0, some * width, width)]
     return np.frombuffer(b"".join(hashes), np.uint8).reshape(rows, HASH_BYTES)
-
-
-def octets(numbers: NDArray[Any], dtype: str) -> UInt8:
-    """The bytes of every row of an array, its numbers written as that dtype; shape (n, bytes)."""
-    written = np.ascontiguousarray(numbers, dtype=dtype)
-    return written.reshape(len(written), -1).view(np.uint8) if written.size else np.empty((len(written), 0), np.uint8)

@@ -48,10 +48,10 @@ class Reader:
         what: What they ought to be, for messages of errors, such as "list of keys".
     """
 
-    def __init__(self, data: bytes, what: str) -> None:
-        if not isinstance(data, bytes):
+    def __init__(self, data: bytes | memoryview, what: str) -> None:
+        if not isinstance(data, bytes | memoryview):
             raise PeerError(f"the {what} must be bytes, got {type(data).__name__}")
-        self._data = data
+        self._data = memoryview(data)
         self._what = what
         self._at = 0
 
@@ -61,7 +61,15 @@ class Reader:
         return len(self._data) - self._at
 
     def take(self, count: int) -> bytes:
-        """The next `count` bytes.
+        """The next `count` bytes, as a copy of their own.
+
+        Raises:
+            PeerError: there are fewer.
+        """
+        return bytes(self.view(count))
+
+    def view(self, count: int) -> memoryview:
+        """The next `count` bytes where they are, without a copy: for long fields.
 
         Raises:
             PeerError: there are fewer.
@@ -94,7 +102,7 @@ class Reader:
         Raises:
             PeerError: there are fewer bytes.
         """
-        return np.frombuffer(self.take(count * np.dtype(dtype).itemsize), dtype)
+        return np.frombuffer(self.view(count * np.dtype(dtype).itemsize), dtype)
 
     def finish(self) -> None:
         """Check that all was read.
@@ -130,15 +138,15 @@ class Header:
     round: int
     sequence: int
 
-    def message(self, body: bytes) -> bytes:
-        """Header and body as bytes."""
+    def message(self, *body: bytes | memoryview) -> bytes:
+        """Header and body, which may come in pieces, as bytes."""
         assert len(self.study) == STUDY_BYTES
         assert len(self.session) == SESSION_BYTES
         packed = _LAYOUT.pack(
             MAGIC, VERSION, self.kind, self.suite, self.study, self.session,
-            self.sender, self.receiver, self.round, self.sequence, len(body),
+            self.sender, self.receiver, self.round, self.sequence, sum(len(piece) for piece in body),
         )  # fmt: skip
-        return packed + body
+        return b"".join([packed, *body])
 
 
 def read_message(data: bytes, *, longest: int) -> tuple[Header, bytes]:

@@ -129,13 +129,15 @@ def test_all_servers_find_one_digest_which_names_the_number_of_clients():
 
 
 @pytest.mark.parametrize("servers", [2, 3])
-def test_rows_are_all_bytes_of_every_client(servers):
+def test_pieces_are_all_bytes_of_every_client(servers):
     for batch in shared(servers):
-        rows = batch.rows()
+        pieces = batch.pieces()
         for client in (0, 5, 22):
-            assert batch[client : client + 1].to_bytes()[52:] == rows[client].tobytes()
+            told = b"".join(each[client].astype("<u8").tobytes() for each in pieces)
+            assert batch[client : client + 1].to_bytes()[52:] == told
         chosen = np.array([22, 0, 5])
-        assert np.array_equal(batch[chosen].rows(), rows[chosen])
+        for some, whole in zip(batch[chosen].pieces(), pieces, strict=True):
+            assert np.array_equal(some, whole[chosen])
 
 
 def test_cells_become_ones_and_amounts_stand_in_their_group():

@@ -112,6 +112,11 @@ def test_a_reader_reads_fields_in_order_and_nothing_beyond_the_end():
         reader.number(2)
     assert reader.take(1) == b"z"
     reader.finish()
+    again = Reader(memoryview(b"abc"), "list")
+    assert again.view(2) == b"ab"
+    with pytest.raises(PeerError, match="ends after 3 bytes"):
+        again.view(2)
+    assert again.take(1) == b"c"
     with pytest.raises(PeerError, match="another beginning"):
         Reader(b"ac", "list").expect(b"ab", "beginning")
     with pytest.raises(PeerError, match="must be bytes, got str"):

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.crypto.commitments import octets
 from ogive.crypto.comparison.shape import KeyShape
 from ogive.crypto.comparison.wire import Parts, UInt8, UInt64, Values, pack, unpack
 from ogive.errors import ParameterError
@@ -70,7 +69,7 @@ class KeyBatch:
         return pack(self.shape, self.study, parts)
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, shape: KeyShape, study: bytes) -> KeyBatch:
+    def from_bytes(cls, data: bytes | memoryview, *, shape: KeyShape, study: bytes) -> KeyBatch:
         """Read a batch, believing nothing.
 
         Args:
@@ -83,13 +82,12 @@ class KeyBatch:
         """
         return cls(shape, study, *unpack(data, shape, study))
 
-    def rows(self) -> UInt8:
-        """All of every key, seed first, as bytes in the order of `wire`; shape (n, key_bytes)."""
-        parts = [octets(self.roots, "<u8")]
+    def pieces(self) -> tuple[NDArray[Any], ...]:
+        """All of every key, a row for every client, seed first, in the order of `wire`."""
+        parts: list[NDArray[Any]] = [self.roots]
         for level in range(self.shape.levels):
-            parts += [octets(self.seeds[level], "<u8"), octets(self.values[level], self.shape.dtype.str)]
-            parts.append(octets(self.controls[level], "u1"))
-        return np.concatenate([*parts, octets(self.leaves, self.shape.dtype.str)], axis=1)
+            parts += [self.seeds[level], self.values[level], self.controls[level]]
+        return (*parts, self.leaves)
 
 
 def join(batches: Sequence[KeyBatch]) -> KeyBatch:

@@ -67,7 +67,7 @@ def pack(shape: KeyShape, study: bytes, parts: Parts) -> bytes:
     return b"".join(packed)
 
 
-def unpack(data: bytes, shape: KeyShape, study: bytes) -> Parts:
+def unpack(data: bytes | memoryview, shape: KeyShape, study: bytes) -> Parts:
     """The arrays of a batch of that shape and study, in memory that can be written.
 
     Raises:

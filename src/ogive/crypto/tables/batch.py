@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.crypto.commitments import octets
 from ogive.crypto.field import P, UInt64, sums, total
 from ogive.crypto.labels import Label, digest
 from ogive.crypto.linear import project
@@ -80,18 +79,19 @@ class ShareBatch:
             explicit = some if isinstance(chosen, slice) else np.ascontiguousarray(some)
         return ShareBatch(self.shape, self.study, self.server, self.servers, self.seeds[chosen], explicit)
 
-    def rows(self) -> NDArray[np.uint8]:
-        """All that this server was sent of every client, seed first; shape (n, bytes)."""
-        seeds = octets(self.seeds, "<u8")
-        return seeds if self.explicit is None else np.concatenate([seeds, octets(self.explicit.T, "<u8")], axis=1)
+    def pieces(self) -> tuple[UInt64, ...]:
+        """All that this server was sent, a row for every client, seed first; as bytes, numbers are little-endian."""
+        return (self.seeds,) if self.explicit is None else (self.seeds, self.explicit.T)
 
     def to_bytes(self) -> bytes:
         """The batch as a message."""
-        explicit = b"" if self.explicit is None else self.explicit.astype("<u8").tobytes()
-        return self._head(self.server) + self.seeds.astype("<u8").tobytes() + explicit
+        held = [self.seeds] if self.explicit is None else [self.seeds, self.explicit]
+        return b"".join([self._head(self.server), *(np.ascontiguousarray(each, "<u8").data for each in held)])
 
     @classmethod
-    def from_bytes(cls, data: bytes, *, shape: ShareShape, study: bytes, server: int, servers: int) -> ShareBatch:
+    def from_bytes(
+        cls, data: bytes | memoryview, *, shape: ShareShape, study: bytes, server: int, servers: int
+    ) -> ShareBatch:
         """Read what clients sent; the keywords say what is expected.
 
         Raises:

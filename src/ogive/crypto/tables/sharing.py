@@ -20,6 +20,7 @@ from ogive.crypto.wire import STUDY_BYTES
 from ogive.errors import DataError, ParameterError
 
 MOST_SERVERS = 255
+_BLOCKS = 16
 
 
 def share(
@@ -56,10 +57,10 @@ def share(
     clients = values.shape[1]
     seeds = np.frombuffer(random(16 * servers * clients), "<u8").reshape(servers, clients, 2).astype(np.uint64)
     explicit = np.empty((shape.explicit, clients), dtype=np.uint64)
-    for block in range(shape.column_blocks):
-        rows = slice(2 * block, min(2 * block + 2, shape.columns))
-        held = _added(seeds[:-1], study, block)[: rows.stop - rows.start]
-        explicit[rows] = differences(encode(values[rows]), held)
+    for block in range(0, shape.column_blocks, _BLOCKS):
+        rows = slice(2 * block, min(2 * (block + _BLOCKS), shape.columns))
+        held = _added(seeds[:-1], study, block, min(_BLOCKS, shape.column_blocks - block))
+        explicit[rows] = differences(encode(values[rows]), held[: rows.stop - rows.start])
     for verification in range(shape.verifications):
         _add_material(explicit, seeds, shape, study, verification)
     return tuple(
@@ -113,11 +114,11 @@ def amount_columns(
     return found
 
 
-def _added(seeds: UInt64, study: bytes, block: int) -> UInt64:
-    """One block of elements, added up over the seeds of some servers; shape (2, n) from (servers, n, 2)."""
-    found = expand(seeds[0], study=study, first=block, count=1)
+def _added(seeds: UInt64, study: bytes, block: int, count: int = 1) -> UInt64:
+    """Blocks of elements, added up over the seeds of some servers; shape (2 count, n) from (servers, n, 2)."""
+    found = expand(seeds[0], study=study, first=block, count=count)
     for others in seeds[1:]:
-        found = sums(found, expand(others, study=study, first=block, count=1))
+        found = sums(found, expand(others, study=study, first=block, count=count))
     return found
 
 

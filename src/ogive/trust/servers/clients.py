@@ -88,7 +88,7 @@ def upload_messages(
         header = Header(Suite.SERVERS, UPLOAD, collected.study, session, CLIENTS, server, 0, batch)
         others = np.concatenate([each for number, each in enumerate(hashes) if number != server], axis=1)
         fields = [*(piece.to_bytes() for piece in own), others.tobytes()]
-        made.append(header.message(b"".join(len(field).to_bytes(8, "little") + field for field in fields)))
+        made.append(header.message(*(part for field in fields for part in (len(field).to_bytes(8, "little"), field))))
     return made
 
 

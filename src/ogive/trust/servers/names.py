@@ -25,8 +25,9 @@ UInt8 = NDArray[np.uint8]
 def part_hashes(collected: Collected, pieces: Sequence[KeyBatch | ShareBatch], *, server: int, session: bytes) -> UInt8:
     """Hashes of all that one server is sent of each client, shape (n, 32)."""
     key = digest(Label.SERVERS_PART, collected.study, session, number(server))
-    rows = (piece.rows() for piece in pieces)
-    return hash_rows(key, *(each.reshape(len(each) // collected.layout.vectors, -1) for each in rows))
+    vectors = collected.layout.vectors
+    rows = (each for piece in pieces for each in piece.pieces())
+    return hash_rows(key, *(each.reshape(len(each) // vectors, vectors, *each.shape[1:]) for each in rows))
 
 
 def client_names(collected: Collected, hashes: Sequence[UInt8], *, session: bytes) -> UInt8:

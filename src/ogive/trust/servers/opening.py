@@ -37,8 +37,8 @@ from ogive.trust.servers.settings import SUMS, Collected, Uploads
 from ogive.trust.servers.state import ServerState
 
 _CLIENTS = 1 << 14
-_NUMBERS = 1 << 22
-"""Clients, and numbers of all their tables, that one message holds at most."""
+_NUMBERS = 1 << 21
+"""Clients, and numbers of all their tables, that one message holds at most; 16 MB are memory that is fast to reuse."""
 
 Progress = Callable[[int, int], None]
 

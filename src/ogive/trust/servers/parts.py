@@ -52,8 +52,8 @@ class Parts:
         reader = Reader(body, "upload")
         servers = collected.uploads.servers
 
-        def part() -> bytes:
-            return reader.take(reader.number(8))
+        def part() -> memoryview:
+            return reader.view(reader.number(8))
 
         def shares(shape: ShareShape | None, name: str) -> ShareBatch | None:
             if shape is None:
