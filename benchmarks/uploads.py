@@ -1,4 +1,4 @@
-"""Rates on one core that plans of servers count with: measured, and beside what they assume.
+"""Rates on one core that plans of servers count with, and whole servers: measured, and beside what they assume.
 
 Run: python benchmarks/uploads.py [--quick]
 """
@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 from harness import best_time, record, row
+from upload_servers import server_rows
 
 from ogive.crypto import field
 from ogive.crypto.comparison import KeyShape, evaluate, evaluate_sums, generate
+from ogive.crypto.comparison.weighing import evaluate_weighed
 from ogive.crypto.linear import project
 from ogive.crypto.sketch import CellClaim
 from ogive.crypto.tables import ShareShape, one_hot_columns, share
-from ogive.crypto.upload_costs import BLOCKS_PER_SECOND, CELLS_PER_SECOND, PRODUCTS_PER_SECOND
+from ogive.crypto.upload_costs import BLOCKS_PER_SECOND, CELLS_PER_SECOND, PRODUCTS_PER_SECOND, WEIGHED_PER_SECOND
 
 STUDY = bytes(32)
 SEED = 7
@@ -46,6 +48,25 @@ def key_rows(runs: int, size: int) -> Iterator[dict[str, Any]]:
             yield rate(
                 f"keys of {bits} bits at {points} points, {name}", "M blocks/s", blocks / took, BLOCKS_PER_SECOND
             )
+
+
+def weighed_rows(runs: int, size: int) -> Iterator[dict[str, Any]]:
+    """Products a second of a check of keys: what walking takes more where values are weighed."""
+    rng = np.random.default_rng(SEED)
+    for bits, points, clients in ((12, 4095, size // 16), (10, 1023, size // 4), (7, 100, size)):
+        shape = KeyShape(group="field", bits=bits)
+        batch, _ = generate(rng.integers(0, 1 << bits, clients), shape=shape, study=STUDY)
+        at, weights = np.arange(points), elements(rng, (2, points))
+
+        def weigh(batch: Any = batch, at: Any = at, weights: Any = weights) -> object:
+            return evaluate_weighed(batch, at, weights, server=0, threads=1)
+
+        def add(batch: Any = batch, at: Any = at) -> object:
+            return evaluate_sums(batch, at, server=0, threads=1)
+
+        more = seconds(weigh, runs) - seconds(add, runs)
+        work = f"keys of {bits} bits at {points} points, checking"
+        yield rate(work, "M products/s", 2 * points * clients / more, WEIGHED_PER_SECOND)
 
 
 def table_rows(runs: int, size: int) -> Iterator[dict[str, Any]]:
@@ -79,10 +100,11 @@ def rate(work: str, unit: str, found: float, assumed: float) -> dict[str, Any]:
 def main() -> None:
     """Measure, print and keep."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer clients and runs")
+    parser.add_argument("--quick", action="store_true", help="fewer clients and runs, and no whole servers")
     quick = parser.parse_args().quick
     runs, size = (2, 4_000) if quick else (RUNS, 40_000)
-    record([*key_rows(runs, size), *table_rows(runs, size)])
+    rates = [*key_rows(runs, size), *weighed_rows(runs, size), *table_rows(runs, size)]
+    record(rates if quick else [*rates, *server_rows()])
 
 
 if __name__ == "__main__":

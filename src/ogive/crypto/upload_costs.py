@@ -5,8 +5,7 @@ servers can be given additive shares of a table with one number a cell: long, bu
 cheaper follows from public numbers alone, so every party finds the same.
 
 Bytes are those of the uploads and of what servers send each other of them, without headers. Seconds are predicted for
-one core at the rates below, which `benchmarks/uploads.py` measures; the hashes that name clients are not among them,
-a microsecond a client.
+one core at the rates below, which `benchmarks/uploads.py` measures, beside whole servers.
 """
 
 from __future__ import annotations
@@ -31,7 +30,16 @@ CELLS_PER_SECOND = 3.5e8
 """Cells of a table: expanded from a seed and added up."""
 
 PRODUCTS_PER_SECOND = 1e9
-"""Multiplications modulo 2^61 - 1."""
+"""Multiplications modulo 2^61 - 1, of tables, many added up before they are reduced."""
+
+WEIGHED_PER_SECOND = 3.5e8
+"""The same of values of keys, one at a time as they are walked to."""
+
+HANDLED_BYTES_PER_SECOND = 4.3e8
+"""Bytes that a server is sent: read, hashed and put on a disk, and read from there for a check and to be added up."""
+
+NAMED_PER_SECOND = 1.4e6
+"""Clients that are named, and found in the lists of all servers."""
 
 BYTES_PER_SECOND = 125e6
 """What a line of 1 Gbit/s brings in."""
@@ -46,12 +54,14 @@ class UploadCost:
         bytes_per_client: What each client uploads, to all servers together.
         bytes_per_server: What the busiest server receives, from all clients and from the other servers.
         seconds: That one core of the busiest server computes for one answer.
+        once: How many of these go by for the uploads as they are, and not again for another answer.
     """
 
     kind: str
     bytes_per_client: int
     bytes_per_server: int
     seconds: float
+    once: float
 
     @property
     def elapsed(self) -> float:
@@ -136,9 +146,13 @@ def upload_cost(
         seconds += vectors * tables.columns / CELLS_PER_SECOND
     if material is not None:
         received += vectors * exchanged_bytes(material, servers)
-        checked = points + 1 if tables is None else vectors * tables.columns
-        seconds += 2 * checked / PRODUCTS_PER_SECOND
-    return UploadCost(TABLES if keys is None else KEYS, uploaded, clients * received, clients * seconds)
+        if tables is None:
+            seconds += 2 * (points + 1) / WEIGHED_PER_SECOND
+        else:
+            seconds += 2 * vectors * tables.columns / PRODUCTS_PER_SECOND
+    once = received / HANDLED_BYTES_PER_SECOND + 1 / NAMED_PER_SECOND
+    kind = TABLES if keys is None else KEYS
+    return UploadCost(kind, uploaded, clients * received, clients * (once + seconds), clients * once)
 
 
 def exchanged_bytes(material: ShareShape | None, servers: int) -> int:

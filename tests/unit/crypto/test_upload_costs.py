@@ -5,7 +5,14 @@ import pytest
 
 from ogive.crypto.comparison import KeyShape, generate
 from ogive.crypto.tables import ShareShape, one_hot_columns, share
-from ogive.crypto.upload_costs import BYTES_PER_SECOND, blocks_at, cheapest_upload, upload_costs
+from ogive.crypto.upload_costs import (
+    BYTES_PER_SECOND,
+    HANDLED_BYTES_PER_SECOND,
+    NAMED_PER_SECOND,
+    blocks_at,
+    cheapest_upload,
+    upload_costs,
+)
 from ogive.errors import ParameterError
 
 STUDY = bytes(32)
@@ -89,7 +96,8 @@ def test_the_choice_is_the_one_that_takes_less_time_at_every_size():
 
 def test_points_make_keys_dearer_and_leave_tables_as_they_are():
     (few_keys, few_tables), (many_keys, many_tables) = (upload_costs(4096, points, 100, 2, True) for points in (5, 500))
-    assert many_keys.seconds > 10 * few_keys.seconds
+    assert many_keys.seconds - many_keys.once > 10 * (few_keys.seconds - few_keys.once)
+    assert many_keys.once == few_keys.once
     assert many_keys.bytes_per_client == few_keys.bytes_per_client
     assert many_tables == few_tables
     assert upload_costs(4096, 4095, 100, 2, True) == upload_costs(4096, 10**9, 100, 2, True)
@@ -100,6 +108,13 @@ def test_costs_grow_with_clients_alone_as_they_do():
         assert one.bytes_per_client == many.bytes_per_client
         assert many.bytes_per_server == 1000 * one.bytes_per_server
         assert many.seconds == pytest.approx(1000 * one.seconds)
+        assert many.once == pytest.approx(1000 * one.once)
+
+
+def test_what_is_received_is_handled_once_and_computed_with_for_every_answer():
+    for cost in upload_costs(1024, 10, 1000, 2, True):
+        assert cost.once < cost.seconds
+        assert cost.once == pytest.approx(cost.bytes_per_server / HANDLED_BYTES_PER_SECOND + 1000 / NAMED_PER_SECOND)
 
 
 def test_checking_costs_time():

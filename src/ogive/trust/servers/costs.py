@@ -90,10 +90,11 @@ def _with(
             ends = np.arange(collected.layout.cells)
         counted[aggregate] = ends
         cost = _cost(collected, ends, clients)
-        seconds += cost.seconds
+        seconds += cost.seconds - cost.once
         if known is None:
             sent += cost.bytes_per_client
             received += cost.bytes_per_server
+            seconds += cost.once
         else:
             received += clients * exchanged_bytes(material, uploads.servers)
     return Traffic(kind, sent, received, seconds)
