@@ -1,6 +1,7 @@
 """Plans of labels: what they predict is what happens, what they take costs no more than is granted, and less would."""
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -163,6 +164,13 @@ def test_simulated_votes_have_the_shape_that_was_asked_for():
     two, truth = simulated_votes(50, 30, 2)
     assert two.shape == (50, 2)
     assert np.bincount(truth).size == 2
+
+
+def test_the_plan_in_the_manual_is_what_is_printed():
+    page = (Path(__file__).parents[3] / "docs" / "pate.md").read_text()
+    votes, truth = simulated_votes(400, 250, 10, seed=1)
+    plan = plan_labels(votes, truth=truth, epsilons=[2], target_delta=1e-5, answers=[200])
+    assert f"```text\n{plan}\n```" in page
 
 
 @pytest.mark.parametrize("value", [1.0, 12.3456, 99.991, 0.00012345, 123456.7])
