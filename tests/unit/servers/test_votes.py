@@ -10,12 +10,13 @@ from ogive.crypto import tables
 from ogive.crypto.field import P
 from ogive.crypto.wire import read_message
 from ogive.errors import PeerError, UnsupportedError
-from ogive.noise import DiscreteLaplace
+from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.pate import tally
 from ogive.queries import Ballots, VotesQuery
 from ogive.records.contributions import Contributions
 from ogive.trust import Servers
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
+from ogive.trust.servers.server import Server
 from ogive.trust.servers.settings import SUMS, TABLES
 
 QUERIES, CLASSES, TEACHERS = 7, 4, 9
@@ -230,6 +231,24 @@ def test_too_many_false_teachers_stop_the_study():
     met = meet(settings, [*uploads_of(settings, CAST), *false])
     with pytest.raises(UnsupportedError, match=f"2 of {TEACHERS + 2} clients failed"):
         ask(met, ASKED)
+
+
+def test_a_release_of_votes_goes_on_with_the_same_uploads_and_noise(monkeypatch):
+    sent, taken = [], Server.receive
+
+    def receive(self, message):
+        sent.append(message)
+        taken(self, message)
+
+    monkeypatch.setattr(Server, "receive", receive)
+    trust = Servers(dict(zip(BALLOTS.queries, CAST.T, strict=True)), servers=3)
+    opening = trust.open(REPLACE, source=KeyedSource.from_seed(4))
+    first = opening.answer(ASKED).values
+    again = trust.resume(REPLACE, secret=opening.secret).answer(ASKED).values
+    assert np.array_equal(first, again)
+    assert sent[: len(sent) // 2] == sent[len(sent) // 2 :]
+    other = trust.open(REPLACE, source=KeyedSource.from_seed(5)).answer(ASKED).values
+    assert not np.array_equal(first, other)
 
 
 @pytest.mark.parametrize("servers", [2, 3])
