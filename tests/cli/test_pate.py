@@ -9,6 +9,7 @@ from helpers.wording import speaks_python
 
 from ogive.accounting import epsilon_of_gaussian
 from ogive.cli import main
+from ogive.ledger.account import Reservation
 from ogive.pate import ConfidentGNMax, PrivacyCost, SanitizedCost, privacy_cost
 from ogive.statistics.labels_estimate import LabelsEstimate
 
@@ -124,6 +125,36 @@ def test_a_ledger_keeps_books_of_a_table_too(run):
     assert first[0] == again[0] == 0
     assert LabelsEstimate.from_json(first[1]) == LabelsEstimate.from_json(again[1])
     assert "costs nothing" in again[2]
+
+
+def test_every_teacher_may_be_a_client_of_servers(run):
+    few = Path("table.csv").read_text().splitlines()[:13]
+    Path("few.csv").write_text("\n".join(few) + "\n")
+    asked = ("label", "few.csv", "--classes", CLASSES, "--first", 4, "--keep", 2, "--epsilon", 8, *DELTA)
+    status, out, err = run(*asked, "--trust", "servers", "--json")
+    assert (status, err) == (0, "")
+    found = LabelsEstimate.from_json(out)
+    assert (found.total, found.answered) == (12, 2)
+
+
+def test_a_run_that_was_cut_off_is_paid_once_and_repeats_its_labels(run, monkeypatch):
+    asked = ("label", "votes.npy", *CONFIDENT, *DELTA, "--ledger", "b.db", "--json")
+    seen = []
+    record = Reservation.record
+
+    def killed(self, written):
+        seen.append(written["labels"])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Reservation, "record", killed)
+    status, out, err = run(*asked, "--limit-epsilon", 9, "--limit-delta", "1e-4")
+    assert (status, out) == (130, "")
+    assert "asking again costs nothing more" in err
+    monkeypatch.setattr(Reservation, "record", record)
+    status, out, err = run(*asked)
+    assert status == 0
+    assert "asked before, so this costs nothing" in err
+    assert LabelsEstimate.from_json(out).labels.tolist() == seen[0]
 
 
 def test_an_interactive_run_takes_the_students_probabilities(run):

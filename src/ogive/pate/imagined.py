@@ -40,8 +40,9 @@ def simulated_votes(
         ParameterError: an argument is out of range.
 
     Example:
+        >>> from ogive.pate import simulated_votes
         >>> votes, truth = simulated_votes(100, 250, 10)
-        >>> votes.shape, votes.sum(axis=1).min(), truth.shape
+        >>> votes.shape, int(votes.sum(axis=1).min()), truth.shape
         ((100, 10), 250, (100,))
     """
     for name, value, least in (("queries", queries, 1), ("teachers", teachers, 1), ("classes", classes, 2)):

@@ -158,6 +158,7 @@ def plan_labels(
         None for these votes: parameters depend on them. Never plan on the votes that are to be protected.
 
     Example:
+        >>> from ogive.pate import plan_labels, simulated_votes
         >>> votes, truth = simulated_votes(200, 250, 10)
         >>> plan = plan_labels(votes, truth=truth, epsilons=[1], target_delta=1e-5, answers=[50])
         >>> sorted(row.aggregator for row in plan.rows)
