@@ -1,6 +1,8 @@
 """`ogive pate label|cost|sanitize`: labels paid once, costs with what they mean, and bad votes in one line."""
 
 import json
+import os
+import stat
 from pathlib import Path
 
 import numpy as np
@@ -175,6 +177,16 @@ def test_costs_are_the_librarys_and_private_ones_say_so(run):
         table = run("cost", "votes.npy", *CONFIDENT, *DELTA, "--mode", mode)[1]
         assert found.statement in table
         assert f"epsilon = {found.epsilon:.6g}" in table
+
+
+@pytest.mark.parametrize(("mode", "permissions"), [("joint", 0o600), ("independent", 0o644)])
+def test_a_file_with_a_private_cost_is_its_owners_alone(run, mode, permissions):
+    before = os.umask(0o022)
+    try:
+        assert run("cost", "votes.npy", *CONFIDENT, *DELTA, "--mode", mode, "-o", "cost.json")[0] == 0
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(Path("cost.json").stat().st_mode) == permissions
 
 
 def test_realised_costs_read_the_labels_that_were_released(run):

@@ -68,7 +68,12 @@ def busy(message: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def publish(
-    as_json: Callable[[], str], as_table: Callable[[], str], output: OutputOptions, *, kept_in: str | None = None
+    as_json: Callable[[], str],
+    as_table: Callable[[], str],
+    output: OutputOptions,
+    *,
+    kept_in: str | None = None,
+    mode: int = 0o644,
 ) -> None:
     """Write the result where it was asked for: JSON, or a table unless a file has the result already.
 
@@ -77,6 +82,7 @@ def publish(
         as_table: The result as text.
         output: Where it goes.
         kept_in: The ledger that has the result too, if one does.
+        mode: Permissions of the file.
 
     Raises:
         RefusalError: the file could not be written although it could when it was checked. The result is then
@@ -85,7 +91,7 @@ def publish(
     text = as_json() if output.json or output.output is not None else ""
     if output.output is not None:
         try:
-            write_atomically(output.output, f"{text}\n".encode())
+            write_atomically(output.output, f"{text}\n".encode(), mode=mode)
         except ParameterError as problem:
             if kept_in is not None:
                 raise RefusalError(f"{problem}; the ledger keeps the result: ask again, which costs nothing") from None

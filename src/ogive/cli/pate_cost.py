@@ -12,7 +12,7 @@ from cyclopts import Parameter
 from ogive.cli.converters import whole
 from ogive.cli.options import TABLE, OutputOptions
 from ogive.cli.output import busy, check_outputs, publish
-from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
+from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, OWNER_ONLY, AggregatorOptions, VotesOptions
 from ogive.errors import DataError
 
 if TYPE_CHECKING:
@@ -83,7 +83,8 @@ def cost(
         )
     if not found.publishable:
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
-    publish(lambda: json.dumps(found.to_dict(), indent=1), lambda: _told(found), output)
+    mode_of_file = 0o644 if found.publishable else OWNER_ONLY
+    publish(lambda: json.dumps(found.to_dict(), indent=1), lambda: _told(found), output, mode=mode_of_file)
 
 
 def answered_in(path: Path | None) -> Any:

@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from ogive.cli.converters import whole
 from ogive.cli.options import Words
 from ogive.cli.output import busy, check_outputs
+from ogive.cli.pate_options import OWNER_ONLY
 from ogive.cli.pate_tables import features_of, labels_in, persons_in, table
 from ogive.errors import ParameterError
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LEARNERS = ("random_forest", "logistic", "svm")
-OWNER_ONLY = 0o600
 
 
 def train(
