@@ -28,7 +28,7 @@ from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
 from ogive.statistics.stored import read_estimate
-from ogive.trust.base import Distributed, Opening, TrustModel, check_trust, crowded, shares_of
+from ogive.trust.base import Distributed, Opening, TrustModel, Uploaded, check_trust, crowded, shares_of
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
@@ -142,7 +142,7 @@ def release(
         price=total_loss(list(opened.values())) if trust.private else None,
         adjacency=adjacency,
         trust=trust.name,
-        assumption=trust.assumption,
+        assumption=f"{trust.assumption} {opening.uploaded}" if isinstance(opening, Uploaded) else trust.assumption,
         total=answer.total,
         person=unit.person,
         max_rows_per_person=unit.max_rows_per_person,

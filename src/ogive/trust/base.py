@@ -101,6 +101,16 @@ class Replayed(Protocol):
         ...
 
 
+@runtime_checkable
+class Uploaded(Protocol):
+    """What an opening tells besides that could be sent records in several ways."""
+
+    @property
+    def uploaded(self) -> str:
+        """What was sent to whom to answer all that was asked, in a sentence that depends on public numbers alone."""
+        ...
+
+
 def check_trust(trust: object, *, what: str) -> None:
     """Refuse what holds no records.
 

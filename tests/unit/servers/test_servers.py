@@ -147,6 +147,29 @@ def test_the_assumption_says_whom_one_trusts():
     assert "can change the answers at will" in Servers(table(), verified=False).assumption
 
 
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: Servers(table(), upload="keys"), "Uploaded to 2 servers: comparison keys."),
+        (lambda: Servers(table(), upload="tables", servers=3), "Uploaded to 3 servers: tables in shares."),
+        (lambda: Servers([table(), table()]), "Uploaded by 2 organizations to 2 servers: sums in shares."),
+    ],
+)
+def test_a_release_says_what_was_uploaded_to_how_many(make, words):
+    trust = make()
+    said = released(trust).provenance.assumption
+    assert said == f"{trust.assumption} {words}"
+
+
+def test_what_was_uploaded_is_the_same_whatever_the_number_of_records():
+    for bins in (8, 30, 36, 120):
+        told = {
+            released(Servers(table(size=people)), Ecdf("age", (0, 120), bins=bins)).provenance.assumption
+            for people in (1, 40, 3_000)
+        }
+        assert len(told) == 1
+
+
 def test_progress_is_told():
     told = []
     released(Servers(table(), progress=lambda *steps: told.append(steps)))

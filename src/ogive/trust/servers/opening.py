@@ -33,12 +33,14 @@ from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.preparation import Preparation
 from ogive.trust.servers.ranges import check_range
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import SUMS, Collected, Uploads
+from ogive.trust.servers.settings import KEYS, SUMS, TABLES, Collected, Uploads
 from ogive.trust.servers.state import ServerState
 
 _CLIENTS = 1 << 14
 _NUMBERS = 1 << 21
 """Clients, and numbers of all their tables, that one message holds at most; 16 MB are memory that is fast to reuse."""
+
+_WORDS = {KEYS: "comparison keys", TABLES: "tables in shares", SUMS: "sums in shares"}
 
 Progress = Callable[[int, int], None]
 
@@ -102,6 +104,15 @@ class ServersOpening:
     def left_out(self) -> int:
         """How many uploads are not counted, because they did not come to all servers alike or were found false."""
         return sum(servers[0].left_out for servers in self._servers.values())
+
+    @property
+    def uploaded(self) -> str:
+        """What clients sent to how many servers, which the question and the options decide."""
+        kinds = {servers[0].collected.uploads.kind: None for servers in self._servers.values()}
+        sent = " and ".join(_WORDS[kind] for kind in kinds)
+        count = len(self._parties)
+        owners = f" by {count} organization{'s' if count > 1 else ''}" if self._uploads.organizations else ""
+        return f"Uploaded{owners} to {self._uploads.servers} servers: {sent}."
 
     def context(self, query: Query) -> bytes:
         """Digest of the parties' sums, the question, and how it is answered; as secret as the data.
