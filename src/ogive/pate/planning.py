@@ -25,7 +25,7 @@ from ogive.privacy import ApproxDP
 
 Int64 = NDArray[np.int64]
 
-FORMAT = "ogive.labels_plan/1"
+SCHEMA = "ogive.labels_plan/1"
 
 THRESHOLDS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Of the check, as shares of the teachers."""
@@ -103,7 +103,7 @@ class LabelsPlan:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"format": FORMAT, **asdict(self), "rows": [asdict(row) for row in self.rows]}
+        return {"schema": SCHEMA, **asdict(self), "rows": [asdict(row) for row in self.rows]}
 
     def __str__(self) -> str:
         what = "the truth" if self.known else "the plurality"
