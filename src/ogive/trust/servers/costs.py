@@ -84,10 +84,8 @@ def _with(
             if np.isin(ends, known).all():
                 continue
             ends = np.union1d(ends, known)
+        ends = collected.verified(ends, verified[aggregate])
         verified[aggregate] += 1
-        material = collected.material
-        if material is not None and verified[aggregate] == material.verifications:
-            ends = np.arange(collected.layout.cells)
         counted[aggregate] = ends
         cost = _cost(collected, ends, clients)
         seconds += cost.seconds - cost.once
@@ -96,5 +94,5 @@ def _with(
             received += cost.bytes_per_server
             seconds += cost.once
         else:
-            received += clients * exchanged_bytes(material, uploads.servers)
+            received += clients * exchanged_bytes(collected.material, uploads.servers)
     return Traffic(kind, sent, received, seconds)

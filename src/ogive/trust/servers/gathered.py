@@ -45,8 +45,6 @@ class Gathered:
         self._own: tuple[Names, Int64] | None = None
         self._places: Int64 = np.empty(0, np.int64)  # of the clients of the set, in the order of arrival
         self._numbers: Int64 = np.empty(0, np.int64)  # in the set, by the order of arrival; -1 for who is not in it
-        self.set = b""
-        """Names of the clients of the set, once it is known."""
 
     @property
     def sent(self) -> int:
@@ -68,23 +66,24 @@ class Gathered:
         """Names of all clients that this server has, increasing; whoever came twice is named once."""
         return self._first()[0].tobytes()
 
-    def keep(self, lists: Sequence[bytes]) -> None:
-        """Form the set of the clients that all others have too.
+    def common(self, lists: Sequence[Names]) -> Names:
+        """Names of the clients that all others have too, increasing.
 
         Args:
-            lists: Of the other servers, as `names` gives them and `read_names` checked them.
+            lists: Of the other servers, as `read_names` reads them.
         """
-        own, first = self._first()
-        common = own
-        for names in lists:
-            others = read_names(names)
+        common = self._first()[0]
+        for others in lists:
             if not np.array_equal(common, others):
                 common = np.intersect1d(common, others, assume_unique=True)
+        return common
+
+    def keep(self, common: Names) -> None:
+        """Form the set of the clients of these names."""
+        own, first = self._first()
         self._places = first[np.searchsorted(own, common)]
         self._numbers = np.full(self.sent, -1)
         self._numbers[self._places] = np.arange(common.size)
-        self.set = common.tobytes()
-        self._names, self._own = [], None
 
     def __iter__(self) -> Iterator[tuple[Parts, Int64]]:
         """The uploads of the clients of the set, some at a time, and the clients' numbers."""
@@ -111,6 +110,7 @@ class Gathered:
         if self._own is None:
             names = np.concatenate([np.empty(0, f"S{HASH_BYTES}"), *self._names])
             self._own = np.unique(names, return_index=True)
+            self._names = []  # who asks again is told the same
         return self._own
 
 

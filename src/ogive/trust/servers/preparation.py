@@ -5,7 +5,7 @@
     states    again, so that nobody answers before all found the same
 
 The number of a check is the largest that any server remembers: material that one of them used is never used again, even
-if the others were stopped before they knew.
+if the others were stopped before they knew. What a server remembers only grows, whatever it is told.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ogive.crypto.sketch import Verifier
+from ogive.errors import PeerError
 from ogive.queries import Int64, LinearQuery
 from ogive.queries.blocks import block_ends
 
@@ -31,10 +32,11 @@ class Preparation:
 
     Call `begin` once, and `take` with what the other servers sent in the round before, until `done`. Both return
     messages by the number of the server that they are for. Before any of them is sent, the server's `state` must be
-    stored. If one server begins anew, all do.
+    stored. If one server begins anew, all do, and of the preparations of one server only the one begun last goes on.
 
     Raises, in `take`:
-        PeerError: a message is missing, malformed, or belongs elsewhere; nothing changed, so the call may be repeated.
+        PeerError: a message is missing, malformed, old, or belongs elsewhere; nothing changed, so the call may be
+            repeated. Or another preparation was begun after this one.
         UnsupportedError: too many clients failed, or one did after something was answered, or uploads hold material
             for no more verifications. In the first two cases the server has stopped, and its `state` says so.
     """
@@ -43,6 +45,7 @@ class Preparation:
         self._server = server
         self._wanted = server.collected.layout.ends(block_ends(query))
         self._turn: Callable[[Sequence[bytes]], Messages] | None = None
+        self._said = 0
 
     @property
     def done(self) -> bool:
@@ -56,22 +59,28 @@ class Preparation:
     def take(self, messages: Sequence[bytes]) -> Messages:
         """Go on with what all the others sent; returns nothing when done."""
         assert self._turn is not None, "begin, and take until done"
+        if self._server.going().said != self._said:
+            raise PeerError("another preparation was begun after this one; go on with that")
         return self._turn(messages)
 
     def _stand(self) -> Messages:
-        self._said = self._server.going()
+        server, state = self._server, self._server.going()
+        self._said = state.said + 1
+        server.state = dataclasses.replace(state, said=self._said)
         self._turn = self._compare
-        return self._server.say(self._said)
+        return server.say(server.state)
 
     def _compare(self, messages: Sequence[bytes]) -> Messages:
         """See where the others stand, and what is left to do."""
         server = self._server
-        states = [*server.hear(messages), self._said]
-        server.adopt(states)
+        heard = server.hear(messages)
+        states = [*heard, server.going()]
+        server.adopt(heard)
         counted = [each.ends for each in states]
         ends = np.unique(np.concatenate([self._wanted, *counted]))
         same = all(np.array_equal(each, ends) for each in counted)
         if same and len({each.left_out.tobytes() for each in states}) == 1:
+            server.confirm()
             self._turn = None
             return {}
         if not same:
@@ -83,8 +92,7 @@ class Preparation:
     def _verify(self, ends: Int64) -> Messages:
         server, state = self._server, self._server.going()
         shares = server.material()
-        if state.used + 1 == shares.shape.verifications:
-            ends = np.arange(server.collected.layout.cells)  # the last one covers all that may be asked later
+        ends = server.collected.verified(ends, state.used)
         before = state.ends
         verifier = Verifier(
             shares,

@@ -101,6 +101,8 @@ class Server:
         self._gathered = Gathered(collected, number, session=session, progress=progress)
         self._closed = self._agreed = False
         self._sent = 0
+        self._heard: dict[int, int] = {}  # numbers of the last states of the others
+        self._confirmed: tuple[bytes, bytes] | None = None  # what all servers found that they count
         self._whole: tuple[bytes, UInt64] = (b"", np.empty(0, np.uint64))
 
     @property
@@ -119,22 +121,21 @@ class Server:
         return self._gathered.sent - self.clients
 
     def receive(self, message: bytes) -> None:
-        """Take the uploads of some clients.
+        """Take the uploads of some clients; what comes twice counts once, by its name.
 
         Raises:
-            PeerError: it is no such message, it came before, or no more are taken; nothing of it is kept.
+            PeerError: it is no such message, or no more are taken; nothing of it is kept.
         """
         if self._closed:
             raise PeerError("the set of uploads is closed; what comes later belongs to another collection")
-        header, body = self._uploads.read(message, kind=UPLOAD, session=self.session, round=0, longest=self._longest)
+        _, body = self._uploads.read(message, kind=UPLOAD, session=self.session, round=0, longest=self._longest)
         parts = Parts.read(body, self.collected, self._number, self.session)
         if parts.clients > self._most_clients:
             raise PeerError(f"the message is of {parts.clients} clients, and at most {self._most_clients} are allowed")
-        self._uploads.mark(header)
         self._gathered.append(body, parts)
 
     def freeze(self) -> dict[int, bytes]:
-        """Take no more uploads; returns the names of their clients, for the other servers."""
+        """Take no more uploads; returns the names of their clients, for the other servers, whenever asked."""
         self._closed = True
         names = self._gathered.names()
         return {other: self._message(FROZEN, other, names) for other in self._others}
@@ -143,20 +144,20 @@ class Server:
         """Form the set of the clients that all servers have.
 
         Raises:
-            PeerError: a message is missing or does not belong here; nothing changed, so the call may be repeated.
-            ParameterError: the set is not that of the state with which this server goes on, or it was formed before.
+            PeerError: a message is missing or does not belong here, or the set is not that of the state with which
+                this server goes on; nothing changed, so the call may be repeated.
+            ParameterError: the set was formed before.
         """
         if not self._closed or self._agreed:
             raise ParameterError("the set is formed once, after the uploads are frozen")
         bodies = self._bodies(messages, FROZEN)
-        for names in bodies:
-            read_names(names)
-        self._gathered.keep(bodies)
-        found = digest(Label.SERVERS_SET, self.session, self._gathered.set)
+        common = self._gathered.common([read_names(names) for names in bodies])
+        found = digest(Label.SERVERS_SET, self.session, common.tobytes())
         if self.state is not None:
             if self.state.frozen and self.state.uploads != found:
-                raise ParameterError("the uploads are not those with which this server began")
+                raise PeerError("the uploads are not those with which this server began")
             self.state = dataclasses.replace(self.state, uploads=found)
+        self._gathered.keep(common)
         self._agreed = True
         if self.left_out:
             _log.warning("server %d leaves %d uploads out, which not all servers have", self._number, self.left_out)
@@ -186,6 +187,8 @@ class Server:
         ends = layout.ends(block_ends(query))
         if not np.isin(ends, state.ends).all():
             raise ParameterError("prepare the question first: records were not counted in its blocks")
+        if self._confirmed != _counted(state):
+            raise ParameterError("prepare the question first: the other servers did not say yet that they count the same")
         sums = self._sums(state)
         blocks, amounts = _coarser(sums[: state.ends.size], state.ends, ends, modulus), sums[state.ends.size :]
         exact = measure_modulo(query, layout.sums(ends, blocks, amounts, modulus), modulus)
@@ -232,12 +235,13 @@ class Server:
         return {other: self._message(STATE, other, state.to_bytes()) for other in self._others}
 
     def hear(self, messages: Sequence[bytes]) -> list[ServerState]:
-        """The states of all other servers.
+        """The states of all other servers, each of them once.
 
         Raises:
-            PeerError: one is missing, or of other uploads.
+            PeerError: one is missing, impossible, of other uploads, or no newer than the last of the same server.
         """
-        own = self.going()
+        own, material = self.going(), self.collected.material
+        verifications = 0 if material is None else material.verifications
         states = [ServerState.from_bytes(body) for body in self._bodies(messages, STATE)]
         for other, state in zip(self._others, states, strict=True):
             if (state.server, state.study, state.session) != (other, own.study, own.session):
@@ -251,15 +255,23 @@ class Server:
             for name, places, stop in known:
                 if places.size and places[-1] >= stop:
                     raise PeerError(f"the state of server {other} tells of {name} that there are not")
+            if state.ends.size and state.ends[-1] != self.collected.layout.cells - 1:
+                raise PeerError(f"the state of server {other} tells of blocks that leave out the last cell")
+            if state.used > verifications:
+                raise PeerError(f"the state of server {other} tells of more than {verifications} verifications")
+            if state.said <= self._heard.get(other, 0):
+                raise PeerError(f"the state of server {other} is an old one, which came late or twice")
+        self._heard = {other: state.said for other, state in zip(self._others, states, strict=True)}
         return states
 
     def adopt(self, states: Sequence[ServerState]) -> None:
-        """Remember what any server remembers.
+        """Remember what any other server remembers, besides what this one does; nothing is forgotten.
 
         Raises:
             UnsupportedError: one has stopped, or they left out others after something was answered.
         """
         own = self.going()
+        states = [*states, own]
         left_out = np.unique(np.concatenate([each.left_out for each in states]))
         answered = any(each.answered for each in states)
         late = answered and any(each.left_out.size < left_out.size for each in states)
@@ -267,6 +279,10 @@ class Server:
         used = max(each.used for each in states)
         self.state = dataclasses.replace(own, used=used, left_out=left_out, answered=answered, stopped=Stop(stopped))
         self.going()
+
+    def confirm(self) -> None:
+        """Remember that all servers count what this one does: it may answer."""
+        self._confirmed = _counted(self.going())
 
     def leave_out(self, failed: Int64) -> None:
         """Remember who failed a verification.
@@ -344,6 +360,11 @@ class Server:
         self._sent += 1
         header = Header(Suite.SERVERS, kind, self.collected.study, self.session, self._number, receiver, 0, self._sent)
         return header.message(body)
+
+
+def _counted(state: ServerState) -> tuple[bytes, bytes]:
+    """Which blocks a server counted, and without whom."""
+    return state.ends.tobytes(), state.left_out.tobytes()
 
 
 def _coarser(counted: UInt64, fine: Int64, ends: Int64, modulus: int) -> UInt64:

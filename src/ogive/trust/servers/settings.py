@@ -21,6 +21,9 @@ from ogive.trust.servers.layout import Layout
 
 AUTO, KEYS, TABLES, SUMS = "auto", "keys", "tables", "sums"
 
+TABLE_VERIFICATIONS = 3
+"""How often a table can be verified: once is enough, the others are for servers that were stopped in the middle."""
+
 
 @dataclass(frozen=True)
 class Uploads:
@@ -30,7 +33,7 @@ class Uploads:
         servers: How many.
         kind: "keys", "tables" or "sums"; "auto" until the aggregate is known.
         verified: Whether servers check that every upload is that of one record.
-        verifications: How often they can, at more and more points, where keys are uploaded.
+        verifications: How often they can, at more and more points, where keys are uploaded; tables at most three times.
         tolerated: Share of the clients that may fail before the study stops.
         organizations: Whether several tables were given; with "auto" those are added up before they are uploaded, and
             only votes are uploaded one teacher at a time.
@@ -96,14 +99,22 @@ class Collected:
     def material(self) -> ShareShape | None:
         """Of what is shared for verifications of one vector; None where there are none.
 
-        Every cell of a table is verified at the first, and only keys are verified again at later points.
+        Every cell of a table is verified at the first, and only keys are verified again at later points. A verification
+        that was begun is used up, so tables have some to spare.
         """
         if not self.uploads.verified:
             return None
         if self.uploads.kind == KEYS:
             return ShareShape(0, StepClaim.squares, StepClaim.products, self.uploads.verifications)
         claim = self.claim(np.arange(self.layout.cells))
-        return ShareShape(0, claim.squares, claim.products, 1)
+        return ShareShape(0, claim.squares, claim.products, min(self.uploads.verifications, TABLE_VERIFICATIONS))
+
+    def verified(self, ends: Int64, begun: int) -> Int64:
+        """Last cells of the blocks that a verification is of, after so many: all cells of tables, and at the last."""
+        material = self.material
+        if material is None or (self.uploads.kind == KEYS and begun + 1 < material.verifications):
+            return ends
+        return np.arange(self.layout.cells)
 
     def points(self, ends: Int64) -> Int64:
         """Where keys are evaluated to count records in blocks: at the last cell of every block but the last."""
