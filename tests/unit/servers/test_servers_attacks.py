@@ -216,7 +216,7 @@ def test_a_server_without_its_state_answers_nothing():
     for call in (lambda: lost.prepare(opened(6)), lambda: lost.answer(opened(6), REPLACE)):
         with pytest.raises(ParameterError, match="was given no state"):
             call()
-    with pytest.raises(ParameterError, match="not those with which this server began"):
+    with pytest.raises(PeerError, match="not those with which this server began"):
         restarted(settings, [server.state for server in servers], list(uploads_of(settings, CELLS[:50])))
     with pytest.raises(ParameterError, match="state must be that of this server"):
         new_server(settings, 1, state=servers[0].state)
@@ -224,7 +224,16 @@ def test_a_server_without_its_state_answers_nothing():
 
 def test_any_bytes_are_a_state_or_refused():
     state = ServerState(
-        bytes(32), SESSION, 1, b"s" * 32, 3, np.array([1, 5, 12]), np.array([4]), answered=True, stopped=Stop.LATE
+        bytes(32),
+        SESSION,
+        1,
+        b"s" * 32,
+        3,
+        np.array([1, 5, 12]),
+        np.array([4]),
+        answered=True,
+        stopped=Stop.LATE,
+        said=7,
     )
     data = state.to_bytes()
     assert ServerState.from_bytes(data).to_bytes() == data
@@ -393,8 +402,10 @@ def test_answers_that_count_other_clients_are_refused():
     settings = collected()
     servers = meet(settings, uploads_of(settings, CELLS))
     ask(servers, opened(3))
-    servers[0].state = dataclasses.replace(servers[0].state, left_out=np.array([0]))
-    answers = [server.answer(opened(3), REPLACE) for server in servers]
+    without = [dataclasses.replace(server.state, left_out=np.array([0])) for server in servers]
+    others = restarted(settings, without, list(uploads_of(settings, CELLS)))
+    ask(others, opened(3))
+    answers = [others[0].answer(opened(3), REPLACE), servers[1].answer(opened(3), REPLACE)]
     with pytest.raises(PeerError, match="did not count the same clients"):
         add_answers(answers, settings, session=SESSION, query=opened(3), adjacency=REPLACE)
 

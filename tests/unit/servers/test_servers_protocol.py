@@ -214,8 +214,7 @@ def test_uploads_that_do_not_belong_are_refused_and_change_nothing(silent):
     for messages in uploads:
         for server, message in zip(servers, messages, strict=True):
             server.receive(message)
-    with pytest.raises(PeerError, match="received before"):
-        servers[0].receive(uploads[0][0])
+    servers[0].receive(uploads[0][0])  # comes twice, and counts once
     agree(servers)
     with pytest.raises(PeerError, match="the set of uploads is closed"):
         servers[0].receive(uploads[0][0])

@@ -30,7 +30,7 @@ from numbers import Number
 from typing import Any, ClassVar, Self
 
 from ogive.crypto.sketch import DEFAULT_TOLERATED, most_rejected
-from ogive.errors import ParameterError
+from ogive.errors import DataError, ParameterError
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import LinearQuery, Query, ReportsQuery
@@ -194,7 +194,13 @@ class Servers:
         return self.resume(adjacency, secret=source.key())
 
     def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
-        """Go on with a release from its secret."""
+        """Go on with a release from its secret.
+
+        Raises:
+            DataError: no organization has any records, and their number is public.
+        """
+        if adjacency is Adjacency.REPLACE and not any(records.size for records in self.parties):
+            raise DataError("no party has any records; where their number is public, a release needs at least one")
         return ServersOpening(self.parties, self.uploads, adjacency, secret, progress=self._progress)
 
 
@@ -236,9 +242,9 @@ def _assumption(uploads: Uploads) -> str:
     trusted = (
         f"Whoever sees the answers and the uploads to {others} of the {uploads.servers} servers learns only what is "
         "published, as long as one server keeps to itself what it got and the noise that it added, all servers follow "
-        "the protocol, nobody else reads or changes what is sent to and between servers, and AES with public keys is "
-        "as good as random permutations. The servers learn how many uploads there are, which adjacency REPLACE "
-        "publishes anyway and which they otherwise tell nobody. "
+        "the protocol, nobody else reads or changes what is sent to and between servers, AES with public keys is as "
+        "good as random permutations, and SHA-256 and SHAKE-256 as random functions. The servers learn how many "
+        "uploads there are, which adjacency REPLACE publishes anyway and which they otherwise tell nobody. "
     )
     bounded = "moves no count by more than one record could, but with a chance below 2^-50, whoever made it. "
     if uploads.every:

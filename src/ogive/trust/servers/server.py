@@ -188,7 +188,7 @@ class Server:
         if not np.isin(ends, state.ends).all():
             raise ParameterError("prepare the question first: records were not counted in its blocks")
         if self._confirmed != _counted(state):
-            raise ParameterError("prepare the question first: the other servers did not say yet that they count the same")
+            raise ParameterError("prepare the question first: the others did not say yet that they count the same")
         sums = self._sums(state)
         blocks, amounts = _coarser(sums[: state.ends.size], state.ends, ends, modulus), sums[state.ends.size :]
         exact = measure_modulo(query, layout.sums(ends, blocks, amounts, modulus), modulus)

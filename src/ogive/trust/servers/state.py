@@ -1,7 +1,8 @@
 """What a server has to know when it goes on after it was stopped, besides its secret and the uploads.
 
     state = "OGSS" | version u8 | answered u8 | stopped u8 | 0 | server u32 | study 32 | session 16 | set 32
-            | verifications begun u64 | states said u64 | ends: how many u64, then i64 each | left out: how many u64, then i64 each
+            | verifications begun u64 | states said u64 | ends: how many u64, then i64 each
+            | left out: how many u64, then i64 each
 
 All little-endian. Servers send each other their states before they count anything, since nothing in them is secret
 from a server.
