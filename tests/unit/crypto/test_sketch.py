@@ -385,6 +385,8 @@ def test_refuses_amounts_without_groups_or_of_no_bits(groups, bits):
 def test_a_stated_share_of_clients_may_fail_and_one_always():
     assert [most_rejected(clients) for clients in (0, 2, 199, 200, 1000)] == [1, 1, 1, 2, 10]
     assert most_rejected(1000, tolerated=0.5) == 500
+    shares = [(share, most_rejected(100, tolerated=share / 100)) for share in range(1, 101)]
+    assert all(share == most for share, most in shares), "as written, whatever the nearest float is"
     for tolerated in (1.5, -0.1, float("nan")):
         with pytest.raises(ParameterError, match="tolerated must be from 0 to 1"):
             most_rejected(10, tolerated=tolerated)

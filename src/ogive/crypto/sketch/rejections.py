@@ -10,6 +10,8 @@ stops, before anything is answered, and its operators are told.
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from ogive.errors import ParameterError
 
 DEFAULT_TOLERATED = 0.01
@@ -28,4 +30,5 @@ def most_rejected(clients: int, *, tolerated: float = DEFAULT_TOLERATED) -> int:
     """
     if not 0.0 <= tolerated <= 1.0:
         raise ParameterError(f"tolerated must be from 0 to 1, got {tolerated!r}")
-    return max(1, int(tolerated * clients))
+    # the share as it is written: the nearest float may be a little less, and one client with it
+    return max(1, int(Fraction(str(float(tolerated))) * clients))
