@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import difflib
 
+import pyarrow as pa
+
 from ogive.columns import Binning, Column, Label
 from ogive.errors import DataError
 from ogive.records.binning import kind_of, type_words
@@ -13,7 +15,7 @@ from ogive.records.sources import Source
 SHOWN_COLUMNS = 12
 
 
-def check_type(source: Source, column: Column, plural: str, listable: bool) -> None:
+def check_type(source: Source, column: Column, plural: str, listable: bool, *, needs_values: bool = True) -> None:
     """Refuse a column that is not there or does not hold what is declared of it.
 
     Args:
@@ -21,12 +23,15 @@ def check_type(source: Source, column: Column, plural: str, listable: bool) -> N
         column: What is declared.
         plural: What values of categories are called, "groups" say.
         listable: Whether text could be declared by a list of its values.
+        needs_values: Whether a column of numbers or dates that has no value at all is refused.
 
     Raises:
         DataError: naming the column and what it holds.
     """
     if isinstance(column, Binning):
-        _check_values(source, column, listable)
+        check_column(source, column.column)
+        if needs_values or not pa.types.is_null(source.type(column.column)):
+            _check_values(source, column, listable)
         return
     check_column(source, column.column)
     if isinstance(column, Label):
@@ -48,7 +53,6 @@ def check_column(source: Source, column: str) -> None:
 def _check_values(source: Source, binning: Binning, listable: bool) -> None:
     """Refuse a column that does not hold what the grid's bounds are; say that text may be listed where it may."""
     column, unit = binning.column, binning.grid.unit
-    check_column(source, column)
     kind = kind_of(source.type(column))
     holds = type_words(source.type(column))
     if kind is None:

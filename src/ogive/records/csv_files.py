@@ -39,6 +39,7 @@ KINDS = (
     _Kind(r"^\d{4}-\d{2}-\d{2}", "timestamp('UTC')", "TIMESTAMPTZ", pa.timestamp("us", "UTC")),
 )
 TEXT = _Kind("", "string", "VARCHAR", pa.string())
+NOTHING = _Kind("", "string", "VARCHAR", pa.null())
 
 
 class CsvSource:
@@ -94,31 +95,40 @@ class CsvSource:
             return int(self._table().limit(1).to_pyarrow().num_rows) == 0
 
     def type(self, column: str) -> Any:
-        """Arrow type of a column, judged by the first rows; every kind of number is read as float64."""
+        """Arrow type of a column, judged by the first rows, or by the first values if those have none.
+
+        Every kind of number is read as float64; a column without any value is of the type null.
+        """
         return self._kind(column).arrow
 
     def _kind(self, column: str) -> _Kind:
-        """The first kind that fits all of the first rows."""
+        """The first kind that fits all of the first rows, or all of the first values if those rows have none."""
         if column not in self._kinds:
             with one_line(self._path, [column]):
-                cell = self._table().select(cell=self._name(column)).limit(SAMPLE_ROWS).cell
-                written = cell.notnull()
-                fits = [
-                    (cell.re_search(kind.pattern) & cell.try_cast(kind.ibis).notnull()).sum(where=written)
-                    for kind in KINDS
-                ]
-                counts = cell.as_table().aggregate(
-                    [written.sum().name("written"), *(fit.name(f"fit{i}") for i, fit in enumerate(fits))]
-                )
-                total, *fitting = counts.to_pyarrow().to_pylist()[0].values()
-            found = (kind for kind, count in zip(KINDS, fitting, strict=True) if total and count == total)
-            self._kinds[column] = next(found, TEXT)
+                cells = self._table().select(cell=self._name(column))
+                found = _fitting(cells.limit(SAMPLE_ROWS).cell)
+                if found is NOTHING:
+                    found = _fitting(cells.filter(cells.cell.notnull()).limit(SAMPLE_ROWS).cell)
+            self._kinds[column] = found
         return self._kinds[column]
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The columns, streamed; identifiers as they are written, since floats would merge long numbers."""
         with one_line(self._path, columns):
             yield from stream(self._table(columns, identifiers))
+
+
+def _fitting(cell: Any) -> _Kind:
+    """The first kind that fits all values of some cells, which are text or missing."""
+    written = cell.notnull()
+    fits = [(cell.re_search(kind.pattern) & cell.try_cast(kind.ibis).notnull()).sum(where=written) for kind in KINDS]
+    counts = cell.as_table().aggregate(
+        [written.sum().name("written"), *(fit.name(f"fit{i}") for i, fit in enumerate(fits))]
+    )
+    total, *fitting = counts.to_pyarrow().to_pylist()[0].values()
+    if not total:
+        return NOTHING
+    return next((kind for kind, count in zip(KINDS, fitting, strict=True) if count == total), TEXT)
 
 
 def _check_gzip(path: Path) -> None:

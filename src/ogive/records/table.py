@@ -35,8 +35,9 @@ Int64 = NDArray[np.int64]
 class Records:
     """One table of records, in a file or in memory; build it with `Records.of`."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, *, of_party: bool = False) -> None:
         self._source = source
+        self._of_party = of_party
         self._size: int | None = None
         self.person: str | None = None
         self.max_rows_per_person = 1
@@ -53,7 +54,7 @@ class Records:
         Raises:
             DataError: the data cannot be read, have no rows, or have two columns of one name.
         """
-        records = Records.of_party(data, column=column)
+        records = data if isinstance(data, Records) else Records(_source_of(data, column))
         if records.is_empty:
             raise DataError(f"{records._source.name} has no rows; a release needs at least one record")
         return records
@@ -62,7 +63,8 @@ class Records:
     def of_party(data: Any, *, column: str = "value") -> Records:
         """Open the table of one of several parties, which may have no rows: it then adds zeros to every sum.
 
-        Whether a party has any records may tell of one of them, so a release must not depend on it.
+        Nor need a column of numbers or dates have any value: all are missing then, and so they are counted. Whether a
+        party has any records or values may tell of one of them, so a release must not depend on it.
 
         Args:
             data: As for `of`.
@@ -72,12 +74,8 @@ class Records:
             DataError: the data cannot be read, or have two columns of one name.
         """
         if isinstance(data, Records):
-            return data
-        if isinstance(data, str | os.PathLike):
-            from ogive.records.files import file_source  # the engine is slow to import, and arrays need none
-
-            return Records(file_source(Path(data)))
-        return Records(memory_source(data, column))
+            return data._with(data.person, data.max_rows_per_person, of_party=True)
+        return Records(_source_of(data, column), of_party=True)
 
     @cached_property
     def is_empty(self) -> bool:
@@ -132,9 +130,12 @@ class Records:
         check_column(self._source, person)
         if not self.is_empty:  # columns without values have no type
             check_person_type(person, self._source.type(person))
-        bounded = Records(self._source)
-        bounded.person, bounded.max_rows_per_person = person, max_rows_per_person
-        return bounded
+        return self._with(person, max_rows_per_person, of_party=self._of_party)
+
+    def _with(self, person: str | None, max_rows_per_person: int, *, of_party: bool) -> Records:
+        made = Records(self._source, of_party=of_party)
+        made.person, made.max_rows_per_person = person, max_rows_per_person
+        return made
 
     def digest(self) -> bytes:
         """SHA-256 of the whole table: of a file's bytes, or of the contents of columns in memory.
@@ -219,7 +220,7 @@ class Records:
                 check_column(self._source, column.column)
             return labels, iter(())
         for column in columns:
-            check_type(self._source, column, plural, listable)
+            check_type(self._source, column, plural, listable, needs_values=not self._of_party)
         return labels, self._rows(columns, labels)
 
     def _rows(self, columns: tuple[Column, ...], labels: Mapping[str, LabelCodes]) -> Iterator[Columns]:
@@ -255,3 +256,11 @@ class Records:
             for start in range(0, rows, BATCH_ROWS):
                 some = slice(start, start + BATCH_ROWS)
                 yield tuple(values[some][keep[some]] for values in whole)
+
+
+def _source_of(data: Any, column: str) -> Source:
+    if isinstance(data, str | os.PathLike):
+        from ogive.records.files import file_source  # the engine is slow to import, and arrays need none
+
+        return file_source(Path(data))
+    return memory_source(data, column)

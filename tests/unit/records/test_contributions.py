@@ -205,6 +205,42 @@ def test_a_party_may_have_no_records_and_then_adds_zeros(tmp_path, source):
         Records.of(records)
 
 
+@pytest.mark.parametrize("unit", ["number", "date", "datetime"])
+@pytest.mark.parametrize("kind", ["list", "arrow", "csv"])
+def test_a_party_may_have_records_without_values_which_are_missing(tmp_path, kind, unit):
+    if kind == "csv":
+        data = tmp_path / "some.csv"
+        data.write_text("age,who\n,a\n,b\n,c\n")
+    else:
+        data = {"age": [None] * 3} if kind == "list" else pa.table({"age": pa.nulls(3)})
+    bounds = {
+        "number": (0, 9),
+        "date": ("2024-01-01", "2024-01-09"),
+        "datetime": ("2024-01-01T00:00", "2024-01-09T00:00"),
+    }
+    grid = Grid.linear(*bounds[unit], bins=4)
+    party = Records.of_party(data)
+    assert party.aggregate(Binning("age", grid, "low")).tolist() == [3, 0, 0, 0]
+    assert party.aggregate(Binning("age", grid, "drop")).tolist() == [0, 0, 0, 0]
+    assert Records.of_party(party.split(2)[0]).aggregate(Binning("age", grid, "drop")).tolist() == [0, 0, 0, 0]
+    with pytest.raises(DataError, match="missing"):
+        party.aggregate(Binning("age", grid, "refuse"))
+    with pytest.raises(DataError, match="no values at all"):
+        Records.of(data).aggregate(Binning("age", grid, "low"))
+    with pytest.raises(DataError, match="no column"):
+        party.aggregate(Binning("ages", grid, "low"))
+
+
+@pytest.mark.parametrize("of", [Records.of, Records.of_party])
+def test_a_csv_column_whose_values_come_late_has_their_kind(tmp_path, of):
+    path = tmp_path / "late.csv"
+    path.write_text("age,who\n" + ",a\n" * 30_000 + "3.5,b\n")
+    counts = of(path).aggregate(Binning("age", Grid.linear(0, 9, bins=4), "low"))
+    assert counts.tolist() == [30_000, 0, 1, 0]
+    with pytest.raises(DataError, match="holds numbers, but the bounds are dates"):
+        of(path).aggregate(Binning("age", Grid.linear("2024-01-01", "2024-01-09", bins=4), "low"))
+
+
 def test_parts_are_tables_of_their_own(tmp_path):
     path = as_source(tmp_path, "csv", a_table("low", "clip"))
     first, second = Records.of(path).split(2)
