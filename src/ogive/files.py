@@ -5,10 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 from ogive.errors import ParameterError
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 _HALF = ".half"
 
@@ -77,6 +84,33 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644, replace: 
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Have a file for oneself, among all who ask so; waits for whoever has it, who loses it however they end.
+
+    The lock is on an empty file beside it, which stays: the file itself is another one each time it is written.
+
+    Raises:
+        ParameterError: there are no locks where the file lies, or the one beside it cannot be opened.
+    """
+    path = path.resolve()
+    try:
+        handle = os.open(path.parent / f".{path.name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as problem:
+        raise ParameterError(f"cannot lock {path}: {problem.strerror}") from None
+    try:
+        try:
+            if sys.platform == "win32":
+                msvcrt.locking(handle, msvcrt.LK_LOCK, 1)
+            else:
+                fcntl.flock(handle, fcntl.LOCK_EX)
+        except OSError as problem:
+            raise ParameterError(f"cannot lock {path}: {problem.strerror}; keep it on another disk") from None
+        yield
+    finally:
+        os.close(handle)
 
 
 def remove_leftovers(path: Path) -> None:

@@ -11,11 +11,13 @@ the same once more, so that no material of a verification is used for anything e
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import json
 import os
 from pathlib import Path
+from threading import Lock
 from typing import Any, Self
 
 import numpy as np
@@ -23,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ogive.accounting import covers
 from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError
-from ogive.files import write_atomically
+from ogive.files import locked, write_atomically
 from ogive.grids import Grid
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
@@ -56,6 +58,8 @@ class PointwiseCurve:
         self._opening = opening
         self._path = state
         self._asked: list[list[int]] = []
+        self._cut_off = False
+        self._one = Lock()
         self.privacy = privacy
         self.adjacency = adjacency
 
@@ -128,7 +132,7 @@ class PointwiseCurve:
             adjacency = Adjacency(data["adjacency"])
             privacy = privacy_from_dict(data["privacy"])
             secret, mark = bytes.fromhex(data["secret"]), bytes.fromhex(data["mark"])
-            asked = [[int(point) for point in points] for points in data["asked"]]
+            asked = _checked(data["asked"], binning.grid)
         except OSError as problem:
             raise DataError(f"cannot read {path}: {os.strerror(problem.errno or 0)}") from None
         except (ValueError, KeyError, TypeError) as problem:
@@ -163,10 +167,14 @@ class PointwiseCurve:
         Raises:
             ReleaseMismatchError: somebody else has gone on with the release meanwhile.
         """
-        if self._path is not None and _asked(self._path) != self._asked:
-            raise ReleaseMismatchError(f"{self._path} is of a release that somebody else goes on with; resume it anew")
-        self._asked.append(points)
-        self._write(replace=True)
+        with contextlib.nullcontext() if self._path is None else locked(self._path):
+            if self._path is not None and _asked(self._path) != self._asked:
+                raise ReleaseMismatchError(
+                    f"{self._path} is of a release that somebody else goes on with; resume it anew"
+                )
+            self._cut_off = True  # until there is an answer: whoever resumes asks this first
+            self._asked.append(points)
+            self._write(replace=True)
 
     def _write(self, *, replace: bool) -> None:
         if self._path is not None:
@@ -208,7 +216,8 @@ class PointwiseCurve:
             Noisy counts, shape (k,); a point gets the same number whenever it is asked for.
 
         Raises:
-            ParameterError: a point is not on the grid.
+            ParameterError: a point is not on the grid, or the state cannot be locked where it lies.
+            ReleaseMismatchError: the release has to be resumed: a question was cut off, or somebody else goes on.
         """
         return self._ask(points)[0]
 
@@ -219,9 +228,16 @@ class PointwiseCurve:
             raise ParameterError(f"points are numbers of thresholds, 0 to {self.grid.bins - 1}, got {points!r}")
         distinct, where = np.unique(wanted.astype(np.int64), return_inverse=True)
         query = self._opened(distinct.tolist())
-        if isinstance(self._opening, Replayed) and self._opening.takes(query):
-            self._record(distinct.tolist())
-        answer = self._opening.answer(query)
+        with self._one:
+            if self._cut_off:
+                raise ReleaseMismatchError(
+                    "an earlier question of this curve was cut off, and no other must come before its answer; "
+                    "resume the curve from its state, or open a new one"
+                )
+            if isinstance(self._opening, Replayed) and self._opening.takes(query):
+                self._record(distinct.tolist())
+            answer = self._opening.answer(query)
+            self._cut_off = False
         strategy = self.strategy
         assert isinstance(strategy, Pointwise)
         # the public total would help only where the last point is among these, and make answers depend on that
@@ -279,6 +295,20 @@ class PointwiseCurve:
 def _mark(context: bytes, privacy: Privacy, secret: bytes) -> bytes:
     """Keyed digest of a context and its price, so that the file alone lets nobody check guesses at the data."""
     return hmac.new(secret, context + json.dumps(privacy.to_dict(), sort_keys=True).encode(), hashlib.sha256).digest()
+
+
+def _checked(asked: Any, grid: Grid) -> list[list[int]]:
+    """Points that were asked for, as a state file lists them.
+
+    Raises:
+        ValueError: they are no lists of increasing numbers of thresholds.
+    """
+    for points in asked:
+        if not isinstance(points, list) or any(type(point) is not int for point in points):
+            raise ValueError
+        if points != sorted(set(points)) or (points and not 0 <= points[0] <= points[-1] < grid.bins):
+            raise ValueError
+    return list(asked)
 
 
 def _asked(path: Path) -> object:

@@ -11,11 +11,13 @@ from ogive.grids import Grid
 from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots, CurveQuery
+from ogive.queries.blocks import block_ends
 from ogive.statistics import STATISTICS, Labels
 from ogive.strategies import design_tree
 from ogive.trust import TRUST_MODELS, SecAgg, Simulation
 from ogive.trust.servers.costs import cost_of
-from ogive.trust.servers.settings import Uploads
+from ogive.trust.servers.layout import Layout
+from ogive.trust.servers.settings import Collected, Uploads
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMED = re.compile(r"`(\w+)`")
@@ -81,7 +83,8 @@ def test_the_table_of_uploads_says_what_they_cost():
         strategy = design_tree(bins, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
         query = CurveQuery(Binning("x", Grid.linear(0, 1, bins=bins), "refuse"), strategy)
         for kind, (sent, received, seconds) in (("keys", said[:3]), ("tables", said[3:])):
-            cost = cost_of(Uploads(2, kind, verified=True, verifications=16), query, 10**6)
+            taken = Collected(Layout(query.aggregate), Uploads(2, kind, verified=True, verifications=16))
+            cost = cost_of(taken, taken.layout.ends(block_ends(query)), 10**6)
             assert cost.bytes_per_client == int(sent.replace(" ", ""))
             number, unit = received.split()
             assert float(number) * {"MB": 1e6, "GB": 1e9}[unit] == pytest.approx(cost.bytes_per_server, rel=0.01)

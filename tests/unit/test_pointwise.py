@@ -120,6 +120,19 @@ def test_refuses_a_state_that_is_none(tmp_path, content):
         ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": VALUES}))
 
 
+@pytest.mark.parametrize(
+    "asked", ["[[1e999]]", "[[5, 3]]", "[[3, 3]]", "[[-1]]", "[[64]]", "[[1.5]]", "[[true]]", "[3]", "3"]
+)
+def test_refuses_a_state_whose_points_are_none(tmp_path, asked):
+    state = tmp_path / "curve.state"
+    opened(state=state)
+    whole = state.read_text()
+    assert '"asked": []' in whole
+    state.write_text(whole.replace('"asked": []', f'"asked": {asked}'))
+    with pytest.raises(DataError, match="damaged"):
+        ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": VALUES}))
+
+
 def test_refuses_to_resume_from_nowhere(tmp_path):
     with pytest.raises(DataError, match="No such file"):
         ogive.PointwiseCurve.resume(tmp_path / "none", trust=ogive.Central({"x": VALUES}))

@@ -195,8 +195,9 @@ class Books:
             bound = read_text(row.bound)
             if bound.setdefault(str(measurement), mark) != mark:
                 raise ReleaseMismatchError(
-                    "the records changed since this release was cut off, or the parties in the sum, and its noise must "
-                    "not meet others; open the account with updated=True, and the release is made and paid anew"
+                    "the records changed since this release was cut off, or the parties in the sum, or the uploads, "
+                    "and its noise must not meet others; open the account with updated=True, and the release is made "
+                    "and paid anew"
                 )
             connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(bound=plain_text(bound)))
 

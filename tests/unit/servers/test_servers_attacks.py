@@ -1,6 +1,10 @@
 """Attacks on servers that count for others, each played to its end: what is learnt, or what is refused."""
 
+import contextlib
 import dataclasses
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -23,7 +27,7 @@ from helpers.serving import (
 )
 
 import ogive
-from ogive import PureDP, Servers
+from ogive import PureDP, Servers, pointwise
 from ogive.crypto import field, tables
 from ogive.crypto.sketch import rounds
 from ogive.crypto.wire import HEADER_BYTES, read_message
@@ -35,7 +39,7 @@ from ogive.records.contributions import Contributions
 from ogive.strategies import design_path, design_tree
 from ogive.trust.servers.analyst import add_answers
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
-from ogive.trust.servers.opening import run
+from ogive.trust.servers.opening import ServersOpening, run
 from ogive.trust.servers.settings import KEYS, SUMS, TABLES
 from ogive.trust.servers.state import ServerState, Stop
 
@@ -100,6 +104,99 @@ def test_a_resumed_curve_uses_no_material_for_another_claim(tmp_path, views):
     assert np.array_equal(first[2].weights, again[2].weights)
     assert guessed(first, second, ages) == 0
     assert guessed(again, second, ages) == 0
+
+
+@pytest.mark.parametrize("where", ["check", "record"])
+def test_after_a_question_that_was_cut_off_a_curve_has_to_be_resumed(tmp_path, monkeypatch, views, where):
+    ages = np.random.default_rng(3).integers(0, 121, size=200)
+    trust, state = Servers({"age": ages}, upload="keys"), tmp_path / "state"
+    curve = ogive.PointwiseCurve.open(AGE, trust=trust, privacy=PureDP(1), state=state)
+
+    def cut_off(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*((rounds.Check, "accepted") if where == "check" else (ServersOpening, "answer")), cut_off)
+        with pytest.raises(KeyboardInterrupt):
+            curve.counts([60])
+    for points in ([60], [30], []):
+        with pytest.raises(ReleaseMismatchError, match="was cut off"):
+            curve.counts(points)
+    if where == "check":
+        with pytest.raises(ReleaseMismatchError, match="was cut off"):
+            curve._opening.answer(opened_at(60))
+    resumed = ogive.PointwiseCurve.resume(state, trust=trust)
+    resumed.counts(list(range(5, 120, 5)))
+    by_material = {}
+    for number, claim, *_ in views:
+        by_material.setdefault(number, set()).add(claim.points.tobytes())
+    assert sorted(by_material) == [0, 1]
+    assert all(len(claims) == 1 for claims in by_material.values()), "one claim for each piece of material"
+
+
+def opened_at(*points):
+    return CurveQuery(AGE.binning(), design_path(121, privacy=PureDP(1), adjacency=REPLACE), points)
+
+
+def test_a_curve_uploads_the_same_kind_whatever_is_asked_first(tmp_path):
+    """Of two kinds the noise would be two, and a point could be asked of both."""
+    for size in (3, 7, 12, 121):
+        statistic = ogive.Ecdf("age", (0, size - 1), grid="integers")
+        trust = Servers({"age": np.random.default_rng(3).integers(0, size, size=500)}, verified=False)
+        state = tmp_path / str(size)
+        curve = ogive.PointwiseCurve.open(statistic, trust=trust, privacy=PureDP("0.1"), state=state)
+        one = curve.counts([size // 2])
+        assert json.loads(state.read_text())["asked"] == [[size // 2]]
+        resumed = ogive.PointwiseCurve.resume(state, trust=trust)
+        assert resumed.counts(list(range(size)))[size // 2] == one[0]
+        afresh = trust.resume(REPLACE, secret=bytes.fromhex(json.loads(state.read_text())["secret"]))
+        again = ogive.PointwiseCurve(curve._query, afresh, PureDP("0.1"), REPLACE, state=None)
+        assert again.counts(list(range(size)))[size // 2] == one[0], "also for who asks all at first"
+
+
+def test_the_kind_of_upload_is_part_of_what_fixes_the_noise():
+    secret = bytes(32)
+    contexts = {
+        upload: Servers({"age": np.arange(100)}, upload=upload).resume(REPLACE, secret=secret).context(opened_at(5))
+        for upload in ("auto", "keys", "tables")
+    }
+    assert contexts["auto"] == contexts["keys"] != contexts["tables"]
+
+
+def test_of_two_who_go_on_with_one_curve_at_once_one_is_refused(tmp_path, monkeypatch):
+    """Both have read the state before either has written it."""
+    trust, state = Servers({"age": np.arange(100)}, upload="keys"), tmp_path / "state"
+    ogive.PointwiseCurve.open(AGE, trust=trust, privacy=PureDP(1), state=state)
+    curves = [ogive.PointwiseCurve.resume(state, trust=trust) for _ in range(2)]
+    read, both = pointwise._asked, threading.Barrier(2)
+
+    def slow(path):
+        found = read(path)
+        with contextlib.suppress(threading.BrokenBarrierError):
+            both.wait(0.3)
+        return found
+
+    monkeypatch.setattr(pointwise, "_asked", slow)
+
+    def attempt(curve, point):
+        try:
+            return curve.counts([point])
+        except ReleaseMismatchError:
+            return None
+
+    with ThreadPoolExecutor(2) as pool:
+        answers = list(pool.map(attempt, curves, (30, 40)))
+    assert sum(answer is not None for answer in answers) == 1
+    assert len(json.loads(state.read_text())["asked"]) == 1
+
+
+@pytest.mark.parametrize(
+    "trust", [Servers([{"age": []}, {"age": []}]), Servers({"age": []}), Servers([{"age": []}], upload="tables")]
+)
+def test_a_release_of_nobody_is_refused_where_it_would_show(trust):
+    with pytest.raises(DataError, match="nobody has any records"):
+        ogive.release(AGE, trust=trust, privacy=PureDP(1))
+    assert ogive.release(AGE, trust=trust, privacy=PureDP(1), adjacency=Adjacency.ADD_OR_REMOVE).total is None
 
 
 def test_every_message_of_a_resumed_curve_is_the_one_that_was_sent(tmp_path, monkeypatch):
@@ -608,7 +705,9 @@ def test_what_is_left_out_of_an_opening_can_be_asked():
     assert not opening.takes(query)
     assert opening.takes(dataclasses.replace(query, points=(30,)))
     plain = Servers({"age": np.arange(100)}, verified=False).open(REPLACE, source=KeyedSource(bytes(32)))
-    assert not plain.takes(query)
+    assert plain.takes(query), "clients upload"
+    plain.answer(query)
+    assert not plain.takes(dataclasses.replace(query, points=(30,)))
 
 
 def test_uploads_that_say_they_are_of_more_clients_than_hashes_are_refused():

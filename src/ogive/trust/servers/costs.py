@@ -30,14 +30,8 @@ def fitting(uploads: Uploads, aggregate: Aggregate) -> tuple[Uploads, ...]:
     return tuple(dataclasses.replace(uploads, kind=kind) for kind in kinds)
 
 
-def cost_of(uploads: Uploads, query: LinearQuery, clients: int) -> UploadCost:
-    """What uploads of a decided kind cost, and one answer from them."""
-    collected = Collected(Layout(query.aggregate), uploads)
-    return _cost(collected, collected.layout.ends(block_ends(query)), clients)
-
-
-def _cost(collected: Collected, ends: Int64, clients: int) -> UploadCost:
-    """The same of counting records in blocks that end there."""
+def cost_of(collected: Collected, ends: Int64, clients: int) -> UploadCost:
+    """What uploads cost, and counting records once in blocks that end there."""
     return upload_cost(
         keys=collected.keys,
         points=max(1, collected.points(ends).size),
@@ -49,9 +43,17 @@ def _cost(collected: Collected, ends: Int64, clients: int) -> UploadCost:
     )
 
 
-def decided(uploads: Uploads, query: LinearQuery, clients: int) -> Uploads:
-    """What is uploaded of a query's aggregate, where that was left open: what is received and computed soonest."""
-    return min(fitting(uploads, query.aggregate), key=lambda each: cost_of(each, query, clients).elapsed)
+def decided(uploads: Uploads, aggregate: Aggregate, clients: int) -> Uploads:
+    """What is uploaded of an aggregate, where that was left open: what is received and all cells told apart soonest.
+
+    Never from the question: each kind has noise of its own, so a block must get the same kind whatever else is asked.
+    """
+
+    def elapsed(each: Uploads) -> float:
+        collected = Collected(Layout(aggregate), each)
+        return cost_of(collected, np.arange(collected.layout.cells), clients).elapsed
+
+    return min(fitting(uploads, aggregate), key=elapsed)
 
 
 def traffic(uploads: Uploads, queries: Sequence[LinearQuery], clients: int) -> tuple[Traffic, ...]:
@@ -63,7 +65,7 @@ def traffic(uploads: Uploads, queries: Sequence[LinearQuery], clients: int) -> t
     ways = {each.aggregate: fitting(uploads, each.aggregate) for each in queries}
     kinds = list(dict.fromkeys(each.kind for fit in ways.values() for each in fit))
     most = max(queries, key=lambda query: len(ways[query.aggregate]))
-    taken = decided(uploads, most, clients).kind
+    taken = decided(uploads, most.aggregate, clients).kind
     return tuple(_with(kind, ways, queries, clients) for kind in sorted(kinds, key=lambda kind: kind != taken))
 
 
@@ -87,7 +89,7 @@ def _with(
         ends = collected.verified(ends, verified[aggregate])
         verified[aggregate] += 1
         counted[aggregate] = ends
-        cost = _cost(collected, ends, clients)
+        cost = cost_of(collected, ends, clients)
         seconds += cost.seconds - cost.once
         if known is None:
             sent += cost.bytes_per_client

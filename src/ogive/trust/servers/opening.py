@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.crypto.labels import Label, digest
-from ogive.errors import DataError
+from ogive.errors import DataError, ReleaseMismatchError
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
@@ -72,9 +72,13 @@ class ServersOpening:
         self._progress: Progress = progress if progress is not None else lambda done, whole: None
         self._sums: dict[Aggregate, tuple[Int64, ...]] = {}
         self._servers: dict[Aggregate, list[Server]] = {}
+        self._cut_off = False
 
     def answer(self, query: Query) -> Answer:
         """Add up the servers' noisy answers.
+
+        Raises:
+            ReleaseMismatchError: an earlier question was cut off between the messages that it takes.
 
         Privacy: `query.price(unit)` once per measurement, against whoever sees the answers and at most all servers
             but one.
@@ -82,20 +86,27 @@ class ServersOpening:
         assert isinstance(query, LinearQuery)
         pooled = np.stack(self._aggregates(query.aggregate)).sum(axis=0)
         self._check(query)
+        if self._cut_off:
+            raise ReleaseMismatchError(
+                "an earlier question of this release was cut off, and what follows must not meet what was sent for it; "
+                "resume the release, or start a new one"
+            )
+        self._cut_off = True
         servers = self._collected(query)
         collected = servers[0].collected
         run([server.prepare(query) for server in servers])
+        self._cut_off = False
         answers = [server.answer(query, self._adjacency) for server in servers]
         session = servers[0].session
         values = add_answers(answers, collected, session=session, query=query, adjacency=self._adjacency)
         return Answer(values, query.totals(pooled, self._adjacency), adding=len(servers))
 
     def takes(self, query: Query) -> bool:
-        """Whether uploads are verified anew to answer, which must be repeated in the same order by who goes on."""
+        """Whether clients upload or uploads are verified anew, which must be repeated in this order by who goes on."""
         assert isinstance(query, LinearQuery)
         servers = self._servers.get(query.aggregate)
         if servers is None:
-            return self._decided(query).verified
+            return True
         state, collected = servers[0].state, servers[0].collected
         assert state is not None
         return collected.uploads.verified and not np.isin(collected.layout.ends(block_ends(query)), state.ends).all()
@@ -118,28 +129,34 @@ class ServersOpening:
         """Digest of the parties' sums, the question, and how it is answered; as secret as the data.
 
         Raises:
+            DataError: there is no record at all, and the number of records is public.
             UnsupportedError: sums of so many records might be wrong.
         """
         self._check(query)
-        found = hashlib.sha256(b"ogive servers 1\n")
-        settings = repr(dataclasses.astuple(self._uploads)).encode()
+        assert isinstance(query, LinearQuery)
+        found = hashlib.sha256(b"ogive servers 2\n")
+        settings = repr(dataclasses.astuple(self._decided(query.aggregate))).encode()
         found.update(len(settings).to_bytes(8, "big") + settings)
         for sums in self._aggregates(query.aggregate):
             found.update(query.digest(sums, self._adjacency))
         return found.digest()
 
     def _check(self, query: Query) -> None:
-        """Refuse sums that might wrap around, before anybody pays for them."""
+        """Refuse sums that might wrap around, or of nobody where that shows, before anybody pays for them."""
         assert isinstance(query, LinearQuery)
-        collected = Collected(Layout(query.aggregate), self._decided(query))
-        records = query.aggregate.records(np.stack(self._aggregates(query.aggregate)).sum(axis=0))
+        collected = Collected(Layout(query.aggregate), self._decided(query.aggregate))
+        pooled = np.stack(self._aggregates(query.aggregate)).sum(axis=0)
+        totals = query.totals(pooled, self._adjacency)
+        if totals and not any(totals):
+            raise DataError("nobody has any records; where their number is public, a release needs at least one")
+        records = query.aggregate.records(pooled)
         check_range(query, records=records, servers=collected.uploads.servers, modulus=collected.modulus)
 
     def _collected(self, query: LinearQuery) -> list[Server]:
         """The servers that hold uploads of a query's aggregate, which clients make when it is first asked for."""
         aggregate = query.aggregate
         if aggregate not in self._servers:
-            collected = Collected(Layout(aggregate), self._decided(query))
+            collected = Collected(Layout(aggregate), self._decided(aggregate))
             numbers = range(collected.uploads.servers)
             session = digest(
                 Label.SERVERS_SESSION, collected.study, *(self._key(b"nonce", n) for n in numbers), length=16
@@ -195,9 +212,9 @@ class ServersOpening:
             with naming(number, len(self._parties)):
                 yield from records.contributions(aggregate)
 
-    def _decided(self, query: LinearQuery) -> Uploads:
+    def _decided(self, aggregate: Aggregate) -> Uploads:
         """What is uploaded of an aggregate, where that was left open: what costs least by public numbers."""
-        return decided(self._uploads, query, sum(records.size for records in self._parties))
+        return decided(self._uploads, aggregate, sum(records.size for records in self._parties))
 
     def _key(self, use: bytes, number: int = 0) -> bytes:
         info = b"ogive servers\n" + use + number.to_bytes(8, "big")
