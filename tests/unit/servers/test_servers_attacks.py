@@ -194,7 +194,7 @@ def test_of_two_who_go_on_with_one_curve_at_once_one_is_refused(tmp_path, monkey
     "trust", [Servers([{"age": []}, {"age": []}]), Servers({"age": []}), Servers([{"age": []}], upload="tables")]
 )
 def test_a_release_of_nobody_is_refused_where_it_would_show(trust):
-    with pytest.raises(DataError, match="nobody has any records"):
+    with pytest.raises(DataError, match="no party has any records"):
         ogive.release(AGE, trust=trust, privacy=PureDP(1))
     assert ogive.release(AGE, trust=trust, privacy=PureDP(1), adjacency=Adjacency.ADD_OR_REMOVE).total is None
 
