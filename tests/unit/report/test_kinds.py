@@ -9,6 +9,7 @@ import pytest
 import ogive
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
+from ogive.pate import ConfidentGNMax, LargestMargins, label
 from ogive.report import chart_svg, render_report, summarize
 from ogive.report.kinds import KINDS, chapter_of
 from ogive.report.kinds.calibration import p_value_words
@@ -66,6 +67,29 @@ def rows_of(source, caption):
 def test_every_estimate_that_can_be_read_can_be_reported():
     readable = {reader.__qualname__.split(".")[0] for reader in READERS.values()}
     assert readable == {kind.__name__ for kind in KINDS}
+
+
+VOTES = np.array([[18, 2, 0], [1, 17, 2], [7, 7, 6], [0, 1, 19]])
+
+
+def test_a_chapter_of_opened_votes_says_how_far_labels_lead():
+    found = label(VOTES, LargestMargins(1, keep=3), target_delta="0.01", source=KeyedSource(bytes(32)))
+    text = words_of(found)
+    assert "20 teachers answered 3 of 4 queries." in text
+    assert f"leads the second one by at least {found.margins[found.taught].min():.1f} votes" in text
+    assert "they are easier than the rest" in text
+    caption = "How often each class was given"
+    assert rows_of(render_report([found], title="x"), caption) == [[str(n), "1"] for n in range(3)]
+
+
+def test_a_chapter_of_labels_alone_says_what_was_not_opened():
+    aggregator = ConfidentGNMax(10, sigma_1=1, sigma_2=1)
+    found = label(VOTES, aggregator, target_delta="0.01", max_answers=2, source=KeyedSource(bytes(32)))
+    text = words_of(found)
+    assert "20 teachers answered 2 of 4 queries, of which 2 were asked before the run ended." in text
+    assert "Votes were not opened." in text
+    assert "leads the second" not in text
+    assert "Sigma 1 1" in text
 
 
 def test_a_roc_chapter_says_auc_interval_and_both_errors(roc):

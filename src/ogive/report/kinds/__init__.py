@@ -12,12 +12,14 @@ from ogive.report.kinds.boxplot import boxplot_chapter
 from ogive.report.kinds.calibration import calibration_chapter
 from ogive.report.kinds.discrimination import discrimination_chapter
 from ogive.report.kinds.distribution import distribution_chapter
+from ogive.report.kinds.labels import labels_chapter
 from ogive.report.kinds.limits import limits_chapter
 from ogive.report.kinds.pairs import pairs_chapter
 from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.statistics.calibration_estimate import Calibration
 from ogive.statistics.curve import Curve
+from ogive.statistics.labels_estimate import LabelsEstimate
 from ogive.statistics.quantiles import QuantileEstimates
 from ogive.statistics.roc_estimate import RocEstimate
 from ogive.statistics.ustatistic_estimate import UstatisticEstimate
@@ -30,6 +32,7 @@ KINDS: dict[type, Callable[[Any, Any], Chapter]] = {
     BoundsEstimate: limits_chapter,
     Boxplots: boxplot_chapter,
     UstatisticEstimate: pairs_chapter,
+    LabelsEstimate: labels_chapter,
 }
 """For each type of estimate the function that reads a chapter off one, and off the truth where that is shown."""
 
