@@ -1,13 +1,27 @@
 """Distribution functions, rank statistics and consensus labels with differential privacy.
 
 The names below are the public ones. They load when first used, so that importing ogive is
-quick and runs nothing.
+quick and runs nothing; so do the parts of the package that have public names of their own, such as `ogive.pate`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ogive import accounting as accounting
+    from ogive import columns as columns
+    from ogive import datasets as datasets
+    from ogive import errors as errors
+    from ogive import kernels as kernels
+    from ogive import local as local
+    from ogive import noise as noise
+    from ogive import pate as pate
+    from ogive import plots as plots
+    from ogive import privacy as privacy
+    from ogive import report as report
+    from ogive import statistics as statistics
+    from ogive import streams as streams
+    from ogive import trust as trust
     from ogive.collecting import describe_collection, estimate_collection
     from ogive.errors import (
         BudgetError,
@@ -148,6 +162,24 @@ _HOME = {
     "ustatistic": "functions",
 }
 
+_PARTS = (
+    "accounting",
+    "columns",
+    "datasets",
+    "errors",
+    "kernels",
+    "local",
+    "noise",
+    "pate",
+    "plots",
+    "privacy",
+    "report",
+    "statistics",
+    "streams",
+    "trust",
+)
+"""Packages and modules with public names that are not repeated here."""
+
 __all__ = [
     "Account",
     "AdaptiveQuantiles",
@@ -230,6 +262,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
+    if name in _PARTS:
+        return import_module(f"ogive.{name}")
     if name not in _HOME:
         raise AttributeError(f"module 'ogive' has no attribute {name!r}")
     value = getattr(import_module(f"ogive.{_HOME[name]}"), name)
@@ -238,4 +272,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "__version__"])
+    return sorted([*__all__, *_PARTS, "__version__"])

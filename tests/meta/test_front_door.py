@@ -1,11 +1,15 @@
 """The front door is sorted, complete and inert."""
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import ogive
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_exports_are_sorted_and_exist():
@@ -17,6 +21,27 @@ def test_exports_are_sorted_and_exist():
 def test_unknown_names_are_refused():
     with pytest.raises(AttributeError, match="no_such_name"):
         _ = ogive.no_such_name
+
+
+PARTS = [name for name in dir(ogive) if name not in ogive.__all__ and name != "__version__"]
+
+
+def test_parts_with_names_of_their_own_load_when_they_are_used():
+    code = (
+        f"import sys, types, ogive; parts = {PARTS!r}\n"
+        "print([name for name in parts if f'ogive.{name}' in sys.modules])\n"
+        "print([name for name in parts if not isinstance(getattr(ogive, name), types.ModuleType)])\n"
+        "print(ogive.pate.label.__name__)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.split() == ["[]", "[]", "label"]
+
+
+def test_the_parts_that_the_manual_imports_are_among_them():
+    manual = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+    named = {part for page in manual for part in re.findall(r"^from ogive\.(\w+)", page.read_text(), re.MULTILINE)}
+    assert "pate" in named
+    assert named <= {*PARTS}
 
 
 def test_import_is_quick_and_loads_nothing_heavy():
