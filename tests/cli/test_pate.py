@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.schemas import fits
 from helpers.wording import speaks_python
 
 from ogive.accounting import epsilon_of_gaussian
@@ -51,7 +52,7 @@ def run(capsys, tmp_path, monkeypatch):
 def test_labels_of_every_kind_of_file_cost_the_same(run, file):
     status, out, err = run("label", *file, *CONFIDENT, *DELTA, "--max-answers", 20, "--json")
     assert (status, err) == (0, "")
-    found = LabelsEstimate.from_json(out)
+    found = LabelsEstimate.from_dict(fits(json.loads(out)))
     assert len(found.labels) == QUERIES
     assert 1 <= found.answered <= 20
     assert found.total == TEACHERS
@@ -169,7 +170,7 @@ def test_costs_are_the_librarys_and_private_ones_say_so(run):
     aggregator = ConfidentGNMax(180, 100, 40)
     for mode in ("auto", "joint", "independent", "expected"):
         status, out, err = run("cost", "votes.npy", *CONFIDENT, *DELTA, "--mode", mode, "--json")
-        found = PrivacyCost.from_dict(json.loads(out))
+        found = PrivacyCost.from_dict(fits(json.loads(out)))
         assert status == 0
         assert found == privacy_cost(VOTES, aggregator, target_delta=1e-5, mode=mode)
         assert (err == "") == (mode == "independent")
@@ -205,7 +206,7 @@ def test_a_cost_is_published_with_its_meaning_and_not_twice_into_one_file(run):
     status, out, err = run(*asked)
     assert (status, out) == (0, "")
     assert "in no ledger" in err
-    found = SanitizedCost.from_dict(json.loads(Path("cost.json").read_text()))
+    found = SanitizedCost.from_dict(fits(json.loads(Path("cost.json").read_text())))
     assert found.queries == QUERIES
     status, out, err = run(*asked)
     assert (status, out) == (1, "")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from helpers.schemas import fits
 
 pytest.importorskip("sklearn")
 
@@ -60,8 +61,11 @@ def run(capsys, tmp_path, monkeypatch):
 def test_votes_are_the_librarys_and_private(run):
     status, out, err = run("words.csv", "--classes", *WORDS, "--json")
     assert status == 0
-    assert json.loads(out) == {"teachers": TEACHERS, "queries": ASKED, "classes": 3, "votes": "votes.npy"}
+    said = fits(json.loads(out))
+    assert said.pop("schema") == "ogive.training/1"
+    assert said == {"teachers": TEACHERS, "queries": ASKED, "classes": 3, "votes": "votes.npy"}
     assert "votes are private" in err
+    assert fits(json.loads(Path("kept/teachers.json").read_text()))["teachers"] == TEACHERS
     votes = check_votes(np.load("votes.npy"), teachers=TEACHERS)
     learner = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     dealt = partition(ROWS, TEACHERS, seed=0)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from cyclopts import CycloptsError
+from helpers.schemas import published
 
 import ogive
 from ogive import cli
@@ -68,6 +69,17 @@ def test_every_public_name_is_mentioned():
     text = "\n".join(page.read_text() for page in PAGES)
     missing = [name for name in ogive.__all__ if not re.search(rf"\b{name}\b", text)]
     assert not missing
+
+
+def test_every_published_schema_is_in_the_page_on_formats():
+    page = (ROOT / "docs" / "formats.md").read_text()
+    schemas = published()
+    assert len(schemas) >= 17
+    for name, schema in schemas.items():
+        assert f"`{name}`" in page, name
+        if "schema" in schema["properties"]:
+            named = schema["properties"]["schema"]["const"]
+            assert re.search(rf"^\| `{named}` \| `{name}` \|", page, re.MULTILINE), named
 
 
 def test_commands_in_the_manual_are_commands_with_all_their_options():

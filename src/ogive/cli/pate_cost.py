@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -84,7 +83,7 @@ def cost(
     if not found.publishable:
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
     mode_of_file = 0o644 if found.publishable else OWNER_ONLY
-    publish(lambda: json.dumps(found.to_dict(), indent=1), lambda: _told(found), output, mode=mode_of_file)
+    publish(found.to_json, lambda: _told(found), output, mode=mode_of_file)
 
 
 def answered_in(path: Path | None) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,7 +87,7 @@ def plan(
             progress=progress,
         )
     best = f"most right answers: {made.best.aggregator}, at most {made.best.max_answers} answers"
-    publish(lambda: json.dumps(made.to_dict(), indent=1), lambda: f"{made}\n{best}", output)
+    publish(made.to_json, lambda: f"{made}\n{best}", output)
 
 
 def _simulated(

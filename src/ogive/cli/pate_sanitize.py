@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -91,7 +90,7 @@ def sanitize(
         "number and in no ledger; do not publish another one of these votes",
         file=sys.stderr,
     )
-    publish(lambda: json.dumps(found.to_dict(), indent=1), lambda: _told(found), output)
+    publish(found.to_json, lambda: _told(found), output)
 
 
 def _told(found: SanitizedCost) -> str:

@@ -21,6 +21,8 @@ from ogive.errors import ParameterError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+SCHEMA = "ogive.training/1"
+
 LEARNERS = ("random_forest", "logistic", "svm")
 
 
@@ -101,7 +103,11 @@ def train(
         file=sys.stderr,
     )
     said = {"teachers": trained.number, "queries": len(votes), "classes": number, "votes": str(output)}
-    print(json.dumps(said) if json_ else "\n".join(f"{name + ':':10}{value}" for name, value in said.items()))
+    print(
+        json.dumps({"schema": SCHEMA, **said})
+        if json_
+        else "\n".join(f"{name + ':':10}{value}" for name, value in said.items())
+    )
 
 
 def _write(path: Path, votes: Any) -> None:

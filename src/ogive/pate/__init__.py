@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ogive.pate.adversarial import VirtualAdversarialStudent
     from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
-    from ogive.pate.costs.cost import PrivacyCost, privacy_cost
+    from ogive.pate.costs.cost import privacy_cost
     from ogive.pate.costs.filter import PrivacyFilter
+    from ogive.pate.costs.stated import PrivacyCost
     from ogive.pate.imagined import simulated_votes
     from ogive.pate.labelling import label
     from ogive.pate.networks import NetworkLearner, convolutional, perceptron
     from ogive.pate.partitioning import Partition, partition
-    from ogive.pate.planning import LabelsPlan, LabelsPlanRow, plan_labels
+    from ogive.pate.planned import LabelsPlan, LabelsPlanRow
+    from ogive.pate.planning import plan_labels
     from ogive.pate.sensitivity.gnss import gnss_rdp
     from ogive.pate.sensitivity.sanitize import sanitize
     from ogive.pate.sensitivity.sanitized import SanitizedCost
@@ -32,12 +34,12 @@ _HOME = {
     "GNMax": "aggregators",
     "InteractiveGNMax": "aggregators",
     "LNMax": "aggregators",
-    "LabelsPlan": "planning",
-    "LabelsPlanRow": "planning",
+    "LabelsPlan": "planned",
+    "LabelsPlanRow": "planned",
     "LargestMargins": "aggregators",
     "NetworkLearner": "networks",
     "Partition": "partitioning",
-    "PrivacyCost": "costs.cost",
+    "PrivacyCost": "costs.stated",
     "PrivacyFilter": "costs.filter",
     "SanitizedCost": "sensitivity.sanitized",
     "SmoothCost": "sensitivity.smooth",

@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from ogive.errors import DataError, ParameterError
 from ogive.files import write_atomically
 from ogive.pate.partitioning import Partition
+from ogive.statistics.plain_json import is_text, is_whole
 
 Int64 = NDArray[np.int64]
 
-FORMAT = "ogive.teachers/1"
+SCHEMA = "ogive.teachers/1"
 DESCRIPTION = "teachers.json"
 OWNER_ONLY = 0o600
 
@@ -53,7 +54,7 @@ def terms_of(learner: Any, features: Any, labels: Int64, partition: Partition, *
     import joblib
 
     name = getattr(learner, "__qualname__", type(learner).__qualname__)
-    terms = [FORMAT, learner, features, labels, partition.parts, partition.teachers, classes, seed]
+    terms = [SCHEMA, learner, features, labels, partition.parts, partition.teachers, classes, seed]
     try:
         digest = joblib.hash(terms, hash_name="sha1")
     except Exception as problem:
@@ -82,7 +83,7 @@ def open_folder(folder: Path, terms: Terms) -> tuple[Path, frozenset[int]]:
     if DESCRIPTION not in present:
         if any(name.startswith("teacher-") for name in present):
             raise DataError(f"{folder} keeps teachers, and nothing says on which terms; take another folder")
-        content = json.dumps({"format": FORMAT, **asdict(terms)}, indent=1) + "\n"
+        content = json.dumps({"schema": SCHEMA, **asdict(terms)}, indent=1) + "\n"
         write_atomically(folder / DESCRIPTION, content.encode(), mode=OWNER_ONLY)
         return folder, frozenset()
     kept = kept_terms(folder)
@@ -104,10 +105,11 @@ def kept_terms(folder: Path) -> Terms:
     path = folder / DESCRIPTION
     try:
         content = json.loads(path.read_text())
-        if content.pop("format") != FORMAT:
+        if content.pop("schema") != SCHEMA:
             raise ValueError
         terms = Terms(**content)
-        if not all(isinstance(value, int) and value >= 2 for value in (terms.teachers, terms.classes)):
+        whole = all(is_whole(value) and value >= 2 for value in (terms.teachers, terms.classes))
+        if not whole or not all(map(is_text, (terms.learner, terms.digest))):
             raise ValueError
     except FileNotFoundError:
         raise DataError(f"{folder} keeps no teachers: it has no {DESCRIPTION}") from None

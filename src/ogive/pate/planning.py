@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
 from decimal import ROUND_CEILING, Context, Decimal
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,13 +17,12 @@ from ogive.errors import ParameterError
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, LargestMargins
 from ogive.pate.costs.cost import privacy_cost
 from ogive.pate.learners import check_labels
+from ogive.pate.planned import LabelsPlan, LabelsPlanRow
 from ogive.pate.rehearsal import Predicted, Rehearsal
 from ogive.pate.votes import check_votes
 from ogive.privacy import ApproxDP
 
 Int64 = NDArray[np.int64]
-
-SCHEMA = "ogive.labels_plan/1"
 
 THRESHOLDS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Of the check, as shares of the teachers."""
@@ -41,88 +38,6 @@ ANSWER_SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 
 _ROOM = 1 - 1e-6  # for integers in place of real numbers, whose distance is far smaller
 _DIGITS = Context(prec=4, rounding=ROUND_CEILING)
-
-
-@dataclass(frozen=True)
-class LabelsPlanRow:
-    """The best of one kind of aggregator for one guarantee and number of answers.
-
-    Fields:
-        epsilon: That the labels cost at most at the plan's delta, whatever the votes are.
-        aggregator: "confident", "margins" or "gnmax".
-        parameters: Of it, in votes.
-        asked: How many queries are asked, the first ones.
-        max_answers: How many answers are paid for; for "margins" how many queries are labelled.
-        answered: How many are expected to be answered.
-        right: Expected share of these that agree with the truth, or with the plurality where that is not known.
-        joint: The data-dependent cost of these votes, for comparison: no guarantee for others. None for "margins",
-            which has none.
-    """
-
-    epsilon: float
-    aggregator: str
-    parameters: dict[str, float]
-    asked: int
-    max_answers: int
-    answered: float
-    right: float
-    joint: float | None
-
-    def made(self) -> ConfidentGNMax | GNMax | LargestMargins:
-        """The aggregator, to label with."""
-        kinds: dict[str, Callable[..., Any]] = {"confident": ConfidentGNMax, "gnmax": GNMax, "margins": LargestMargins}
-        made: ConfidentGNMax | GNMax | LargestMargins = kinds[self.aggregator](**self.parameters)
-        return made
-
-
-@dataclass(frozen=True)
-class LabelsPlan:
-    """What aggregators would bring.
-
-    Fields:
-        delta: Of every guarantee.
-        queries: In the votes.
-        teachers: In the votes.
-        classes: In the votes.
-        known: Whether labels are compared with the truth; else with the plurality.
-        rows: By guarantee, number of answers, and aggregator.
-    """
-
-    delta: float
-    queries: int
-    teachers: int
-    classes: int
-    known: bool
-    rows: tuple[LabelsPlanRow, ...]
-
-    @property
-    def best(self) -> LabelsPlanRow:
-        """The row with the most right answers at the largest epsilon."""
-        most = max(row.epsilon for row in self.rows)
-        return max((row for row in self.rows if row.epsilon == most), key=lambda row: row.answered * row.right)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"schema": SCHEMA, **asdict(self), "rows": [asdict(row) for row in self.rows]}
-
-    def __str__(self) -> str:
-        what = "the truth" if self.known else "the plurality"
-        lines = [
-            f"{self.queries} queries, {self.teachers} teachers, {self.classes} classes, delta = {self.delta:g}",
-            "epsilon  at most  aggregator  asked  answered   right  joint  parameters",
-        ]
-        for row in self.rows:
-            joint = "-" if row.joint is None else f"{row.joint:.3f}"
-            said = ", ".join(f"{name} {value:g}" for name, value in row.parameters.items())
-            lines.append(
-                f"{row.epsilon:7.4g}  {row.max_answers:7d}  {row.aggregator:10}  {row.asked:5d}  {row.answered:8.1f}"
-                f"  {row.right:6.1%}  {joint:>5}  {said}"
-            )
-        lines += [
-            f"right: share of the answered that agree with {what}; margins and confident pick what is easy",
-            "epsilon holds for all votes; joint, the data-dependent cost, only for votes like these",
-        ]
-        return "\n".join(lines)
 
 
 def plan_labels(

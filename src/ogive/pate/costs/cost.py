@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
 from ogive.pate.costs import confident
 from ogive.pate.costs.conversion import Converted, Rule, check_delta, epsilon_of_rdp
@@ -25,6 +24,7 @@ from ogive.pate.costs.laplace import rdp_lnmax
 from ogive.pate.costs.losing import Noise, logq_gnmax, logq_lnmax, unit_of
 from ogive.pate.costs.orders import ORDERS, check_orders
 from ogive.pate.costs.scores import check_probabilities, largest_excess
+from ogive.pate.costs.stated import MODES, Mode, PrivacyCost
 from ogive.pate.costs.statements import statement_of
 from ogive.pate.costs.threshold import check_tails, rdp_threshold
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
@@ -33,85 +33,11 @@ from ogive.pate.votes import check_votes
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-Mode = Literal["independent", "joint", "joint_two_sided", "exact", "exact_two_sided", "realised", "expected"]
-MODES: tuple[Mode, ...] = (
-    "independent",
-    "joint",
-    "joint_two_sided",
-    "exact",
-    "exact_two_sided",
-    "realised",
-    "expected",
-)
-
-FORMAT = "ogive.privacy_cost/1"
-
 MOST_EXACT_CLASSES = 20
 """Most classes for which "auto" is exact: the work per query grows with their cube."""
 
 MOST_EXACT_WORK = 10**8
 """Largest queries * classes^3 for which "auto" is exact, some ten seconds on one core."""
-
-
-@dataclass(frozen=True)
-class PrivacyCost:
-    """The price of a run, for replacing one teacher, or one party with all its teachers.
-
-    Fields:
-        epsilon: At `delta`.
-        delta: Chance left aside.
-        mode: How costs were counted.
-        rule: How they were converted: "tight", "paper", "gaussian" (exact, no orders) or "pure".
-        order: Renyi order of the conversion; None where there is none.
-        noise: Which noise the cost is for.
-        queries: How many were asked.
-        answers: The cap on answers of a data-independent cost, how many were answered of a realised one, otherwise
-            how many are expected to be.
-        publishable: Whether the number may leave the trust boundary.
-        statement: What the number means, a sentence for readers.
-        orders: Orders that costs were computed at.
-        rdp: Cost at each.
-    """
-
-    epsilon: float
-    delta: float
-    mode: Mode
-    rule: str
-    order: float | None
-    noise: Noise
-    queries: int
-    answers: float
-    publishable: bool
-    statement: str
-    orders: tuple[float, ...]
-    rdp: tuple[float, ...]
-
-    @property
-    def by_order(self) -> dict[float, float]:
-        """Renyi cost at each order."""
-        return dict(zip(self.orders, self.rdp, strict=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data. Unless the cost is publishable, the file is as private as the votes."""
-        found = asdict(self) | {"format": FORMAT, "orders": list(self.orders), "rdp": list(self.rdp)}
-        return dict(sorted(found.items()))
-
-    @staticmethod
-    def from_dict(data: Any) -> PrivacyCost:
-        """Rebuild from `to_dict`.
-
-        Raises:
-            DataError: it is not a cost of this version, or a field is missing.
-        """
-        names = {field.name for field in fields(PrivacyCost)}
-        if not isinstance(data, dict) or data.get("format") != FORMAT or set(data) != names | {"format"}:
-            raise DataError(f"a privacy cost is an object of format {FORMAT} with {', '.join(sorted(names))}")
-        kept = {name: data[name] for name in names}
-        try:
-            kept["orders"], kept["rdp"] = (tuple(map(float, kept[name])) for name in ("orders", "rdp"))
-        except (TypeError, ValueError):
-            raise DataError("orders and rdp of a privacy cost must be lists of numbers") from None
-        return PrivacyCost(**kept)
 
 
 class _Run(NamedTuple):

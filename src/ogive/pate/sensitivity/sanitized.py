@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, fields
+from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.errors import DataError, ParameterError
@@ -11,12 +12,21 @@ from ogive.pate.costs.conversion import Rule, check_delta, epsilon_of_rdp
 from ogive.pate.sensitivity.gnss import check_scale, check_smoothness, gnss_rdp, limit_rdp
 from ogive.pate.sensitivity.normal import GRID
 from ogive.pate.sensitivity.smooth import FORMS, Form
+from ogive.statistics import plain_json
+from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
 
 TAU = 10.0
 """Width, in units of the smoothness, of the noise on the published log sensitivity."""
 
 CONFIDENCE = 0.95
 """Of the upper limit."""
+
+METHODS = ("algorithms", "ranges", "boxes")
+"""How sensitivity may have been bounded."""
+
+_LEAST = {"answered": 0, "classes": 2, "teachers": 3}
+_RANGES = {"rdp": (-1e9, 1e9), "log_sensitivity": (-1e9, 1e9), "scale": (0.0, 1e9), "independent_epsilon": (0.0, 1e300)}
+"""Of what is read from files; real costs lie far within, and what follows from these has an end."""
 
 _NORMAL = 1.959963984540054  # each of two one-sided errors has a chance of 2.5 %
 _HALF_GRID = float(GRID) / 2
@@ -77,6 +87,10 @@ class SanitizedCost:
         check_scale(self.scale)
         if self.form not in FORMS:
             raise ParameterError(f"form must be joint or additive, got {self.form!r}")
+        if self.method not in METHODS:
+            raise ParameterError(f"method must be {', '.join(METHODS)}, got {self.method!r}")
+        if max(self.answered or 0, self.max_answers) > self.queries:
+            raise ParameterError(f"answered and max_answers must be at most the {self.queries} queries")
 
     @property
     def rule(self) -> Rule:
@@ -143,6 +157,14 @@ class SanitizedCost:
         }
         return {**derived, **asdict(self)}
 
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text of `to_dict`; with a path, also written there, whole or not at all.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        return plain_json.write(self.to_dict(), path, indent=1)
+
     @staticmethod
     def from_dict(data: Any) -> SanitizedCost:
         """Rebuild from `to_dict`; what can be derived is derived again.
@@ -150,17 +172,23 @@ class SanitizedCost:
         Raises:
             DataError: this is no sanitized cost that this version can read.
         """
-        if not isinstance(data, dict) or data.get("schema") != SanitizedCost.schema:
-            raise DataError(f"not a sanitized cost: expected a JSON object of schema {SanitizedCost.schema}")
-        values = {}
-        for field in fields(SanitizedCost):
-            if field.name not in data:
-                raise DataError(f"a sanitized cost lacks the field {field.name!r}")
-            values[field.name] = _checked(field.name, str(field.type), data[field.name])
+        Fields.of(data, SanitizedCost.schema, "a sanitized cost", (field.name for field in fields(SanitizedCost)))
+        values = {
+            field.name: _checked(field.name, str(field.type), data[field.name]) for field in fields(SanitizedCost)
+        }
         try:
             return SanitizedCost(**values)
         except ParameterError as problem:
             raise DataError(f"not a sanitized cost: {problem}") from None
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> SanitizedCost:
+        """Read a sanitized cost from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            DataError: this is no sanitized cost that this version can read.
+        """
+        return SanitizedCost.from_dict(plain_json.parse(source))
 
     def _epsilon(self, rdp: float) -> float:
         # a cost is never below 0
@@ -176,13 +204,15 @@ def _checked(name: str, kind: str, value: Any) -> Any:
     """
     if value is None and kind.endswith("None"):
         return None
-    number = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     if kind.startswith("float"):
-        fits, wanted = number, "a finite number"
+        least, most = _RANGES.get(name, (0.0, math.inf))
+        fits = is_number(value) and least <= value <= most
+        wanted = "a finite number" + ("" if least < 0 else " from 0") + ("" if most == math.inf else f" to {most:g}")
     elif kind.startswith("int"):
-        fits, wanted = number and isinstance(value, int) and value >= 0, "a whole number from 0"
+        least = _LEAST.get(name, 1)
+        fits, wanted = is_whole(value) and value >= least, f"a whole number from {least}"
     else:
-        fits, wanted = isinstance(value, str) and len(value) <= 1000, "a short text"
+        fits, wanted = is_text(value), "a short text"
     if not fits:
         raise DataError(f"the field {name!r} of a sanitized cost must be {wanted}")
     return float(value) if kind.startswith("float") else value

@@ -12,12 +12,13 @@ from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
 from ogive.pate.costs import confident
 from ogive.pate.costs.conversion import epsilon_of_rdp
-from ogive.pate.costs.cost import PrivacyCost, privacy_cost
+from ogive.pate.costs.cost import privacy_cost
 from ogive.pate.costs.gnmax import rdp_gnmax
 from ogive.pate.costs.laplace import rdp_lnmax
 from ogive.pate.costs.losing import logq_gnmax, logq_lnmax
 from ogive.pate.costs.orders import ORDERS
 from ogive.pate.costs.scores import largest_excess
+from ogive.pate.costs.stated import PrivacyCost
 
 RNG = np.random.default_rng(7)
 VOTES = RNG.multinomial(250, RNG.dirichlet([9, 0.3, 0.3, 0.2], size=60).mean(axis=0), size=60)
@@ -219,17 +220,7 @@ def test_says_what_a_number_means():
 def test_costs_round_trip_through_plain_data(mode):
     found = cost(mode=mode)
     data = json.loads(json.dumps(found.to_dict()))
-    assert data["format"] == "ogive.privacy_cost/1"
     assert PrivacyCost.from_dict(data) == found
-
-
-def test_refuses_data_that_are_no_cost():
-    data = cost(mode="joint").to_dict()
-    for wrong in ({}, None, data | {"format": "ogive.privacy_cost/9"}, data | {"more": 1}):
-        with pytest.raises(DataError, match="privacy cost is an object"):
-            PrivacyCost.from_dict(wrong)
-    with pytest.raises(DataError, match="lists of numbers"):
-        PrivacyCost.from_dict(data | {"rdp": ["x"]})
 
 
 def test_unanimous_thousands_have_a_price():

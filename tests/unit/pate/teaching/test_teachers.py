@@ -219,7 +219,7 @@ def test_folders_of_something_else_are_refused(rows, tmp_path):
     (tmp_path / "teacher-00000.pickle").write_bytes(b"")
     with pytest.raises(DataError, match="nothing says on which terms"):
         train(rows, folder=tmp_path)
-    for content in ("{", "[]", '{"format": "ogive.teachers/2"}', '{"format": "ogive.teachers/1", "teachers": 3}'):
+    for content in ("{", "[]", '{"schema": "ogive.teachers/2"}', '{"schema": "ogive.teachers/1", "teachers": 3}'):
         (tmp_path / "teachers.json").write_text(content)
         with pytest.raises(DataError, match="damaged, or of another version"):
             train(rows, folder=tmp_path)

@@ -1,0 +1,31 @@
+"""Published JSON Schemas, which refer to each other, to hold files against."""
+
+import json
+from importlib.resources import files
+
+import jsonschema
+import referencing
+
+FOLDER = files("ogive") / "schemas"
+
+
+def published():
+    """Every published schema by the name of its file."""
+    return {place.name: json.loads(place.read_text()) for place in FOLDER.iterdir() if place.name.endswith(".json")}
+
+
+def fits(data):
+    """Check plain data against the schema that it names; returns it.
+
+    Raises:
+        jsonschema.ValidationError: it does not fit.
+        StopIteration: no published schema is for it.
+    """
+    schemas = published()
+    schema = next(each for each in schemas.values() if each["properties"].get("schema") == {"const": data["schema"]})
+    known = referencing.Registry().with_resources(
+        (each["$id"], referencing.Resource.from_contents(each)) for each in schemas.values() if "$id" in each
+    )
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.Draft202012Validator(schema, registry=known).validate(data)
+    return data
