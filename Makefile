@@ -3,13 +3,14 @@
 # make lint    style and types
 # make docs    the manual as HTML, in docs/_build/html
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
+# make torch   neural networks as students; without it their tests are skipped
 # make bench   measure against the named peers, rewrites benchmarks/results.json
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test lint docs services bench clean
+.PHONY: demo test lint docs services torch bench clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -20,9 +21,16 @@ $(VENV)/use.stamp: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet -e '.[plots,learn]'
 	touch $@
 
+# PyPI's build for Linux brings CUDA, some gigabytes; one for the CPU is enough, wherever pip finds it
+$(VENV)/torch.stamp: $(VENV)/work.stamp
+	$(BIN)/python -m pip install --quiet torch==2.13.0
+	touch $@
+
 $(VENV)/work.stamp: pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet -e '.[plots,test,lint,bench,docs]'
+	$(BIN)/python -m pip install --quiet -e '.[plots,learn,test,lint,bench,docs]'
 	touch $@ $(VENV)/use.stamp
+
+torch: $(VENV)/torch.stamp
 
 demo: $(VENV)/use.stamp
 	$(BIN)/ogive demo -o demo
@@ -42,7 +50,7 @@ services:
 	@ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || sh .ci/install postgresql
 	@command -v chromium >/dev/null || sh .ci/install chromium
 
-bench: $(VENV)/work.stamp
+bench: $(VENV)/work.stamp $(VENV)/torch.stamp
 	$(BIN)/python benchmarks/samplers.py
 	$(BIN)/python benchmarks/smoothing.py
 	$(BIN)/python benchmarks/curves.py
@@ -53,6 +61,9 @@ bench: $(VENV)/work.stamp
 	$(BIN)/python benchmarks/local_curves.py
 	$(BIN)/python benchmarks/secagg.py
 	$(BIN)/python benchmarks/uploads.py
+	$(BIN)/python benchmarks/pate.py
+	$(BIN)/python benchmarks/pate_sensitivity.py
+	$(BIN)/python benchmarks/pate_students.py
 	$(BIN)/python benchmarks/projection_noise.py
 	$(BIN)/python benchmarks/projection.py
 	$(BIN)/python benchmarks/projection_tables.py

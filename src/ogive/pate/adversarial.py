@@ -12,31 +12,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ogive.errors import DataError, ParameterError
 from ogive.pate.networks import (
-    Parameters,
+    NetworkModel,
     Progress,
     drawn,
-    network_probabilities,
-    output_classes,
     tensor,
     trained,
     unchanged,
     whole_tensor,
 )
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-
 _PROBE = 0.1
 """How far from an input the direction is looked for."""
 
 
 @dataclass(eq=False)
-class VirtualAdversarialStudent(Parameters):
+class VirtualAdversarialStudent(NetworkModel):
     """A torch network that learns from inputs of which most have the label -1.
 
     Args:
@@ -100,19 +92,6 @@ class VirtualAdversarialStudent(Parameters):
 
         self.network = trained(self, loss)
         return self
-
-    @property
-    def classes_(self) -> Int64:
-        """The classes that it gives scores for."""
-        return output_classes(self.network)
-
-    def predict_proba(self, features: Any) -> Float64:
-        """Probabilities, shape (rows, classes)."""
-        return network_probabilities(self.network, features)
-
-    def predict(self, features: Any) -> Int64:
-        """Labels, shape (rows,)."""
-        return np.asarray(self.predict_proba(features).argmax(axis=1), dtype=np.int64)
 
 
 def adversarial_divergence(network: Any, inputs: Any, scores: Any, *, radius: float) -> Any:

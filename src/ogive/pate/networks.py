@@ -74,11 +74,13 @@ def convolutional(classes: int, *, channels: int = 1) -> Any:
     )
 
 
-class Parameters:
-    """The parameters of a dataclass as scikit-learn's `clone` asks for them."""
+class NetworkModel:
+    """What networks that were trained under fixed parameters are asked for; a base of dataclasses with `network`."""
+
+    network: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The fields that an instance is made with."""
+        """The fields that an instance is made with, as scikit-learn's `clone` asks for them."""
         return {each.name: getattr(self, each.name) for each in fields(self) if each.init}  # type: ignore[arg-type]
 
     def set_params(self, **parameters: Any) -> Any:
@@ -87,9 +89,27 @@ class Parameters:
             setattr(self, name, value)
         return self
 
+    @property
+    def classes_(self) -> Int64:
+        """The classes that it gives scores for: as many as its last layer has."""
+        *_, last = (each.shape[0] for each in self.network.parameters())
+        return np.arange(last, dtype=np.int64)
+
+    def predict_proba(self, features: Any) -> Float64:
+        """Probabilities, shape (rows, classes)."""
+        import torch
+
+        with torch.no_grad():
+            parts = [self.network(part).double().softmax(dim=1) for part in tensor(features).split(_ASKED_AT_ONCE)]
+        return np.asarray(torch.cat(parts).numpy(), dtype=np.float64)
+
+    def predict(self, features: Any) -> Int64:
+        """Labels, shape (rows,)."""
+        return np.asarray(self.predict_proba(features).argmax(axis=1), dtype=np.int64)
+
 
 @dataclass(eq=False)
-class NetworkLearner(Parameters):
+class NetworkLearner(NetworkModel):
     """A torch network as a supervised learner, for teachers and for students.
 
     Args:
@@ -126,19 +146,6 @@ class NetworkLearner(Parameters):
 
         self.network = trained(self, loss)
         return self
-
-    @property
-    def classes_(self) -> Int64:
-        """The classes that it gives scores for."""
-        return output_classes(self.network)
-
-    def predict_proba(self, features: Any) -> Float64:
-        """Probabilities, shape (rows, classes)."""
-        return network_probabilities(self.network, features)
-
-    def predict(self, features: Any) -> Int64:
-        """Labels, shape (rows,)."""
-        return np.asarray(self.predict_proba(features).argmax(axis=1), dtype=np.int64)
 
 
 def trained(learner: Any, loss: Callable[[Any, float], Any]) -> Any:
@@ -184,22 +191,6 @@ def trained(learner: Any, loss: Callable[[Any, float], Any]) -> Any:
             if learner.progress is not None:
                 learner.progress(step + 1, steps)
         return average.module.eval()
-
-
-def network_probabilities(network: Any, features: Any) -> Float64:
-    """Probabilities that a trained network gives, shape (rows, classes)."""
-    import torch
-
-    inputs = tensor(features)
-    with torch.no_grad():
-        parts = [network(part).double().softmax(dim=1) for part in inputs.split(_ASKED_AT_ONCE)]
-    return np.asarray(torch.cat(parts).numpy(), dtype=np.float64)
-
-
-def output_classes(network: Any) -> Int64:
-    """The classes of a network: as many as its last layer has scores."""
-    *_, last = (each.shape[0] for each in network.parameters())
-    return np.arange(last, dtype=np.int64)
 
 
 def tensor(features: Any) -> Any:
