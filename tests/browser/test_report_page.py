@@ -10,6 +10,7 @@ from helpers.chromium import Browser, Page, find
 import ogive
 from ogive.ledger import Ledger
 from ogive.noise import KeyedSource
+from ogive.pate import ConfidentGNMax, LargestMargins, label, sanitize, simulated_votes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.report import write_report
 from ogive.statistics.bounds import Bounds
@@ -42,6 +43,9 @@ STATISTICS = (
     ogive.Boxplot("age", (0, 110), bins=64, by="died", groups=(0, 1)),
 )
 
+VOTES, _ = simulated_votes(40, 60, 3)
+CONFIDENT = ConfidentGNMax(40, 20, 8)
+
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
@@ -68,7 +72,7 @@ def report(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def awkward(tmp_path_factory):
-    """Long names and numbers, dates, persons, several totals, and releases that noise made useless."""
+    """Long names and numbers, dates, persons, several totals, labels, and releases that noise made useless."""
     source = KeyedSource(bytes(32))
     persons = ogive.Central(DATA, person="patient", max_rows_per_person=2)
     days = ogive.Grid.integers("2021-01-01", "2023-12-31")
@@ -77,8 +81,12 @@ def awkward(tmp_path_factory):
         ogive.release(ogive.Ecdf(LONG, (0, 10**7)), trust=ogive.Central(DATA), privacy=PureDP("1/3"), source=source),
         ogive.release(ogive.Quantiles("admitted", grid=days), trust=persons, privacy=ogive.ApproxDP(1, "1e-7"), **away),
         *(ogive.release(statistic, trust=persons, privacy=tiny, **away) for statistic in STATISTICS),
+        label(VOTES, CONFIDENT, target_delta="1e-5", source=source),
+        label(VOTES, LargestMargins(4, keep=20), target_delta="1e-5", source=source),
     ]
-    return write_report(estimates, tmp_path_factory.mktemp("awkward") / "report.html", title="x" * 90)
+    costs = [sanitize(VOTES, CONFIDENT, target_delta=1e-5, source=source)]
+    path = tmp_path_factory.mktemp("awkward") / "report.html"
+    return write_report(estimates, path, title="x" * 90, costs=costs)
 
 
 @pytest.fixture

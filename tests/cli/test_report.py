@@ -8,6 +8,7 @@ import pytest
 import ogive
 from ogive.cli import main
 from ogive.ledger import Ledger
+from ogive.pate import simulated_votes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.statistics.roc import Roc
 
@@ -124,6 +125,50 @@ def test_json_sums_the_page_up(run, files, ledger, tmp_path):
         "spent": {"type": "PureDP", "epsilon": "1"},
         "remaining": {"type": "PureDP", "epsilon": "1"},
     }
+
+
+@pytest.fixture
+def votes(tmp_path):
+    """Labels and their costs in files: released, published, private and independent of votes."""
+    np.save(tmp_path / "votes.npy", simulated_votes(60, 100, 3)[0])
+    asked = (tmp_path / "votes.npy", "--threshold", 60, "--sigma1", 40, "--sigma2", 20, "--delta", "1e-5")
+    made = {
+        "labels.json": ("label", *asked, "--max-answers", 40),
+        "cost.json": ("sanitize", *asked, "--max-answers", 40),
+        "private.json": ("cost", *asked),
+        "independent.json": ("cost", *asked, "--mode", "independent"),
+    }
+    for name, arguments in made.items():
+        assert main(["pate", *map(str, arguments), "-o", str(tmp_path / name)]) == 0
+    return {name: tmp_path / name for name in made}
+
+
+def test_labels_and_their_published_cost_become_one_page_with_others(run, votes, files, capsys, tmp_path):
+    capsys.readouterr()
+    page = tmp_path / "page.html"
+    labels, cost = votes["labels.json"], votes["cost.json"]
+    status, out, err = run(labels, cost, files[0], cost, "-o", page, "--json")
+    assert (status, err) == (0, f"wrote {page}\n")
+    schemas = [section["schema"] for section in json.loads(out)["releases"]]
+    assert schemas == ["ogive.labels/1", "ogive.curve/1", "ogive.sanitized_cost/1"]
+    assert page.read_text().count("<article") == 3
+    assert "must not be published" in page.read_text()
+    for alone in (labels, cost):
+        assert run(alone, "-o", page)[0] == 0
+        assert page.read_text().count("<article") == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("private.json", "as private as they are"), ("independent.json", "what labels are charged; report the labels")],
+)
+def test_costs_that_were_not_made_to_be_published_are_refused(run, votes, capsys, tmp_path, name, said):
+    capsys.readouterr()
+    status, out, err = run(votes["labels.json"], votes[name], "-o", tmp_path / "page.html")
+    assert (status, out) == (2, "")
+    assert said in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "page.html").exists()
 
 
 def test_the_only_data_set_of_a_ledger_needs_no_name(run, tmp_path):

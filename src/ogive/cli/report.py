@@ -17,12 +17,19 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ogive.ledger import Account, Ledger
+    from ogive.pate import SanitizedCost
     from ogive.statistics.base import Estimate
 
     _Named = tuple[Estimate, str | None]
     """A release and the name of its file."""
 
 SCHEMA = "ogive.report/1"
+
+PRIVATE = (
+    "this cost was computed from votes without noise and is as private as they are, so that no page may show it; "
+    "ogive pate sanitize makes one that may be published"
+)
+INDEPENDENT = "a cost that does not depend on votes is what labels are charged; report the labels, which say it"
 
 
 def report(
@@ -38,7 +45,7 @@ def report(
     The page needs nothing but itself: it can be mailed, printed and read on a phone.
 
     Args:
-        files: Releases as JSON, as the other commands write them.
+        files: Releases as JSON, as the other commands write them, and costs as ogive pate sanitize writes them.
         output: Where the page goes.
         title: Heading of the page.
         ledger: Also everything that was released from a ledger, with its budget: a file, sqlite:///FILE or
@@ -51,27 +58,44 @@ def report(
     if ledger is None and not files:
         raise ParameterError("name releases to report, for example: ogive report curve.json, or a --ledger")
     check_outputs(None, output, keep=[*files, *files_of(ledger)])
-    releases = [(_read(path), path.name) for path in files]
+    releases, costs = _read_all(files)
     if ledger is None:
-        summary = _write(releases, None, output, title)
+        summary = _write(releases, costs, None, output, title)
     else:
         with _opened(ledger) as books:
             account = _account(books, data_set)
-            summary = _write([*releases, *_answers(account, releases)], account, output, title)
+            summary = _write([*releases, *_answers(account, releases)], costs, account, output, title)
     if json:
         print(writer.dumps(summary, indent=1))
     print(f"wrote {output}", file=sys.stderr)
 
 
-def _read(path: Path) -> Estimate:
+def _read_all(files: Sequence[Path]) -> tuple[list[_Named], list[SanitizedCost]]:
+    """Releases with the names of their files, and published costs.
+
+    Raises:
+        DataError: a file is neither.
+    """
+    from ogive.pate import PrivacyCost, SanitizedCost
     from ogive.statistics.plain_json import parse
     from ogive.statistics.stored import read_estimate
 
-    try:
-        return read_estimate(parse(path))
-    except OgiveError as problem:
-        said = str(problem)
-        raise DataError(said if said.startswith("cannot read") else f"{path}: {said}") from None
+    releases: list[_Named] = []
+    costs: list[SanitizedCost] = []
+    for path in files:
+        try:
+            data = parse(path)
+            schema = data.get("schema") if isinstance(data, dict) else None
+            if schema == PrivacyCost.schema:
+                raise DataError(INDEPENDENT if data.get("publishable") is True else PRIVATE)
+            if schema == SanitizedCost.schema:
+                costs.append(SanitizedCost.from_dict(data))
+            else:
+                releases.append((read_estimate(data), path.name))
+        except OgiveError as problem:
+            said = str(problem)
+            raise DataError(said if said.startswith("cannot read") else f"{path}: {said}") from None
+    return releases, list(dict.fromkeys(costs))
 
 
 def _opened(place: str) -> Ledger:
@@ -118,18 +142,24 @@ def _answers(account: Account, others: Sequence[_Named]) -> list[_Named]:
     return found
 
 
-def _write(releases: Sequence[_Named], account: Account | None, output: Path, title: str | None) -> dict[str, Any]:
+def _write(
+    releases: Sequence[_Named],
+    costs: Sequence[SanitizedCost],
+    account: Account | None,
+    output: Path,
+    title: str | None,
+) -> dict[str, Any]:
     """Write the page and say what is on it."""
     from ogive.report import summarize, write_report
 
     named = title or ("Private releases" if account is None else f"Private releases of {account.name}")
     estimates, names = [estimate for estimate, _ in releases], [name for _, name in releases]
     with busy("writing the report"):
-        write_report(estimates, output, title=named, names=names, account=account)
+        write_report(estimates, output, title=named, names=names, account=account, costs=costs)
     budget = None
     if account is not None:
         amounts = {"limit": account.limit, "spent": account.spent, "remaining": account.remaining}
         plain = {name: None if amount is None else amount.to_dict() for name, amount in amounts.items()}
         budget = {"data_set": account.name, **plain}
     page = {"schema": SCHEMA, "output": str(output), "title": named}
-    return {**page, "releases": summarize(estimates, names=names, account=account), "budget": budget}
+    return {**page, "releases": summarize(estimates, names=names, account=account, costs=costs), "budget": budget}

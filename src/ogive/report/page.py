@@ -13,6 +13,7 @@ from ogive.report import words
 from ogive.report.budget import budget
 from ogive.report.chapter import Chapter, write
 from ogive.report.chart import standalone
+from ogive.report.data_dependent import TITLE, cost_section, headline
 from ogive.report.kinds import chapter_of
 from ogive.report.markup import Html, tag
 from ogive.report.merging import chapters_of
@@ -22,6 +23,7 @@ from ogive.statistics.base import Estimate
 
 if TYPE_CHECKING:
     from ogive.ledger import Account
+    from ogive.pate import SanitizedCost
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 """The browser is told to load nothing at all, so a page stays self-contained whatever is in it."""
@@ -35,13 +37,14 @@ def render_report(
     notes: Sequence[str] | None = None,
     names: Sequence[str | None] | None = None,
     account: Account | None = None,
+    costs: Sequence[SanitizedCost] = (),
 ) -> str:
     """Write one or many releases as a page of HTML.
 
     A release that is given several times, or as a curve and as quantiles read off it, is shown once.
 
     Args:
-        estimates: Curves, quantiles, ROC curves, calibrations and bounds as released, with their provenance.
+        estimates: Curves, quantiles, ROC curves, labels and so on as released, with their provenance.
         title: Heading of the page.
         truths: The same without noise, on the same thresholds, released under the trust model clear, one for
             each estimate or None. The page then says that it must not be published.
@@ -49,21 +52,27 @@ def render_report(
         names: Where each estimate came from, for example its file's name, or None; tells releases of one title apart.
         account: The ledger's account that paid: adds a section with its limit, what is spent and left, and
             its history.
+        costs: Data-dependent costs of labels as `ogive.pate.sanitize` published them: adds a section for each.
 
     Raises:
-        ParameterError: there is no estimate, one was never released, or truths or names do not fit.
+        ParameterError: there is nothing to show, one was never released, or truths or names do not fit.
 
     Privacy:
         Post-processing, unless `truths` are given: those are exact.
     """
-    chapters = _chapters(estimates, truths, names, account)
+    chapters = _chapters(estimates, truths, names, account, costs)
+    alone = len(chapters) + len(costs) == 1
     body = tag(
         "body",
         tag("header", tag("h1", title), *(tag("p", note) for note in notes or ())),
         _warning(chapters),
         _total(chapters) if account is None else budget(account, _private_ids(chapters)),
-        _contents(chapters),
-        tag("main", *(write(chapter, number=i + 1, alone=len(chapters) == 1) for i, chapter in enumerate(chapters))),
+        None if alone else _contents([*(chapter.title for chapter in chapters), *(TITLE for _ in costs)]),
+        tag(
+            "main",
+            *(write(chapter, number=i, alone=alone) for i, chapter in enumerate(chapters, start=1)),
+            *(cost_section(cost, number=i, alone=alone) for i, cost in enumerate(costs, start=len(chapters) + 1)),
+        ),
         _limits(chapters),
         tag("footer", tag("p", _made_with(chapters))),
     )
@@ -90,6 +99,7 @@ def write_report(
     notes: Sequence[str] | None = None,
     names: Sequence[str | None] | None = None,
     account: Account | None = None,
+    costs: Sequence[SanitizedCost] = (),
 ) -> Path:
     """Write one or many releases as one self-contained HTML file, whole or not at all.
 
@@ -101,6 +111,7 @@ def write_report(
         notes: As for `render_report`.
         names: As for `render_report`.
         account: As for `render_report`.
+        costs: As for `render_report`.
 
     Returns:
         The path.
@@ -109,7 +120,7 @@ def write_report(
         ParameterError: as `render_report`, or the file cannot be written there.
     """
     place = Path(path)
-    page = render_report(estimates, title=title, truths=truths, notes=notes, names=names, account=account)
+    page = render_report(estimates, title=title, truths=truths, notes=notes, names=names, account=account, costs=costs)
     write_atomically(place, page.encode("utf-8"))
     return place
 
@@ -133,7 +144,11 @@ def chart_svg(estimate: Estimate) -> str:
 
 
 def summarize(
-    estimates: Sequence[Estimate], *, names: Sequence[str | None] | None = None, account: Account | None = None
+    estimates: Sequence[Estimate],
+    *,
+    names: Sequence[str | None] | None = None,
+    account: Account | None = None,
+    costs: Sequence[SanitizedCost] = (),
 ) -> list[dict[str, Any]]:
     """What a report says first of each release, as plain data.
 
@@ -141,15 +156,17 @@ def summarize(
         estimates: As for `render_report`.
         names: As for `render_report`.
         account: As for `render_report`.
+        costs: As for `render_report`.
 
     Returns:
         For each section of the page its release_id, schema and privacy as in the estimate's JSON; its title, its first
-        sentences, and a warning where noise made the release useless, else None.
+        sentences, and a warning where noise made the release useless, else None. A published cost is no release and
+        has no guarantee of its own, so that its release_id and privacy are None.
 
     Raises:
         ParameterError: as `render_report`.
     """
-    return [
+    releases = [
         {
             "release_id": chapter.provenance.release_id,
             "schema": chapter.schema,
@@ -158,8 +175,10 @@ def summarize(
             "headline": chapter.headline,
             "warning": chapter.warning,
         }
-        for chapter in _chapters(estimates, None, names, account)
+        for chapter in _chapters(estimates, None, names, account, costs)
     ]
+    empty = {"release_id": None, "privacy": None, "title": TITLE, "warning": None}
+    return [*releases, *({**empty, "schema": cost.schema, "headline": headline(cost)} for cost in costs)]
 
 
 def _chapters(
@@ -167,8 +186,9 @@ def _chapters(
     truths: Sequence[Estimate | None] | None,
     names: Sequence[str | None] | None,
     account: Account | None,
+    costs: Sequence[SanitizedCost],
 ) -> list[Chapter]:
-    if not estimates:
+    if not estimates and not costs:
         raise ParameterError("a report needs at least one estimate, got none")
     for word, given in (("truths", truths), ("names", names)):
         if given is not None and len(given) != len(estimates):
@@ -227,10 +247,8 @@ def _total_words(total: Total, *, alone: bool) -> tuple[Html, Html]:
     )
 
 
-def _contents(chapters: list[Chapter]) -> Html | None:
-    if len(chapters) < 2:
-        return None
-    links = (tag("li", tag("a", chapter.title, href=f"#release-{i + 1}")) for i, chapter in enumerate(chapters))
+def _contents(titles: list[str]) -> Html:
+    links = (tag("li", tag("a", title, href=f"#release-{i}")) for i, title in enumerate(titles, start=1))
     return tag("nav", tag("ol", *links), id="contents", aria_label="Releases")
 
 
@@ -250,4 +268,5 @@ def _limits(chapters: list[Chapter]) -> Html | None:
 
 def _made_with(chapters: list[Chapter]) -> str:
     versions = sorted({chapter.provenance.version for chapter in chapters})
-    return f"Made with ogive {', '.join(versions)}. This page is one file: it loads nothing and runs nothing."
+    made = f"Made with ogive {', '.join(versions)}. " if versions else ""
+    return f"{made}This page is one file: it loads nothing and runs nothing."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from ogive.report.markup import Html, tag
@@ -11,6 +12,7 @@ Row = tuple[str, Sequence[Html | str]]
 _PHONE, _COLUMN, _PAGE = 330, 415, 850
 """Room in px: of a phone, of half of the page, and of all of it."""
 _PADDING = 10
+_SMALL = re.compile(r"(\d[\d.]*e-\d+)")
 _LETTER = 9.6
 """Width of a digit in a table in px, in the widest of the usual fonts."""
 
@@ -73,8 +75,9 @@ def fine(*pieces: Html | str) -> Html:
 
 
 def figure(text: str) -> Html:
-    """A number that stands out."""
-    return tag("p", text, class_="figure")
+    """A number that stands out; 1e-05 is not broken at its hyphen."""
+    pieces = (tag("span", piece, class_="unbroken") if "e-" in piece else piece for piece in _SMALL.split(text))
+    return tag("p", *pieces, class_="figure")
 
 
 def strong(text: str) -> Html:

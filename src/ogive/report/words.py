@@ -32,6 +32,8 @@ METHODS = {
     "group_sums": "noisy sums for each group of records",
     "sparse_vector": "a search for the ends of the records, by noisy counts of those beyond",
     "noisy_max": "quartiles chosen by noisy ranks among the thresholds",
+    "labels": "votes with noise, of which nothing is opened but labels",
+    "votes": "noisy counts of the votes on every query, which are opened",
     "bisection": "path noise, opened only where the search for the quantiles went",
 }
 ALMOST = Fraction(1, 2)

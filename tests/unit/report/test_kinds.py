@@ -9,12 +9,13 @@ import pytest
 import ogive
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
-from ogive.pate import ConfidentGNMax, LargestMargins, label
+from ogive.pate import Ballots, ConfidentGNMax, LargestMargins, label
 from ogive.report import chart_svg, render_report, summarize
 from ogive.report.kinds import KINDS, chapter_of
 from ogive.report.kinds.calibration import p_value_words
 from ogive.statistics.bounds import Bounds
 from ogive.statistics.calibration import HosmerLemeshow
+from ogive.statistics.labels_estimate import LabelsEstimate
 from ogive.statistics.roc import Roc
 from ogive.statistics.stored import READERS
 
@@ -78,6 +79,12 @@ def test_a_chapter_of_opened_votes_says_how_far_labels_lead():
     assert "20 teachers answered 3 of 4 queries." in text
     assert f"leads the second one by at least {found.margins[found.taught].min():.1f} votes" in text
     assert "they are easier than the rest" in text
+    # a difference of two counts with deviation 1 each is below -3.29 = -2.326 * sqrt(2) once in 100 times
+    assert "Where one class has 4 votes more than another, noise puts the other above it once in 100 times." in text
+    assert rows_of(render_report([found], title="x"), "What became of the queries") == [
+        ["Answered by teachers", "3"],
+        ["Left without a label", "1"],
+    ]
     caption = "How often each class was given"
     assert rows_of(render_report([found], title="x"), caption) == [[str(n), "1"] for n in range(3)]
 
@@ -89,7 +96,56 @@ def test_a_chapter_of_labels_alone_says_what_was_not_opened():
     assert "20 teachers answered 2 of 4 queries, of which 2 were asked before the run ended." in text
     assert "Votes were not opened." in text
     assert "leads the second" not in text
+    assert "Aggregator confident" in text
     assert "Sigma 1 1" in text
+    assert "A record is the votes of one teacher" in text
+
+
+def test_a_chapter_of_labels_says_what_became_of_every_query():
+    ballots = Ballots(tuple("abcde"), 2)
+    found = LabelsEstimate(
+        aggregator={"name": "interactive", "sigma_2": "not a number"},
+        ballots=ballots,
+        labels=np.array([0, 1, 1, -1, -1]),
+        taught=np.array([True, False, False, False, False]),
+        asked=4,
+        opened=None,
+        bits=0,
+        law=None,
+        total=20,
+        provenance=label(VOTES, ConfidentGNMax(10, 1, 1), target_delta="0.01").provenance,
+    )
+    assert rows_of(render_report([found], title="x"), "What became of the queries") == [
+        ["Answered by teachers", "1"],
+        ["Answered by the student itself", "2"],
+        ["Refused", "1"],
+        ["Not asked any more", "1"],
+    ]
+    assert "The student was sure of 2 more." in words_of(found)
+    assert "once in 100 times" not in words_of(found)
+
+
+def test_a_chapter_of_labels_with_the_truth_counts_what_noise_turned():
+    cast = np.repeat(np.eye(3, dtype=int).argmax(axis=1), [9, 6, 5])
+    teachers = {f"q{n}": np.roll(cast, n) if n else np.zeros(20, dtype=int) for n in range(4)}
+    ballots, aggregator = Ballots(tuple(teachers), 3), LargestMargins(6, keep=4)
+    found = label(
+        ogive.Central(teachers), aggregator, ballots=ballots, target_delta="0.01", source=KeyedSource(bytes(32))
+    )
+    exact = label(ogive.Clear(teachers), aggregator, ballots=ballots)
+    wrong = int((found.labels != exact.labels).sum())
+    assert 0 < wrong < 4
+    page = render_report([found], title="x", truths=[exact])
+    assert f"{25 * wrong}.0 % of the labels are not those of the exact votes." in words_of(found, truths=[exact])
+    columns = rows_of(page, "How often each class was given")
+    assert [int(row[1]) for row in columns] == np.bincount(found.labels, minlength=3).tolist()
+    assert [int(row[2]) for row in columns] == [4, 0, 0]
+    assert "do not publish this page" in page
+    assert "These are the votes of most teachers, without noise." in words_of(exact)
+    other = label(ogive.Clear(teachers), aggregator, ballots=Ballots(tuple(teachers)[:3], 3))
+    for strange in (found, other, released(BOUNDS, trust=ogive.Clear)):
+        with pytest.raises(ParameterError, match="labels of the exact votes on the same queries"):
+            render_report([found], title="x", truths=[strange])
 
 
 def test_a_roc_chapter_says_auc_interval_and_both_errors(roc):

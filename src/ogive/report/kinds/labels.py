@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import math
+import re
+from fractions import Fraction
+from statistics import NormalDist
+
 import numpy as np
 
 from ogive.errors import ParameterError
+from ogive.noise import DiscreteGaussian
 from ogive.report import words
 from ogive.report.chapter import Chapter
 from ogive.report.markup import Html
 from ogive.report.parts import Row, fine, say, strong, table
 from ogive.statistics.labels_estimate import LabelsEstimate
+
+_NUMBER = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40}|/[1-9][0-9]{0,40})?")
 
 
 def labels_chapter(found: LabelsEstimate, truth: LabelsEstimate | None) -> Chapter:
@@ -37,8 +45,8 @@ def labels_chapter(found: LabelsEstimate, truth: LabelsEstimate | None) -> Chapt
         headline=_headline(found),
         error=_error(found, truth),
         released=_released(found),
-        tables=(_table(found, truth),),
-        details=tuple((name.replace("_", " ").capitalize(), str(value)) for name, value in found.aggregator.items()),
+        tables=(_table(found, truth), _queries(found)),
+        details=_details(found),
         exact=truth is not None,
     )
 
@@ -67,18 +75,54 @@ def _error(found: LabelsEstimate, truth: LabelsEstimate | None) -> tuple[Html, .
         )
         if found.answered < len(found.labels):
             said.append(fine("Those with the largest margins were labelled: they are easier than the rest."))
-    said.append(fine("Noise can turn a vote that is close. What most teachers get wrong, labels get wrong."))
+    said.append(say("Noise can turn a vote that is close. What most teachers get wrong, labels get wrong."))
+    lead = _safe_lead(found)
+    if lead is not None:
+        often = "noise puts the other above it once in 100 times"
+        said.append(fine(f"Where one class has {lead:,} votes more than another, {often}."))
     return tuple(said)
 
 
+def _safe_lead(found: LabelsEstimate) -> int | None:
+    """By how many votes one class must lead another for Gaussian noise to turn the two with a chance of 1 in 100."""
+    if found.opened is not None:
+        sigma = found.law.sigma / 2**found.bits if isinstance(found.law, DiscreteGaussian) else None
+    else:
+        written = found.aggregator.get("sigma_2", found.aggregator.get("sigma"))
+        # a file may say anything
+        sigma = Fraction(str(written)) if _NUMBER.fullmatch(str(written)) else None
+    return None if sigma is None else math.ceil(NormalDist().inv_cdf(0.99) * math.sqrt(2) * float(sigma))
+
+
+def _details(found: LabelsEstimate) -> tuple[tuple[str, str], ...]:
+    named = {"aggregator" if name == "name" else name: value for name, value in found.aggregator.items()}
+    words = {name.replace("_", " ").capitalize(): value for name, value in named.items()}
+    return tuple((name, str(value)) for name, value in words.items() if value is not None)
+
+
 def _released(found: LabelsEstimate) -> tuple[Html, ...]:
+    teacher = fine("A record is the votes of one teacher, and so all data that only this teacher learned from.")
     if found.opened is None:
-        return (say("Which queries were answered, and a label for each of them. Votes were not opened."),)
+        return (say("Which queries were answered, and a label for each of them. Votes were not opened."), teacher)
     queries, classes = found.ballots.shape
     return (
         say(f"Noisy votes of {queries:,} queries for each of {classes:,} classes, and the labels read off them."),
         fine("Anything else may be read off the noisy votes at no further cost, such as soft labels for a student."),
+        teacher,
     )
+
+
+def _queries(found: LabelsEstimate) -> Html:
+    labelled, queries = int((found.labels >= 0).sum()), len(found.labels)
+    own = labelled - found.answered
+    counts = (
+        ("Answered by teachers", found.answered),
+        ("Answered by the student itself", own),
+        ("Refused" if found.opened is None else "Left without a label", found.asked - labelled),
+        ("Not asked any more", queries - found.asked),
+    )
+    rows: list[Row] = [(name, [f"{count:,}"]) for name, count in counts if count]
+    return table("What became of the queries", ["Query", "How many"], rows)
 
 
 def _table(found: LabelsEstimate, truth: LabelsEstimate | None) -> Html:

@@ -1,0 +1,84 @@
+"""The section of a published data-dependent cost: its numbers, what they mean, and why the exact one stays secret."""
+
+import re
+
+import pytest
+
+from ogive.errors import ParameterError
+from ogive.noise import KeyedSource
+from ogive.pate import ConfidentGNMax, label, sanitize, simulated_votes
+from ogive.pate.sensitivity.smooth import smooth_cost
+from ogive.report import render_report, summarize, write_report
+
+CONFIDENT = ConfidentGNMax(150, 60, 30)
+VOTES, _ = simulated_votes(100, 250, 4, seed=3)
+SOURCE = KeyedSource.from_seed(5)
+JOINT = sanitize(VOTES, CONFIDENT, target_delta=1e-5, max_answers=80, source=SOURCE)
+GIVEN = VOTES.max(axis=1) > 160
+ADDITIVE = sanitize(
+    VOTES, CONFIDENT, target_delta=1e-5, form="additive", answered=GIVEN, upper_limit=False, source=SOURCE
+)
+LABELS = label(VOTES, CONFIDENT, target_delta="1e-5", max_answers=80)
+
+
+def text_of(page):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+
+
+def cells(page):
+    return dict(re.findall(r'<th scope="row"[^>]*>([^<]*)</th><td[^>]*>([^<]*)</td>', page))
+
+
+def test_the_section_says_the_number_what_it_means_and_why_the_exact_one_is_secret():
+    page = render_report([LABELS], title="x", costs=[JOINT])
+    text = text_of(page)
+    assert f"100 queries to 250 teachers cost about epsilon = {JOINT.epsilon:.3f} at delta = 1e-05" in text
+    assert "What a data-dependent epsilon means" in text
+    assert "it is no differential privacy, fits in no budget" in text
+    assert "Why the exact number must not be published" in text
+    assert "Two sets of votes that differ in one teacher have different costs" in text
+    assert "half of the time it is below the true cost" in text
+    assert cells(page)["These votes, about"] == f"{JOINT.epsilon:.3f}"
+    assert cells(page)["These votes, at most (95 % sure)"] == f"{JOINT.upper_limit:.3f}"
+    assert cells(page)["Any votes"] == f"{JOINT.independent_epsilon:.3f}"
+    assert "for at most 80 answers" in text
+    secret = smooth_cost(VOTES, CONFIDENT, order=JOINT.order, smoothness=JOINT.smoothness, noise="continuous")
+    assert f"{secret.sensitivity:.3g}" not in text
+
+
+def test_the_section_of_answers_that_were_given_says_so_and_has_no_upper_limit():
+    page = render_report([], title="x", costs=[ADDITIVE])
+    text = text_of(page)
+    assert f"of which {GIVEN.sum()} were answered, cost about" in text
+    assert "this fails with a chance of at most delta" in text
+    assert "95 %" not in text
+    assert "Back to the contents" not in text
+    assert "Total price" not in text
+    assert "Made with" not in text
+
+
+def test_a_limit_above_what_holds_for_all_votes_says_which_number_to_go_by():
+    few, _ = simulated_votes(5, 20, 3, seed=1)
+    loose = sanitize(few, ConfidentGNMax(12, 30, 30), target_delta=1e-5, source=SOURCE)
+    assert loose.upper_limit > loose.independent_epsilon
+    assert "the number to go by" in text_of(render_report([], title="x", costs=[loose]))
+    tight = JOINT.upper_limit < JOINT.independent_epsilon
+    assert ("the number to go by" in text_of(render_report([], title="x", costs=[JOINT]))) is not tight
+
+
+def test_costs_stand_in_the_contents_after_the_releases_and_in_no_total(tmp_path):
+    page = write_report([LABELS], tmp_path / "page.html", title="x", costs=[JOINT, ADDITIVE]).read_text()
+    links = re.findall(r'href="#(release-\d)"', page)
+    assert links == ["release-1", "release-2", "release-3"]
+    assert all(page.count(f'id="{place}"') == 1 for place in links)
+    assert page.count("Back to the contents") == 3
+    assert "Total price" not in page
+    found = summarize([LABELS], costs=[JOINT])
+    assert [each["schema"] for each in found] == ["ogive.labels/1", "ogive.sanitized_cost/1"]
+    assert found[1]["privacy"] is None
+    assert f"{JOINT.epsilon:.3f}" in found[1]["headline"]
+
+
+def test_a_page_of_nothing_is_refused():
+    with pytest.raises(ParameterError, match="at least one"):
+        render_report([], title="x")
