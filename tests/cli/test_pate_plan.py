@@ -53,6 +53,20 @@ def test_simulated_votes_need_no_file_and_wanted_answers_no_epsilon(run):
     assert first[1] != run(*IMAGINED, *DELTA, "--seed", 1)[1]
 
 
+def test_a_second_round_is_planned_for_a_student(run):
+    scores = np.random.default_rng(2).dirichlet(np.full(3, 0.3), 80)
+    np.save("student.npy", scores)
+    asked = ("--student", "student.npy", "--answers", 10, "--epsilon", 2, *DELTA, "--json")
+    status, out, err = run("--teachers", 120, *asked)
+    assert (status, err) == (0, "")
+    votes, truth = simulated_votes(80, 120, 3, probabilities=scores)
+    expected = plan_labels(votes, truth=truth, probabilities=scores, epsilons=[2], target_delta=1e-5, answers=[10])
+    assert json.loads(out) == json.loads(expected.to_json())
+    status, out, _ = run("votes.npy", "--public", "--first", 60, "--confidence", "0.7", *asked)
+    rows = {row["aggregator"]: row for row in json.loads(out)["rows"]}
+    assert (status, rows["interactive"]["parameters"]["confidence"]) == (0, 0.7)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -66,6 +80,9 @@ def test_simulated_votes_need_no_file_and_wanted_answers_no_epsilon(run):
         ((*IMAGINED, "--epsilon", 0, *DELTA), "above 0"),
         ((*IMAGINED, "--agreement", 2, *DELTA), "from 0 to 1"),
         ((*IMAGINED, "--delta", 1), "delta"),
+        ((*IMAGINED, "--confidence", "0.9", *DELTA), "--confidence is of a student"),
+        ((*IMAGINED, "--student", "truth.npy", *DELTA), "probabilities must have the shape"),
+        (("--teachers", 9, "--queries", 7, "--student", "student.npy", *DELTA), "no such file"),
         (("votes.npy", "--public", "--truth", "votes.npy", *DELTA), "a class for each of 80"),
     ],
     ids=lambda value: " ".join(map(str, value))[:50] if isinstance(value, tuple) else None,

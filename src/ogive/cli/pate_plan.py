@@ -32,6 +32,8 @@ def plan(
     classes: Annotated[int | None, Parameter(converter=whole)] = None,
     queries: Annotated[int | None, Parameter(converter=whole)] = None,
     agreement: float | None = None,
+    student: Path | None = None,
+    confidence: str | None = None,
     seed: Annotated[int, Parameter(converter=whole)] = 0,
     chosen: VotesOptions = ALL_VOTES,
     output: OutputOptions = TABLE,
@@ -52,17 +54,24 @@ def plan(
         classes: To simulate: how many there are.
         queries: To simulate: how many are asked.
         agreement: To simulate: share of the queries on which most teachers agree, 0.85 by default.
+        student: For a second round: an .npy file of the first student's probabilities, a row for every query. What
+            counts then are answers that correct it. Simulated votes take its probabilities for right.
+        confidence: With --student: above which probability its own label is kept; 0.9 by default.
         seed: Of everything that is simulated.
         chosen: Which votes of the file.
         output: Where the result goes.
     """
     from ogive.pate import plan_labels
+    from ogive.pate.votes import read_array
 
+    if confidence is not None and student is None:
+        raise ParameterError("--confidence is of a student; give its probabilities with --student, or leave it out")
+    scores = None if student is None else read_array(student, None)
     imagined = {"teachers": teachers, "classes": classes, "queries": queries, "agreement": agreement}
     given = [name for name, value in imagined.items() if value is not None]
     if votes is None:
         right: Any
-        counts, right = _simulated(imagined, public=public, truth=truth, chosen=chosen, seed=seed)
+        counts, right = _simulated(imagined, scores, public=public, truth=truth, chosen=chosen, seed=seed)
     else:
         if given:
             raise ParameterError(f"--{given[0]} is for simulated votes; leave it out, or the file")
@@ -73,7 +82,8 @@ def plan(
             )
         counts = chosen.read(votes)[1]
         right = None if truth is None else _truth(truth, len(counts))
-    check_outputs(votes, output.output, keep=[] if truth is None else [truth])
+        scores = None if scores is None else scores[: len(counts)]
+    check_outputs(votes, output.output, keep=[path for path in (truth, student) if path is not None])
     wanted = [_number(word, "answers", int) for word in answers]
     spend = [_number(word, "epsilon", float) for word in epsilon or (USUAL if answers else ("1",))]
     with busy("planning") as progress:
@@ -83,6 +93,8 @@ def plan(
             target_delta=delta,
             answers=wanted or None,
             truth=right,
+            probabilities=scores,
+            confidence=confidence or "0.9",
             seed=seed,
             progress=progress,
         )
@@ -91,10 +103,13 @@ def plan(
 
 
 def _simulated(
-    imagined: dict[str, Any], *, public: bool, truth: Path | None, chosen: VotesOptions, seed: int
+    imagined: dict[str, Any], scores: Any, *, public: bool, truth: Path | None, chosen: VotesOptions, seed: int
 ) -> tuple[Int64, Int64]:
     from ogive.pate import simulated_votes
 
+    if scores is not None and scores.ndim == 2:
+        for name, size in zip(("queries", "classes"), scores.shape, strict=True):
+            imagined[name] = size if imagined[name] is None else imagined[name]
     for name in ("teachers", "classes", "queries"):
         if imagined[name] is None:
             raise ParameterError(
@@ -103,7 +118,8 @@ def _simulated(
     if public or truth is not None or chosen != ALL_VOTES:
         raise ParameterError("--public, --truth, --name and --first are for a file of public votes, and there is none")
     said = {} if imagined["agreement"] is None else {"agreement": imagined["agreement"]}
-    return simulated_votes(imagined["queries"], imagined["teachers"], imagined["classes"], seed=seed, **said)
+    sizes = (imagined["queries"], imagined["teachers"], imagined["classes"])
+    return simulated_votes(*sizes, probabilities=scores, seed=seed, **said)
 
 
 def _truth(path: Path, queries: int) -> Any:

@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import RandomSource
-from ogive.pate.asking import BITS, answered, check, check_probabilities, expected_votes, most_answers, scaled
+from ogive.pate.asking import BITS, answered, check, expected_votes, most_answers, scaled
+from ogive.pate.costs.scores import check_probabilities
 from ogive.privacy import Rational, exact, number_text
 from ogive.queries import Ballots, LabelsQuery, VotesQuery, design_votes
 from ogive.queries.labels import REFUSED
@@ -180,7 +181,8 @@ class InteractiveGNMax:
         """What is asked for such labels; priced by its own fields.
 
         Raises:
-            ParameterError: the student's probabilities are missing or none, or the number of teachers is private.
+            ParameterError: the student's probabilities are missing, or the number of teachers is private.
+            DataError: they are no probabilities of these queries.
         """
         most = most_answers(self.name, ballots, max_answers)
         expected = expected_votes(check_probabilities(probabilities, ballots.shape), terms.records)

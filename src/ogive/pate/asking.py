@@ -28,8 +28,6 @@ BITS = 16
 """Votes count 2^16 where Gaussian noise is added."""
 
 _LARGEST = 1 << 62
-_ROUNDING = 1e-3
-"""How far probabilities of single precision may be from adding up to 1."""
 
 
 def answered(aggregator: Aggregator, votes: Any, *, source: RandomSource | None, probabilities: Any) -> Int64:
@@ -92,32 +90,6 @@ def most_answers(name: str, ballots: Ballots, max_answers: int | None, probabili
     if isinstance(max_answers, bool) or not isinstance(max_answers, int) or max_answers < 1:
         raise ParameterError(f"max_answers must be a whole number of at least 1, got {max_answers!r}")
     return min(max_answers, len(ballots.queries))
-
-
-def check_probabilities(probabilities: Any, shape: tuple[int, ...]) -> Float64:
-    """A student's class probabilities as an array.
-
-    Raises:
-        ParameterError: there are none, or they are of another shape, NaN, outside 0 to 1, or do not add up to 1.
-    """
-    if probabilities is None:
-        raise ParameterError("aggregator interactive needs the student's probabilities, a row for every query")
-    try:
-        found = np.asarray(probabilities, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ParameterError("probabilities must be an array of numbers, a row for every query") from None
-    if found.ndim != 2 or found.shape != shape:
-        raise ParameterError(
-            f"probabilities must have the shape (queries, classes) = {shape} of the votes, got {found.shape}"
-        )
-    for wrong, what in (
-        (np.isnan(found).any(axis=1), "NaN"),
-        (((found < 0) | (found > 1)).any(axis=1), "numbers outside 0 to 1"),
-        (np.abs(found.sum(axis=1) - 1) > _ROUNDING, "numbers that do not add up to 1"),
-    ):
-        if wrong.any():
-            raise ParameterError(f"the student's probabilities of query {int(np.argmax(wrong))} hold {what}")
-    return found
 
 
 def expected_votes(probabilities: Float64, teachers: int | None) -> tuple[tuple[int, ...], ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ogive.errors import ParameterError
+from ogive.pate.costs.scores import check_probabilities
 from ogive.pate.learners import check_seed
 
 Int64 = NDArray[np.int64]
@@ -19,7 +20,13 @@ _MOST = 1 << 28
 
 
 def simulated_votes(
-    queries: int, teachers: int, classes: int, *, agreement: float = 0.85, seed: int = 0
+    queries: int,
+    teachers: int,
+    classes: int,
+    *,
+    agreement: float = 0.85,
+    probabilities: ArrayLike | None = None,
+    seed: int = 0,
 ) -> tuple[Int64, Int64]:
     """Draw vote counts of imagined teachers.
 
@@ -31,6 +38,8 @@ def simulated_votes(
         teachers: How many, at least 1.
         classes: How many, at least 2.
         agreement: Share of queries on which most teachers agree, from 0 to 1.
+        probabilities: Of a public student whose probabilities of each class are believed, shape (queries, classes);
+            None takes all classes for as likely.
         seed: Another seed is other votes.
 
     Returns:
@@ -38,6 +47,7 @@ def simulated_votes(
 
     Raises:
         ParameterError: an argument is out of range.
+        DataError: probabilities are none, or have another shape.
 
     Example:
         >>> from ogive.pate import simulated_votes
@@ -55,10 +65,17 @@ def simulated_votes(
     drawn = np.random.default_rng(check_seed(seed))
     agreeing = drawn.random(queries) < agreement
     chance = np.where(agreeing, drawn.beta(*_AGREEING, queries), drawn.beta(*_WAVERING, queries))
-    truth = drawn.integers(0, classes, queries)
+    truth = _truth(queries, classes, probabilities, drawn)
     others = drawn.dirichlet(np.full(classes - 1, _OTHERS), queries) * (1 - chance)[:, np.newaxis]
     law = np.empty((queries, classes))
     places = np.arange(classes)[np.newaxis, :] != truth[:, np.newaxis]
     law[places] = others.ravel()
     law[~places] = chance
     return drawn.multinomial(teachers, law / law.sum(axis=1, keepdims=True)).astype(np.int64), truth
+
+
+def _truth(queries: int, classes: int, probabilities: ArrayLike | None, drawn: np.random.Generator) -> Int64:
+    if probabilities is None:
+        return drawn.integers(0, classes, queries)
+    below = np.cumsum(check_probabilities(probabilities, (queries, classes)), axis=1)
+    return np.asarray((below < drawn.random((queries, 1)) * below[:, -1:]).sum(axis=1), dtype=np.int64)

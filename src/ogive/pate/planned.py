@@ -9,12 +9,24 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.errors import DataError, OgiveError
-from ogive.pate.aggregators import ConfidentGNMax, GNMax, LargestMargins
+from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
 from ogive.statistics import plain_json
 from ogive.statistics.plain_json import Fields, is_number, is_whole
 
-_KINDS: dict[str, Callable[..., Any]] = {"confident": ConfidentGNMax, "gnmax": GNMax, "margins": LargestMargins}
-_PARAMETERS = {"confident": ("threshold", "sigma_1", "sigma_2"), "gnmax": ("sigma",), "margins": ("sigma", "keep")}
+Planned = ConfidentGNMax | InteractiveGNMax | GNMax | LargestMargins
+
+_KINDS: dict[str, Callable[..., Planned]] = {
+    "confident": ConfidentGNMax,
+    "interactive": InteractiveGNMax,
+    "gnmax": GNMax,
+    "margins": LargestMargins,
+}
+_PARAMETERS = {
+    "confident": ("threshold", "sigma_1", "sigma_2"),
+    "interactive": ("threshold", "sigma_1", "sigma_2", "confidence"),
+    "gnmax": ("sigma",),
+    "margins": ("sigma", "keep"),
+}
 _ROOM = 1 + 1e-9  # sums of chances may exceed the number of queries by rounding
 
 
@@ -24,14 +36,15 @@ class LabelsPlanRow:
 
     Fields:
         epsilon: That the labels cost at most at the plan's delta, whatever the votes are.
-        aggregator: "confident", "margins" or "gnmax".
-        parameters: Of it, in votes.
+        aggregator: "confident", "interactive", "margins" or "gnmax".
+        parameters: Of it, in votes; the confidence is a probability.
         asked: How many queries are asked, the first ones.
         max_answers: How many answers are paid for; for "margins" how many queries are labelled.
         answered: How many are expected to be answered.
         right: Expected share of these that agree with the truth, or with the plurality where that is not known.
         joint: The data-dependent cost of these votes, for comparison: no guarantee for others. None for "margins",
             which has none.
+        corrected: How many answers are expected to be right where the student errs; None without a student.
     """
 
     epsilon: float
@@ -42,11 +55,16 @@ class LabelsPlanRow:
     answered: float
     right: float
     joint: float | None
+    corrected: float | None
 
-    def made(self) -> ConfidentGNMax | GNMax | LargestMargins:
+    @property
+    def gain(self) -> float:
+        """What rows are chosen by: right answers, or those that correct the student where there is one."""
+        return self.answered * self.right if self.corrected is None else self.corrected
+
+    def made(self) -> Planned:
         """The aggregator, to label with."""
-        made: ConfidentGNMax | GNMax | LargestMargins = _KINDS[self.aggregator](**self.parameters)
-        return made
+        return _KINDS[self.aggregator](**self.parameters)
 
 
 @dataclass(frozen=True)
@@ -73,9 +91,9 @@ class LabelsPlan:
 
     @property
     def best(self) -> LabelsPlanRow:
-        """The row with the most right answers at the largest epsilon."""
+        """The row with the most right answers at the largest epsilon; that correct the student, where there is one."""
         most = max(row.epsilon for row in self.rows)
-        return max((row for row in self.rows if row.epsilon == most), key=lambda row: row.answered * row.right)
+        return max((row for row in self.rows if row.epsilon == most), key=lambda row: row.gain)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema."""
@@ -124,21 +142,26 @@ class LabelsPlan:
 
     def __str__(self) -> str:
         what = "the truth" if self.known else "the plurality"
+        taught = any(row.corrected is not None for row in self.rows)
+        heads = "  corrects" if taught else ""
         lines = [
             f"{self.queries} queries, {self.teachers} teachers, {self.classes} classes, delta = {self.delta:g}",
-            "epsilon  at most  aggregator  asked  answered   right  joint  parameters",
+            f"epsilon  at most  aggregator   asked  answered   right{heads}  joint  parameters",
         ]
         for row in self.rows:
             joint = "-" if row.joint is None else f"{row.joint:.3f}"
+            corrected = "" if row.corrected is None else f"  {row.corrected:8.1f}"
             said = ", ".join(f"{name} {value:g}" for name, value in row.parameters.items())
             lines.append(
-                f"{row.epsilon:7.4g}  {row.max_answers:7d}  {row.aggregator:10}  {row.asked:5d}  {row.answered:8.1f}"
-                f"  {row.right:6.1%}  {joint:>5}  {said}"
+                f"{row.epsilon:7.4g}  {row.max_answers:7d}  {row.aggregator:11}  {row.asked:5d}  {row.answered:8.1f}"
+                f"  {row.right:6.1%}{corrected}  {joint:>5}  {said}"
             )
         lines += [
             f"right: share of the answered that agree with {what}; margins and confident pick what is easy",
             "epsilon holds for all votes; joint, the data-dependent cost, only for votes like these",
         ]
+        if taught:
+            lines.append("corrects: how many answers are right where the student errs, which rows are chosen by")
         return "\n".join(lines)
 
 
@@ -152,6 +175,7 @@ def _row(row: Any, queries: int) -> LabelsPlanRow:
         if not is_whole(row[name]) or not 1 <= row[name] <= queries:
             raise DataError(f"the {name} of a plan's row must be a whole number from 1 to {queries}")
     joint = None if row["joint"] is None else _from_zero(row, "joint", math.inf)
+    corrected = None if row["corrected"] is None else _from_zero(row, "corrected", row["asked"] * _ROOM)
     found = LabelsPlanRow(
         epsilon=_from_zero(row, "epsilon", math.inf),
         aggregator=row["aggregator"],
@@ -161,6 +185,7 @@ def _row(row: Any, queries: int) -> LabelsPlanRow:
         answered=_from_zero(row, "answered", row["asked"] * _ROOM),
         right=_from_zero(row, "right", _ROOM),
         joint=joint,
+        corrected=corrected,
     )
     try:
         found.made()

@@ -14,18 +14,23 @@ from numpy.typing import ArrayLike, NDArray
 
 from ogive.accounting import gaussian_mu
 from ogive.errors import ParameterError
-from ogive.pate.aggregators import ConfidentGNMax, GNMax, LargestMargins
+from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
 from ogive.pate.costs.cost import privacy_cost
+from ogive.pate.costs.scores import check_probabilities
 from ogive.pate.learners import check_labels
-from ogive.pate.planned import LabelsPlan, LabelsPlanRow
+from ogive.pate.planned import LabelsPlan, LabelsPlanRow, Planned
 from ogive.pate.rehearsal import Predicted, Rehearsal
 from ogive.pate.votes import check_votes
-from ogive.privacy import ApproxDP
+from ogive.privacy import ApproxDP, Rational
 
 Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
 
 THRESHOLDS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Of the check, as shares of the teachers."""
+
+EXCESSES = (0.1, 0.2, 0.3, *THRESHOLDS)
+"""Of the check of an excess over what a student expects, as shares of the teachers."""
 
 CHECK_SHARES = (0.05, 0.1, 0.2, 0.3, 0.45)
 """Of the privacy that goes to the check."""
@@ -47,6 +52,8 @@ def plan_labels(
     target_delta: float,
     answers: Sequence[int] | None = None,
     truth: ArrayLike | None = None,
+    probabilities: ArrayLike | None = None,
+    confidence: Rational = "0.9",
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> LabelsPlan:
@@ -56,18 +63,23 @@ def plan_labels(
     histogram of every query asked for LargestMargins, answers alone for GNMax. Fewer queries are asked, the first ones,
     where that brings more. Of each kind the parameters with the most right answers in simulated runs are taken.
 
+    For a second round give the probabilities of the first student: then InteractiveGNMax is tried too, and what counts
+    are answers that are right where this student errs.
+
     Args:
         votes: Public or simulated counts, shape (queries, classes); see `simulated_votes`.
         epsilons: What may be spent, one or several.
         target_delta: Strictly between 0 and 1.
         answers: How many are wanted at most, one or several; by default some shares of the queries.
         truth: The right classes, shape (queries,); None takes the plurality for right.
+        probabilities: Of a student that is public, shape (queries, classes).
+        confidence: Of InteractiveGNMax, which changes no price; strictly between 0 and 1.
         seed: Of the simulated noise.
         progress: Is told of every guarantee and number of answers.
 
     Raises:
         ParameterError: an argument is out of range.
-        DataError: these are no votes, or no classes.
+        DataError: these are no votes, no classes or no probabilities.
 
     Privacy:
         None for these votes: parameters depend on them. Never plan on the votes that are to be protected.
@@ -85,65 +97,89 @@ def plan_labels(
     caps = _caps(answers, queries)
     if not epsilons or not all(0 < epsilon < math.inf for epsilon in epsilons):
         raise ParameterError(f"epsilons must be one or more numbers above 0, got {list(epsilons)}")
-    rehearsal = Rehearsal(counts, wanted, seed=seed)
+    scores = None if probabilities is None else check_probabilities(probabilities, counts.shape)
+    rehearsal = Rehearsal(counts, wanted, seed=seed, probabilities=scores)
+    sure = InteractiveGNMax(0, 1, 1, confidence).confidence
     rows: list[LabelsPlanRow] = []
     whole = len(epsilons) * len(caps)
     for number, (epsilon, most) in enumerate(((epsilon, most) for epsilon in epsilons for most in caps), start=1):
         granted = ApproxDP(epsilon, target_delta)
         mu = gaussian_mu(granted.epsilon, granted.delta) * _ROOM
-        bests = _bests(counts, rehearsal, mu, most)
-        rows.extend(_row(best, counts, float(granted.epsilon), float(granted.delta), most) for best in bests)
+        bests = _bests(counts, rehearsal, mu, most, None if scores is None else sure)
+        rows.extend(_row(best, counts, scores, granted, most) for best in bests)
         if progress is not None:
             progress(number, whole)
     teachers = int(counts[0].sum())
     return LabelsPlan(float(target_delta), queries, teachers, classes, truth is not None, tuple(rows))
 
 
-Candidate = tuple[ConfidentGNMax | GNMax | LargestMargins, int, Predicted]
+Candidate = tuple[Planned, int, Predicted]
 """An aggregator, how many queries it is asked, and what it would bring."""
 
 
-def _bests(votes: Int64, rehearsal: Rehearsal, mu: float, most: int) -> Iterator[Candidate]:
-    """The best of each kind at one price."""
+def _bests(
+    votes: Int64, rehearsal: Rehearsal, mu: float, most: int, confidence: Rational | None
+) -> Iterator[Candidate]:
+    """The best of each kind at one price; of what is interactive too, where there is a confidence."""
     sizes = sorted({*(min(len(votes), math.ceil(times * most)) for times in ASKED), len(votes)})
-    for kind in (_confident, _margins, _plain):
-        yield max(kind(votes, rehearsal, mu, most, sizes), key=lambda found: found[2].answered * found[2].right)
+    kinds = [_checked(votes, rehearsal, mu, most, sizes, None)]
+    if confidence is not None:
+        kinds.append(_checked(votes, rehearsal, mu, most, sizes, confidence))
+    kinds += [_margins(rehearsal, mu, most, sizes), _plain(rehearsal, mu, most)]
+    for kind in kinds:
+        yield max(kind, key=lambda found: found[2].gain)
 
 
-def _confident(votes: Int64, rehearsal: Rehearsal, mu: float, most: int, sizes: Sequence[int]) -> Iterator[Candidate]:
+def _checked(
+    votes: Int64, rehearsal: Rehearsal, mu: float, most: int, sizes: Sequence[int], confidence: Rational | None
+) -> Iterator[Candidate]:
+    """ConfidentGNMax, or InteractiveGNMax with a confidence."""
     teachers = int(votes[0].sum())
+    parts = THRESHOLDS if confidence is None else EXCESSES
+    check = rehearsal.confident if confidence is None else rehearsal.interactive
     for share in CHECK_SHARES:
         sigma_2 = up(math.sqrt(2 * most / (1 - share)) / mu)
         whole = rehearsal.right(float(sigma_2), asked=len(votes))
         for asked in sizes:
             sigma_1 = up(math.sqrt(asked / share) / mu)
-            for part in THRESHOLDS:
-                threshold = round(part * teachers)
-                found = rehearsal.confident(whole[:, :asked], threshold=threshold, sigma_1=float(sigma_1), most=most)
-                yield ConfidentGNMax(threshold, sigma_1, sigma_2), asked, found
+            for threshold in (round(part * teachers) for part in parts):
+                found = check(whole[:, :asked], threshold=threshold, sigma_1=float(sigma_1), most=most)
+                if confidence is None:
+                    yield ConfidentGNMax(threshold, sigma_1, sigma_2), asked, found
+                else:
+                    yield InteractiveGNMax(threshold, sigma_1, sigma_2, confidence), asked, found
 
 
-def _margins(votes: Int64, rehearsal: Rehearsal, mu: float, most: int, sizes: Sequence[int]) -> Iterator[Candidate]:
+def _margins(rehearsal: Rehearsal, mu: float, most: int, sizes: Sequence[int]) -> Iterator[Candidate]:
     for asked in sizes:
         sigma = up(math.sqrt(2 * asked) / mu)
         yield LargestMargins(sigma, keep=most), asked, rehearsal.margins(float(sigma), asked=asked, keep=most)
 
 
-def _plain(votes: Int64, rehearsal: Rehearsal, mu: float, most: int, sizes: Sequence[int]) -> Iterator[Candidate]:
+def _plain(rehearsal: Rehearsal, mu: float, most: int) -> Iterator[Candidate]:
     sigma = up(math.sqrt(2 * most) / mu)
     yield GNMax(sigma), most, rehearsal.plain(rehearsal.right(float(sigma), asked=most))
 
 
-def _row(candidate: Candidate, votes: Int64, epsilon: float, delta: float, most: int) -> LabelsPlanRow:
+def _row(candidate: Candidate, votes: Int64, scores: Float64 | None, granted: ApproxDP, most: int) -> LabelsPlanRow:
     aggregator, asked, found = candidate
-    joint = None
+    epsilon, delta, joint = float(granted.epsilon), float(granted.delta), None
     if not isinstance(aggregator, LargestMargins):
-        # which knows no cap, so that the guarantee may be the smaller one
-        joint = min(privacy_cost(votes[:asked], aggregator, target_delta=delta, mode="joint").epsilon, epsilon)
-    names = ("threshold", "sigma_1", "sigma_2", "sigma", "keep")
+        asks = scores is not None and isinstance(aggregator, InteractiveGNMax)
+        cost = privacy_cost(
+            votes[:asked],
+            aggregator,
+            target_delta=delta,
+            mode="joint",
+            probabilities=scores[:asked] if scores is not None and asks else None,
+        )
+        joint = min(cost.epsilon, epsilon)  # which knows no cap, so that the guarantee may be the smaller one
+    names = ("threshold", "sigma_1", "sigma_2", "sigma", "keep", "confidence")
     said = {name: getattr(aggregator, name) for name in names if hasattr(aggregator, name)}
     parameters = {name: value if isinstance(value, int) else float(value) for name, value in said.items()}
-    return LabelsPlanRow(epsilon, aggregator.name, parameters, asked, most, found.answered, found.right, joint)
+    return LabelsPlanRow(
+        epsilon, aggregator.name, parameters, asked, most, found.answered, found.right, joint, found.corrected
+    )
 
 
 def _caps(answers: Sequence[int] | None, queries: int) -> tuple[int, ...]:

@@ -10,10 +10,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.pate.costs.scores import largest_excess
 from ogive.pate.learners import check_seed
 
 Int64 = NDArray[np.int64]
 Float32 = NDArray[np.float32]
+Float64 = NDArray[np.float64]
 Bool = NDArray[np.bool_]
 
 MOST_RUNS = 50
@@ -26,10 +28,17 @@ class Predicted(NamedTuple):
     Fields:
         answered: Queries that teachers answer.
         right: Share of these whose label is the one that is wanted; 0 where none is answered.
+        corrected: How many are right where the student errs; None without a student.
     """
 
     answered: float
     right: float
+    corrected: float | None
+
+    @property
+    def gain(self) -> float:
+        """What a plan makes the most of: right answers, or those that correct the student where there is one."""
+        return self.answered * self.right if self.corrected is None else self.corrected
 
 
 class Rehearsal:
@@ -39,14 +48,19 @@ class Rehearsal:
         votes: Counts, shape (queries, classes).
         wanted: The label that is right for each query, shape (queries,).
         seed: Of the noise.
+        probabilities: Of a student that is public, shape (queries, classes).
     """
 
-    def __init__(self, votes: Int64, wanted: Int64, *, seed: int = 0) -> None:
+    def __init__(self, votes: Int64, wanted: Int64, *, seed: int = 0, probabilities: Float64 | None = None) -> None:
         queries, classes = votes.shape
         runs = int(min(MOST_RUNS, max(1, _MOST_NUMBERS // (queries * classes))))
         drawn = np.random.default_rng(check_seed(seed))
         self._votes = votes.astype(np.float32)
         self._highest = votes.max(axis=1).astype(np.float32)
+        self._errs = self._excess = None
+        if probabilities is not None:
+            self._errs = probabilities.argmax(axis=1) != wanted
+            self._excess = largest_excess(votes, probabilities, noise="scaled").astype(np.float32)
         self._wanted = wanted
         self._checks: Float32 = drawn.standard_normal((runs, queries), dtype=np.float32)
         self._noise: Float32 = drawn.standard_normal((runs, queries, classes), dtype=np.float32)
@@ -64,13 +78,16 @@ class Rehearsal:
             sigma_1: Noise of the check.
             most: After so many answers the run ends.
         """
-        asked = right.shape[1]
-        passed = self._highest[:asked] + np.float32(sigma_1) * self._checks[:, :asked] >= threshold
-        return _averages(passed & (np.cumsum(passed, axis=1) <= most), right)
+        return self._checked(self._highest, right, threshold, sigma_1, most)
+
+    def interactive(self, right: Bool, *, threshold: float, sigma_1: float, most: int) -> Predicted:
+        """As `confident`, where the largest excess of votes over what the student expects is checked."""
+        assert self._excess is not None
+        return self._checked(self._excess, right, threshold, sigma_1, most)
 
     def plain(self, right: Bool) -> Predicted:
         """Of all that are asked."""
-        return _averages(np.ones_like(right), right)
+        return self._averages(np.ones_like(right), right)
 
     def margins(self, sigma: float, *, asked: int, keep: int) -> Predicted:
         """Of those of the first queries that have the largest noisy margins."""
@@ -79,12 +96,17 @@ class Rehearsal:
         order = np.argsort(top[:, :, -2] - top[:, :, -1], axis=1, kind="stable")
         kept = np.zeros(order.shape, dtype=np.bool_)
         np.put_along_axis(kept, order[:, :keep], True, axis=1)
-        return _averages(kept, noisy.argmax(axis=2) == self._wanted[:asked])
+        return self._averages(kept, noisy.argmax(axis=2) == self._wanted[:asked])
+
+    def _checked(self, heights: Float32, right: Bool, threshold: float, sigma_1: float, most: int) -> Predicted:
+        asked = right.shape[1]
+        passed = heights[:asked] + np.float32(sigma_1) * self._checks[:, :asked] >= threshold
+        return self._averages(passed & (np.cumsum(passed, axis=1) <= most), right)
+
+    def _averages(self, answered: Bool, right: Bool) -> Predicted:
+        count, good = int(answered.sum()), answered & right
+        corrected = None if self._errs is None else float(good[:, self._errs[: right.shape[1]]].sum() / len(right))
+        return Predicted(count / len(right), float(good.sum() / count) if count else 0.0, corrected)
 
     def _noisy(self, sigma: float, asked: int) -> Float32:
         return np.asarray(self._votes[:asked] + np.float32(sigma) * self._noise[:, :asked], dtype=np.float32)
-
-
-def _averages(answered: Bool, right: Bool) -> Predicted:
-    count = int(answered.sum())
-    return Predicted(count / len(right), float((answered & right).sum() / count) if count else 0.0)

@@ -168,7 +168,6 @@ def test_a_vote_that_moves_changes_the_height_by_one_vote_at_most():
 @pytest.mark.parametrize(
     ("probabilities", "message"),
     [
-        (None, "needs the student's probabilities"),
         ([[np.nan, 1.0], [0.5, 0.5]], "query 0 hold NaN"),
         ([[0.5, 0.5], [1.5, -0.5]], "query 1 hold numbers outside 0 to 1"),
         ([[0.5, 0.5], [0.5, 0.4]], "query 1 hold numbers that do not add up to 1"),
@@ -177,8 +176,13 @@ def test_a_vote_that_moves_changes_the_height_by_one_vote_at_most():
     ],
 )
 def test_probabilities_of_a_student_that_are_none_are_refused(probabilities, message):
-    with pytest.raises(ParameterError, match=message):
+    with pytest.raises(DataError, match=message):
         InteractiveGNMax(5, 1, 1, "0.9").answer([[3, 1], [2, 2]], probabilities=probabilities)
+
+
+def test_a_second_round_needs_a_student():
+    with pytest.raises(ParameterError, match="needs the student's probabilities"):
+        InteractiveGNMax(5, 1, 1, "0.9").answer([[3, 1], [2, 2]])
 
 
 def test_others_do_not_look_at_a_student():

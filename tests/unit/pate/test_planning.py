@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ogive.errors import BudgetError, DataError, ParameterError
-from ogive.pate import LabelsPlanRow, label, plan_labels, simulated_votes
+from ogive.pate import LabelsPlan, LabelsPlanRow, label, plan_labels, simulated_votes
 from ogive.pate.planning import up
 from ogive.pate.rehearsal import Rehearsal
 from ogive.privacy import ApproxDP
@@ -130,6 +130,73 @@ def test_the_plurality_stands_in_for_the_truth_and_joint_costs_are_below_the_gua
         assert row.joint is None or 0 < row.joint <= row.epsilon
 
 
+SCORES = np.random.default_rng(4).dirichlet(np.full(5, 0.2), 300)
+SECOND_VOTES, SECOND_TRUTH = simulated_votes(300, 250, 5, probabilities=SCORES, seed=6)
+SECOND = plan_labels(
+    SECOND_VOTES, truth=SECOND_TRUTH, probabilities=SCORES, epsilons=[1, 4], target_delta=DELTA, answers=[30]
+)
+
+
+def corrects(row, scores):
+    """What the aggregator itself does: answers of teachers that are right where the student errs; mean and error."""
+    errs = scores.argmax(axis=1) != SECOND_TRUTH
+    found = []
+    for _ in range(RUNS):
+        made, asked = row.made(), SECOND_VOTES[: row.asked]
+        if row.aggregator == "interactive":  # as sure as nobody is, so that no label is the student's own
+            made = dataclasses.replace(row, parameters=row.parameters | {"confidence": 1 - 1e-9}).made()
+        given = scores[: row.asked] if row.aggregator == "interactive" else None
+        labels = made.answer(asked, probabilities=given)
+        taught = np.flatnonzero(labels >= 0)[: row.max_answers]
+        found.append(((labels == SECOND_TRUTH[: row.asked]) & errs[: row.asked])[taught].sum())
+    return np.mean(found), np.std(found) / np.sqrt(RUNS)
+
+
+@pytest.mark.parametrize("row", SECOND.rows, ids=lambda row: f"{row.epsilon}-{row.aggregator}")
+def test_what_corrects_a_student_is_predicted_too(row):
+    mean, error = corrects(row, SCORES)
+    assert abs(mean - row.corrected) <= 7 * error + 0.5
+
+
+def test_the_check_of_corrections_sees_another_student():
+    """The control: a plan for one student predicts nothing about another."""
+    row = next(row for row in SECOND.rows if (row.epsilon, row.aggregator) == (4, "interactive"))
+    mean, error = corrects(row, SCORES[::-1])
+    assert abs(mean - row.corrected) > 7 * error + 0.5
+
+
+def test_a_second_round_asks_what_the_student_does_not_know():
+    for epsilon in (1, 4):
+        rows = {row.aggregator: row for row in SECOND.rows if row.epsilon == epsilon}
+        assert list(rows) == ["confident", "interactive", "margins", "gnmax"]
+        others = [row.corrected for name, row in rows.items() if name != "interactive"]
+        assert rows["interactive"].corrected > 1.5 * max(others)
+        assert rows["interactive"].parameters["confidence"] == 0.9
+    assert SECOND.best.aggregator == "interactive"
+    assert "corrects" in str(SECOND)
+    assert "corrects" not in str(PLAN)
+    assert LabelsPlan.from_json(SECOND.to_json()) == SECOND
+
+
+def test_a_second_round_costs_what_is_granted():
+    for row in SECOND.rows:
+        if row.aggregator == "interactive":
+            asked, scores = SECOND_VOTES[: row.asked], SCORES[: row.asked]
+            granted = ApproxDP(row.epsilon, DELTA)
+            label(asked, row.made(), privacy=granted, max_answers=row.max_answers, probabilities=scores)
+            less = ApproxDP(row.epsilon * 0.998, DELTA)
+            with pytest.raises(BudgetError):
+                label(asked, row.made(), privacy=less, max_answers=row.max_answers, probabilities=scores)
+
+
+def test_imagined_truths_follow_what_a_student_believes():
+    scores = np.tile([0.6, 0.3, 0.1, 0.0], (20_000, 1))
+    _, truth = simulated_votes(20_000, 10, 4, probabilities=scores)
+    counts = np.bincount(truth, minlength=4)
+    assert counts[3] == 0
+    assert np.abs(counts[:3] - [12_000, 6000, 2000]).max() < 5 * np.sqrt(20_000 * 0.24)
+
+
 def test_more_privacy_loss_brings_more_right_answers():
     for most in (40, 150):
         for name in ("confident", "margins", "gnmax"):
@@ -191,6 +258,7 @@ def test_noise_is_rounded_up_and_by_less_than_a_thousandth(value):
         ({"answers": [0]}, "from 1 to the 300"),
         ({"answers": [2.5]}, "whole numbers"),
         ({"seed": -1}, "seed"),
+        ({"confidence": 1}, "confidence"),
     ],
 )
 def test_bad_wishes_are_refused(changed, said):
@@ -207,6 +275,11 @@ def test_bad_votes_and_truths_are_refused():
         plan_labels(VOTES, truth=TRUTH[:-1], epsilons=[1], target_delta=DELTA)
     with pytest.raises(DataError):
         plan_labels(VOTES, truth=TRUTH + 5, epsilons=[1], target_delta=DELTA)
+    for scores in (np.full((300, 4), 0.25), np.full((300, 5), 0.3), np.full((300, 5), np.nan)):
+        with pytest.raises(DataError, match="probabilities"):
+            plan_labels(VOTES, probabilities=scores, epsilons=[1], target_delta=DELTA)
+        with pytest.raises(DataError, match="probabilities"):
+            simulated_votes(300, 250, 5, probabilities=scores)
     for bad in ({"queries": 0}, {"teachers": 0}, {"classes": 1}, {"agreement": 1.5}, {"agreement": float("nan")}):
         said = {"queries": 5, "teachers": 5, "classes": 2} | bad
         with pytest.raises(ParameterError):

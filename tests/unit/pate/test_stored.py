@@ -93,7 +93,7 @@ DAMAGED = [
 ROWS = [
     ("epsilon", -1, "from 0"),
     ("epsilon", float("inf"), "from 0"),
-    ("aggregator", "lnmax", "confident, gnmax, margins"),
+    ("aggregator", "lnmax", "confident, interactive, gnmax, margins"),
     ("parameters", {"sigma": 3}, "parameters of confident in a plan's row"),
     ("parameters", {"threshold": 30, "sigma_1": "3", "sigma_2": 4}, "must be numbers"),
     ("parameters", {"threshold": 30, "sigma_1": -3, "sigma_2": 4}, "the parameters of a plan's row"),

@@ -5,42 +5,46 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ogive.errors import DataError
+from ogive.errors import DataError, ParameterError
 from ogive.pate.costs.losing import SCALE_BITS, Noise
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-_ROOM = 1e-4
+_ROUNDING = 1e-3
+"""How far probabilities of low precision may be from adding up to 1."""
+
 _SCALE = 1 << SCALE_BITS
 
 
-def check_probabilities(probabilities: ArrayLike, shape: tuple[int, int]) -> Float64:
+def check_probabilities(probabilities: ArrayLike | None, shape: tuple[int, ...]) -> Float64:
     """A student's probabilities as an array.
 
     Args:
-        probabilities: Of each class for each query; rows sum to 1 up to 1e-4, as 32-bit scores do.
+        probabilities: Of each class for each query; rows add up to 1 as scores of low precision do.
         shape: Queries and classes of the votes.
 
     Raises:
-        DataError: they are not numbers from 0 to 1, have another shape, or rows do not sum to 1.
+        ParameterError: there are none.
+        DataError: they are not numbers from 0 to 1, have another shape, or rows do not add up to 1.
     """
+    if probabilities is None:
+        raise ParameterError("aggregator interactive needs the student's probabilities, a row for every query")
     try:
         found = np.asarray(probabilities, dtype=np.float64)
     except (TypeError, ValueError):
-        raise DataError("probabilities must be numbers, one for each query and class") from None
-    if found.shape != shape:
-        raise DataError(f"probabilities must have the votes' shape {shape}, got {found.shape}")
-    wrong = ~np.isfinite(found).all(axis=1)
-    if wrong.any():
-        raise DataError(f"probabilities must be finite numbers; row {int(wrong.argmax())} has one that is not")
-    wrong = ((found < 0) | (found > 1)).any(axis=1)
-    if wrong.any():
-        raise DataError(f"probabilities must be from 0 to 1; row {int(wrong.argmax())} has one that is not")
-    wrong = np.abs(found.sum(axis=1) - 1) > _ROOM
-    if wrong.any():
-        row = int(wrong.argmax())
-        raise DataError(f"probabilities of a query must sum to 1; row {row} sums to {found[row].sum():.6g}")
+        raise DataError("probabilities must be an array of numbers, a row for every query") from None
+    if found.ndim != 2 or found.shape != shape:
+        raise DataError(
+            f"probabilities must have the shape (queries, classes) = {shape} of the votes, got {found.shape}"
+        )
+    for wrong, what in (
+        (np.isnan(found).any(axis=1), "NaN"),
+        (((found < 0) | (found > 1)).any(axis=1), "numbers outside 0 to 1"),
+        (np.abs(found.sum(axis=1) - 1) > _ROUNDING, "numbers that do not add up to 1"),
+    ):
+        if wrong.any():
+            raise DataError(f"the student's probabilities of query {int(np.argmax(wrong))} hold {what}")
     return found
 
 
@@ -59,5 +63,5 @@ def largest_excess(votes: Int64, probabilities: Float64, *, noise: Noise = "cont
     """
     expected = votes.sum(axis=1, keepdims=True) * probabilities
     if noise != "continuous":
-        expected = np.rint(expected * _SCALE) / _SCALE
+        expected = np.floor(expected * _SCALE + 0.5) / _SCALE
     return np.asarray(np.floor((votes - expected).max(axis=1) + 0.5))

@@ -137,11 +137,11 @@ def test_excess_is_rounded_half_up():
 @pytest.mark.parametrize(
     ("scores", "message"),
     [
-        (SCORES[:, :3], r"must have the votes' shape \(60, 4\), got \(60, 3\)"),
-        (np.where(np.eye(60, 4) > 0, math.nan, SCORES), "must be finite numbers; row 0"),
-        (SCORES * 1.01, "must sum to 1; row 0 sums to 1.01"),
-        (SCORES + np.array([1, -1, 0, 0]), "must be from 0 to 1; row 0"),
-        ([["a"]], "must be numbers"),
+        (SCORES[:, :3], r"must have the shape \(queries, classes\) = \(60, 4\) of the votes, got \(60, 3\)"),
+        (np.where(np.eye(60, 4) > 0, math.nan, SCORES), "query 0 hold NaN"),
+        (SCORES * 1.01, "query 0 hold numbers that do not add up to 1"),
+        (SCORES + np.array([1, -1, 0, 0]), "query 0 hold numbers outside 0 to 1"),
+        ([["a"]], "array of numbers"),
     ],
 )
 def test_refuses_scores_that_are_no_probabilities(scores, message):
