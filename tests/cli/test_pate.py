@@ -295,3 +295,25 @@ def test_bad_use_is_one_line_that_says_what_would_do(run, arguments, status, sai
     got, out, err = run(*arguments)
     assert (got, out, err.count("\n")) == (status, "", 1)
     assert said in err
+
+
+def test_labels_and_costs_are_drawn_and_a_private_cost_for_its_owner_alone(run):
+    status, _, err = run("label", "votes.npy", *CONFIDENT, *DELTA, "-o", "labels.json", "--plot", "labels.png")
+    assert (status, err) == (0, "wrote labels.json\nwrote labels.png\n")
+    for mode, permissions in (("joint", 0o600), ("independent", 0o644)):
+        assert run("cost", "votes.npy", *CONFIDENT, *DELTA, "--mode", mode, "--plot", "cost.svg")[0] == 0
+        assert stat.S_IMODE(Path("cost.svg").stat().st_mode) == permissions
+        Path("cost.svg").unlink()
+    assert Path("labels.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("command", ["label", "cost"])
+def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_spent(run, command):
+    asked = (command, "votes.npy", *CONFIDENT, *DELTA)
+    paid = ("--ledger", "b.db", "--limit-epsilon", 9, "--limit-delta", "1e-4") if command == "label" else ()
+    for name, said in (("x.pdf", ".png or .svg"), ("votes.npy/x.png", ""), ("no/x.png", "")):
+        status, out, err = run(*asked, *paid, "--plot", name)
+        assert (status, out) == (2, "")
+        assert said in err
+        assert err.count("\n") == 1
+    assert not Path("b.db").exists()

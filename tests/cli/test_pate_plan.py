@@ -1,6 +1,7 @@
 """`ogive pate plan`: simulated votes, public ones, and private ones only to who says that they are public."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,3 +98,11 @@ def test_that_votes_are_public_is_said_on_the_command_line_only(run, monkeypatch
     monkeypatch.setenv("OGIVE_PATE_PLAN_PUBLIC", "true")
     status, out, _ = run("votes.npy", *DELTA)
     assert (status, out) == (2, "")
+
+
+def test_a_plan_is_drawn(run):
+    status, out, err = run(*IMAGINED, "--answers", 10, *DELTA, "--plot", "plan.png")
+    assert (status, err) == (0, "wrote plan.png\n")
+    assert "most right answers" in out
+    assert Path("plan.png").read_bytes().startswith(b"\x89PNG")
+    assert run(*IMAGINED, *DELTA, "--plot", "plan.gif")[0] == 2

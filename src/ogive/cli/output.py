@@ -104,13 +104,13 @@ def publish(
         print(as_table())
 
 
-def draw(plot: Callable[[Any], Any], path: Path) -> None:
-    """Draw into a file whose suffix was checked before."""
+def draw(plot: Callable[[Any], Any], path: Path, *, mode: int = 0o644) -> None:
+    """Draw into a file whose suffix was checked before; `mode` is its permissions."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     plot(figure.add_subplot())
     content = io.BytesIO()
     figure.savefig(content, format=path.suffix[1:].lower(), dpi=150)
-    write_atomically(path, content.getvalue())
+    write_atomically(path, content.getvalue(), mode=mode)
     print(f"wrote {path}", file=sys.stderr)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options import TABLE, OutputOptions
-from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.options import TABLE, OutputOptions, Plot
+from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, OWNER_ONLY, AggregatorOptions, VotesOptions
 from ogive.errors import DataError
 
@@ -40,6 +40,7 @@ def cost(
     chosen: VotesOptions = ALL_VOTES,
     how: AggregatorOptions = ANY_AGGREGATOR,
     output: OutputOptions = TABLE,
+    plot: Plot = None,
 ) -> None:
     """Say what a run costs; spends nothing and publishes nothing.
 
@@ -59,12 +60,15 @@ def cost(
         chosen: Which votes of the file.
         how: How votes become labels.
         output: Where the result goes.
+        plot: A picture of the cost at every order, as private as the cost.
     """
     from ogive.pate import privacy_cost
 
     aggregator = how.made()
     read = [path for path in (how.student, answered) if path is not None]
-    check_outputs(votes, output.output, keep=read)
+    if plot is not None:
+        check_picture(plot)
+    check_outputs(votes, output.output, plot, keep=read)
     _, counts = chosen.read(votes)
     with busy("counting costs"):
         found = privacy_cost(
@@ -84,6 +88,8 @@ def cost(
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
     mode_of_file = 0o644 if found.publishable else OWNER_ONLY
     publish(found.to_json, lambda: _told(found), output, mode=mode_of_file)
+    if plot is not None:
+        draw(found.plot, plot, mode=mode_of_file)
 
 
 def answered_in(path: Path | None) -> Any:

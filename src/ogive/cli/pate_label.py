@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options import NO_BOOKS, NOTHING_GRANTED, TABLE, BudgetOptions, OutputOptions, PrivacyOptions
-from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.options import NO_BOOKS, NOTHING_GRANTED, TABLE, BudgetOptions, OutputOptions, Plot, PrivacyOptions
+from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
 from ogive.cli.paying import files_of, pay_from
 from ogive.errors import DataError, ParameterError
@@ -46,6 +46,7 @@ def label(
     granted: PrivacyOptions = NOTHING_GRANTED,
     budget: BudgetOptions = NO_BOOKS,
     output: OutputOptions = TABLE,
+    plot: Plot = None,
 ) -> None:
     """Release labels of public inputs by a noisy vote of teachers.
 
@@ -63,6 +64,7 @@ def label(
         granted: Privacy, adjacency and trust.
         budget: Whose votes, and the account that pays.
         output: Where the result goes.
+        plot: A picture of how often each class was given; of margins where votes are opened.
     """
     from ogive.pate import label as release_labels
     from ogive.statistics.labels import Labels
@@ -70,7 +72,9 @@ def label(
     aggregator = how.made()
     limit = budget.limit()
     student = [] if how.student is None else [how.student]
-    check_outputs(votes, output.output, keep=[*files_of(budget.ledger), *student])
+    if plot is not None:
+        check_picture(plot)
+    check_outputs(votes, output.output, plot, keep=[*files_of(budget.ledger), *student])
     with busy(f"reading {votes}"):
         held = _held(votes, classes, chosen, granted, budget)
     asked = Labels(
@@ -101,6 +105,8 @@ def label(
         kept_in = budget.ledger
         print(note, file=sys.stderr)
     publish(found.to_json, lambda: _told(found), output, kept_in=kept_in)
+    if plot is not None:
+        draw(found.plot, plot)
 
 
 def _held(

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options import TABLE, OutputOptions, Words
-from ogive.cli.output import busy, check_outputs, publish
+from ogive.cli.options import TABLE, OutputOptions, Plot, Words
+from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.pate_options import ALL_VOTES, VotesOptions
 from ogive.errors import DataError, ParameterError
 
@@ -37,6 +37,7 @@ def plan(
     seed: Annotated[int, Parameter(converter=whole)] = 0,
     chosen: VotesOptions = ALL_VOTES,
     output: OutputOptions = TABLE,
+    plot: Plot = None,
 ) -> None:
     """Choose aggregator, threshold and noise on public or simulated votes; spends nothing.
 
@@ -60,6 +61,7 @@ def plan(
         seed: Of everything that is simulated.
         chosen: Which votes of the file.
         output: Where the result goes.
+        plot: A picture of the share of right labels, against epsilon or the number of answers.
     """
     from ogive.pate import plan_labels
     from ogive.pate.votes import read_array
@@ -83,7 +85,9 @@ def plan(
         counts = chosen.read(votes)[1]
         right = None if truth is None else _truth(truth, len(counts))
         scores = None if scores is None else scores[: len(counts)]
-    check_outputs(votes, output.output, keep=[path for path in (truth, student) if path is not None])
+    if plot is not None:
+        check_picture(plot)
+    check_outputs(votes, output.output, plot, keep=[path for path in (truth, student) if path is not None])
     wanted = [_number(word, "answers", int) for word in answers]
     spend = [_number(word, "epsilon", float) for word in epsilon or (USUAL if answers else ("1",))]
     with busy("planning") as progress:
@@ -100,6 +104,8 @@ def plan(
         )
     best = f"most right answers: {made.best.aggregator}, at most {made.best.max_answers} answers"
     publish(made.to_json, lambda: f"{made}\n{best}", output)
+    if plot is not None:
+        draw(made.plot, plot)
 
 
 def _simulated(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.errors import DataError, OgiveError
+from ogive.pate import drawing
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
 from ogive.statistics import plain_json
 from ogive.statistics.plain_json import Fields, is_number, is_whole
@@ -94,6 +95,14 @@ class LabelsPlan:
         """The row with the most right answers at the largest epsilon; that correct the student, where there is one."""
         most = max(row.epsilon for row in self.rows)
         return max((row for row in self.rows if row.epsilon == most), key=lambda row: row.gain)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the share of right labels against epsilon or the number of answers; returns matplotlib axes.
+
+        Raises:
+            ParameterError: matplotlib is not installed.
+        """
+        return drawing.plot_labels_plan(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema."""

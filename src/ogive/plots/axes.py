@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ from ogive.files import write_atomically
 
 # Okabe and Ito's palette, told apart by all common kinds of color vision
 BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#5A5A5A"
+_LONGEST = 100
+"""Letters of a line of small print that a picture has room for."""
 _SUFFIXES = {".png": "png", ".svg": "svg"}
 
 
@@ -58,9 +61,12 @@ def new_axes(ax: Any = None) -> Any:
 
 def caption(axes: Any, title: str, clause: str, *, private: bool) -> None:
     """Write a title and the guarantee below it, in a color that warns where there is none."""
-    axes.set_title(title, loc="left", fontsize=12, pad=22)
+    lines = textwrap.wrap(clause, _LONGEST)
+    axes.set_title(title, loc="left", fontsize=12, pad=10 + 12 * max(1, len(lines)))
     color, weight = (GRAY, "normal") if private else (ORANGE, "bold")
-    axes.text(0, 1.02, clause, transform=axes.transAxes, fontsize=8.5, color=color, fontweight=weight, va="bottom")
+    axes.text(
+        0, 1.02, "\n".join(lines), transform=axes.transAxes, fontsize=8.5, color=color, fontweight=weight, va="bottom"
+    )
 
 
 def lighten(axes: Any, *, grid: str = "both") -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive import plots
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.provenance import Provenance
 from ogive.queries import Ballots
@@ -74,6 +75,29 @@ class LabelsEstimate:
             return None
         top = np.partition(votes, -2, axis=1)
         return np.asarray(top[:, -1] - top[:, -2])
+
+    @property
+    def classes(self) -> int:
+        """How many there are."""
+        return self.ballots.classes
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        return self.provenance is None or self.provenance.private
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        return "private" if self.provenance is None else str(self.provenance)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many queries got each class and how many none, or noisy margins; returns matplotlib axes.
+
+        Raises:
+            ParameterError: matplotlib is not installed.
+        """
+        return plots.plot_labels(self, ax)
 
     def with_provenance(self, provenance: Provenance) -> LabelsEstimate:
         """The same labels carrying their provenance."""

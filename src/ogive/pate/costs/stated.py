@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal, get_args
 
 from ogive.errors import DataError, ParameterError
+from ogive.pate import drawing
 from ogive.pate.costs.losing import Noise
 from ogive.pate.costs.orders import check_orders
 from ogive.statistics import plain_json
@@ -60,6 +61,14 @@ class PrivacyCost:
     def by_order(self) -> dict[float, float]:
         """Renyi cost at each order."""
         return dict(zip(self.orders, self.rdp, strict=True))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the cost at every order and what it comes to; as private as the cost. Returns matplotlib axes.
+
+        Raises:
+            ParameterError: matplotlib is not installed.
+        """
+        return drawing.plot_cost(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema. Unless the cost is publishable, it is as private as the votes."""
