@@ -1,6 +1,7 @@
 """`ogive pate train`: votes of a file's rows, taken up where it stopped, and rows that cannot be learned from."""
 
 import json
+import shutil
 import stat
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ogive.cli import main
+from ogive.cli.pate_features import Coding
+from ogive.cli.pate_tables import table
 from ogive.pate import check_votes, partition, train_teachers, votes_of
 
 RNG = np.random.default_rng(4)
@@ -132,19 +135,98 @@ def test_votes_can_be_labelled_and_priced(run, capsys):
         (("data.csv", "--person", "who", "--teachers", 1), "from 2 to"),
         (("data.csv", "--teachers", 100, "--person", "who"), "too few for 100 teachers"),
         (("data.csv",), "public.csv has no column 'who'"),
-        (("text.csv",), "holds no numbers"),
+        (("text.csv",), "column 'x' of text.csv must hold numbers, as that of public.csv does"),
         (("data.csv", "--person", "who", "--estimator", "magic"), "--estimator must be random_forest"),
         (("data.csv", "--person", "who", "--estimator", "no.such:thing"), "there is no 'thing'"),
         (("data.csv", "--person", "who", "-o", "votes.csv"), ".npy"),
         (("data.csv", "--person", "who", "-o", "no/votes.npy"), "does not exist"),
         (("gone.csv",), "no such file"),
-        (("holes.csv",), "missing or infinite"),
+        (("holes.csv",), "column 'x' of holes.csv has rows without a finite number; fill in"),
+        (("few.csv", "--queries", "gaps.csv"), "column 'y' of gaps.csv has no finite number in row 3; fill in"),
+        (("few.csv", "--queries", "mixed.csv"), "column 'x' of mixed.csv mixes numbers with text"),
+        (("few.csv", "--queries", "days.csv"), "column 'x' of days.csv holds dates; teachers learn from numbers and"),
+        (("few.csv", "--queries", "empty.csv"), "column 'x' of empty.csv holds no values at all"),
+        (("few.csv", "--queries", "names.csv"), "column 'x' of names.csv has more than 1000 different texts"),
+        (("kinds.csv",), "no columns of features"),
     ],
     ids=lambda value: " ".join(map(str, value))[:50] if isinstance(value, tuple) else None,
 )
 def test_what_cannot_be_learned_from_is_refused_in_one_line(run, arguments, said):
     Path("text.csv").write_text("x,y,kind\na,1,2\nb,2,0\nc,2,1\n")
     Path("holes.csv").write_text("x,y,kind\n1,2,0\n,3,1\n4,5,2\n")
+    Path("few.csv").write_text("x,y,kind\n1,2,0\n6,3,1\n4,5,2\n")
+    Path("kinds.csv").write_text("kind\n0\n1\n2\n")
+    Path("gaps.csv").write_text("x,y\n1,2\n2,3\n4,\n")
+    Path("mixed.csv").write_text("x,y\n1,2\n2,3\nNA,4\n")
+    Path("days.csv").write_text("x,y\n2026-01-01,2\n2026-01-02,3\n")
+    Path("empty.csv").write_text("x,y\n,2\n,3\n")
+    Path("names.csv").write_text("x,y\n" + "".join(f"name{n},2\n" for n in range(1001)))
     status, out, err = run(*arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert said in err
+
+
+def coded(public, private, names=("size", "color")):
+    """Features of public and private rows, by the library's own reader."""
+    asked, rows = table(Path(public)), table(Path(private))
+    coding = Coding.of(asked, names, Path(public))
+    return coding.features(asked, Path(public)), coding.features(rows, Path(private))
+
+
+def test_text_is_a_feature_for_every_public_value_and_no_private_one_adds_any(run):
+    Path("asked.csv").write_text("color,size\nred,1\nblue,2\n,3\nred,4\n")
+    Path("rows.csv").write_text("size,color\n5,blue\n6,green\n7,\n8,red\n9,Red\n")
+    public, private = coded("asked.csv", "rows.csv")
+    assert public.tolist() == [[1, 0, 1], [2, 1, 0], [3, 0, 0], [4, 0, 1]]
+    assert private.tolist() == [[5, 1, 0], [6, 0, 0], [7, 0, 0], [8, 0, 1], [9, 0, 0]]
+
+
+def test_replacing_a_private_row_changes_its_own_features_alone(run):
+    Path("asked.csv").write_text("color,size\nred,1\nblue,2\n")
+    rows = [f"{n},{color}" for n, color in enumerate(("red", "green", "blue", "red"))]
+    Path("rows.csv").write_text("\n".join(["size,color", *rows]) + "\n")
+    _, before = coded("asked.csv", "rows.csv")
+    for place, other in ((0, "9,violet"), (3, "9,12"), (1, "9,")):
+        Path("other.csv").write_text("\n".join(["size,color", *rows[:place], other, *rows[place + 1 :]]) + "\n")
+        _, after = coded("asked.csv", "other.csv")
+        assert after.shape == before.shape
+        assert np.flatnonzero((after != before).any(axis=1)).tolist() == [place]
+
+
+def test_codes_that_the_private_file_takes_for_numbers_meet_the_public_texts(run):
+    Path("asked.csv").write_text("size,color\n1,a\n2,b\n3,007\n")
+    Path("rows.csv").write_text("size,color\n5,007\n6,7\n")
+    assert coded("asked.csv", "rows.csv")[1].tolist() == [[5, 1, 0, 0], [6, 0, 0, 0]]
+
+
+def test_categories_of_parquet_files_are_texts_too(run):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    colors = pyarrow.array(["b", None, "a", "b"]).dictionary_encode()
+    parquet.write_table(pyarrow.table({"size": [1, 2, 3, 4], "color": colors}), "asked.parquet")
+    parquet.write_table(pyarrow.table({"size": [True, False], "color": ["a", "c"]}), "rows.parquet")
+    public, private = coded("asked.parquet", "rows.parquet")
+    assert public.tolist() == [[1, 0, 1], [2, 0, 0], [3, 1, 0], [4, 0, 1]]
+    assert private.tolist() == [[1, 1, 0], [0, 0, 0]]
+
+
+def test_teachers_learn_from_text(run):
+    colors = np.array(["red", "green", "blue"])
+    write("data.csv", "color,noise,kind", colors[KIND], np.round(RNG.normal(size=ROWS), 3), KIND)
+    write("public.csv", "noise,color", np.zeros(ASKED, dtype=int), colors[np.arange(ASKED) % 3])
+    assert run("data.csv")[0] == 0
+    assert (np.load("votes.npy").argmax(axis=1) == np.arange(ASKED) % 3).all()
+    shutil.rmtree("kept")
+    write("public.csv", "noise,color", np.zeros(ASKED, dtype=int), np.repeat("mauve", ASKED))
+    assert run("data.csv")[0] == 0
+    votes = np.load("votes.npy")
+    assert (votes == votes[0]).all()  # no row is mauve, so that the color says nothing
+
+
+def test_a_missing_private_number_is_refused_without_its_row_or_values(run):
+    Path("secret.csv").write_text("x,y,kind\n" + "1,2,0\n" * 40 + "77.25,,1\n" + "4,5,2\n" * 10)
+    status, out, err = run("secret.csv")
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "column 'y' of secret.csv" in err
+    assert "41" not in err
+    assert "77.25" not in err

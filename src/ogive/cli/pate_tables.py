@@ -1,4 +1,4 @@
-"""Tables for teachers: features, labels and persons of a file's rows."""
+"""Tables for teachers: labels and persons of a file's rows."""
 
 from __future__ import annotations
 
@@ -28,33 +28,6 @@ def table(path: Path) -> Source:
     if source.is_empty():
         raise DataError(f"{path} has no rows")
     return source
-
-
-def features_of(rows: Source, names: Sequence[str], path: Path) -> NDArray[np.float64]:
-    """Features of all rows, shape (rows, features).
-
-    Raises:
-        DataError: a column is missing, or holds something other than numbers.
-    """
-    import numpy as np
-
-    from ogive.records.binning import float_values, kind_of
-
-    if not names:
-        raise DataError(f"{path} has no columns of features beside the label")
-    for name in names:
-        if name not in rows.columns:
-            raise DataError(f"{path} has no column {name!r}, from which teachers learn")
-        if kind_of(rows.type(name)) != "number":
-            raise DataError(
-                f"column {name!r} of {path} holds no numbers; write categories as numbers, one column for each of them"
-            )
-    found = [np.stack([float_values(each, "number") for each in some], axis=1) for some in rows.batches(names)]
-    features = np.concatenate(found)
-    if not np.isfinite(features).all():
-        at = int(np.argmax(~np.isfinite(features).all(axis=0)))
-        raise DataError(f"column {names[at]!r} of {path} has missing or infinite values; fill them in first")
-    return features
 
 
 def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> NDArray[np.int64]:

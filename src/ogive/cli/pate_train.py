@@ -14,8 +14,9 @@ from cyclopts import Parameter
 from ogive.cli.converters import whole
 from ogive.cli.options import Words
 from ogive.cli.output import busy, check_outputs
+from ogive.cli.pate_features import Coding
 from ogive.cli.pate_options import OWNER_ONLY
-from ogive.cli.pate_tables import features_of, labels_in, persons_in, table
+from ogive.cli.pate_tables import labels_in, persons_in, table
 from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -48,11 +49,14 @@ def train(
     private as the records.
 
     Args:
-        data: Private rows: a CSV, TSV, Parquet or Arrow file. All columns but label and person are features: numbers.
+        data: Private rows: a CSV, TSV, Parquet or Arrow file. All columns but label and person are features: numbers,
+            or text. Each text that a column has in QUERIES is a feature of its own, which says whether a row has it;
+            any other text counts as none of these, so that categories tell nothing about private rows.
         label: Column with the class of each row.
         classes: How many classes there are, which are then numbered from 0; or the classes themselves, in the order
             of their numbers. They are public and never read off the rows.
-        queries: Public inputs with the same features; the label is not read.
+        queries: Public inputs with the same features; the label is not read. What is text and which values there are
+            is read off this file alone.
         teachers: How many teachers the rows are dealt to.
         folder: Keeps each teacher as it is trained.
         output: An .npy file for the votes, a row for every query; readable by its owner alone.
@@ -75,8 +79,10 @@ def train(
         names = [column for column in rows.columns if column not in (label, person)]
         truth = labels_in(rows, label, classes, data)
         owners = None if person is None else persons_in(rows, person, data)
-        features = features_of(rows, names, data)
-        inputs = features_of(table(queries), names, queries)
+        asked = table(queries)
+        coding = Coding.of(asked, names, queries)
+        inputs = coding.features(asked, queries)
+        features = coding.features(rows, data)
     number = _number_of(classes)
     dealt = partition(len(features), teachers, person=owners, seed=seed)
     try:
