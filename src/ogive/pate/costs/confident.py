@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from ogive.errors import ParameterError
 from ogive.pate.costs.losing import Noise
 from ogive.pate.costs.orders import check_orders
-from ogive.pate.costs.threshold import check_tails
+from ogive.pate.costs.threshold import check_tails, gain
 
 Float64 = NDArray[np.float64]
 
@@ -160,12 +160,11 @@ def _largest(
             here, there = there, here
         passes, refuses = ((grid - 1) * (one - other)[:, None] for one, other in zip(here, there, strict=True))
         log_pass, log_refuse = here[0][:, None], here[1][:, None]
-        refused = np.exp(log_refuse) * np.expm1(np.minimum(refuses, 600.0))
+        refused = gain(log_refuse, refuses)
         power = passes[places] + paid
         logs = np.logaddexp((log_refuse + refuses)[places], log_pass[places] + power)
         # near 0 by the gains, elsewhere by the logs, which do not overflow
         small = logs < 0.5
-        gained = refused[places][small] + (np.exp(log_pass)[places] * np.expm1(np.minimum(power, 600.0)))[small]
-        logs[small] = np.log1p(gained)
+        logs[small] = np.log1p(refused[places][small] + gain(log_pass[places], power)[small])
         np.maximum(found, logs / (grid - 1), out=found)
     return found

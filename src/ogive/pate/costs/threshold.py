@@ -28,6 +28,9 @@ Float64 = NDArray[np.float64]
 Mode = Literal["independent", "theorem3", "exact"]
 MODES: tuple[Mode, ...] = ("independent", "theorem3", "exact")
 
+_LARGE = 40.0
+"""From this power on e^power - 1 is e^power to all digits."""
+
 
 def check_tails(
     highest: ArrayLike, threshold: float, sigma_1: float, *, noise: Noise = "continuous"
@@ -147,11 +150,26 @@ def bit_divergence(here: tuple[Float64, Float64], there: tuple[Float64, Float64]
     largest = np.full_like(gained, -np.inf)
     for one, other in zip(here, there, strict=True):
         power = (orders - 1) * (one - other)[:, None]
-        gained += np.exp(one)[:, None] * np.expm1(np.minimum(power, 600.0))
+        gained += gain(one[:, None], power)
         largest = np.logaddexp(largest, one[:, None] + power)
     # near 0 by the gains, elsewhere by the logs, which do not overflow
     total = np.where(largest < 0.5, np.log1p(gained), largest)
     return np.asarray(np.maximum(total / (orders - 1), 0.0))
+
+
+def gain(log_chance: Float64, power: Float64) -> Float64:
+    """What a term gains on its chance, e^log_chance (e^power - 1), to all digits where the term is at most e.
+
+    Args:
+        log_chance: ln of the chance, broadcast to the shape of `power`; e^log_chance may be too small for a double.
+        power: What the term's exponent adds to it.
+    """
+    found = np.exp(log_chance) * np.expm1(np.minimum(power, _LARGE))
+    large = power > _LARGE
+    if large.any():
+        # added before they are raised: a faint chance times a large power can be anything
+        found[large] = np.exp(np.minimum(np.broadcast_to(log_chance, power.shape)[large] + power[large], 1.0))
+    return np.asarray(found)
 
 
 def _largest(shift: float, order: float) -> float:

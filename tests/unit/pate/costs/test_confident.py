@@ -10,8 +10,10 @@ import pytest
 
 from ogive.errors import ParameterError
 from ogive.pate.costs import confident
+from ogive.pate.costs.exact import Check, rdp_exact
 from ogive.pate.costs.gnmax import rdp_gnmax
 from ogive.pate.costs.losing import logq_gnmax
+from ogive.pate.costs.orders import ORDERS
 from ogive.pate.costs.threshold import check_tails, rdp_threshold, sup_threshold
 
 _spec = importlib.util.spec_from_file_location("laws", Path(__file__).with_name("laws.py"))
@@ -73,6 +75,25 @@ def test_nothing_overflows_and_small_costs_keep_their_digits():
     assert np.all((tiny >= 0) & (tiny < 1e-100))
     sure = confident.joint([1900], 10, 30, np.array([1e-30, 2e-30]), orders[:2])
     assert sure[0] == pytest.approx([1e-30, 2e-30], rel=1e-6, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("votes", "threshold", "sigma_1", "sigma_2"),
+    [
+        ([4950, 50, 0], 4775, 5, 100),
+        ([4900, 100, 0], 4000, 20, 100),
+        ([4960, 30, 10], 4990, 1, 60),
+        ([990, 6, 4], 700, 8, 30),
+    ],
+)
+def test_joint_is_never_below_the_exact_cost_where_teachers_agree(votes, threshold, sigma_1, sigma_2):
+    answers = rdp_gnmax(logq_gnmax([votes], sigma_2), sigma_2, ORDERS)
+    check = Check(threshold, sigma_1)
+    for two_sided, bound in ((False, confident.joint), (True, confident.joint_two_sided)):
+        true = rdp_exact([votes], sigma_2, ORDERS, check=check, two_sided=two_sided)[0]
+        found = bound([max(votes)], threshold, sigma_1, answers, ORDERS)[0]
+        assert true.max() > 1e-3
+        assert np.all(found >= true * (1 - 1e-9) - 1e-15)
 
 
 def test_a_party_of_several_teachers():

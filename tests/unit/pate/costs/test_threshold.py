@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from ogive.errors import ParameterError
+from ogive.pate.costs.confident import joint
+from ogive.pate.costs.orders import ORDERS
 from ogive.pate.costs.threshold import check_tails, rdp_threshold, sup_threshold
 
 
@@ -105,6 +107,59 @@ def test_exact_cost_by_arbitrary_precision(threshold, sigma, highest, order):
             for near in (highest - 1, highest + 1)
         )
     assert rdp_threshold([highest], threshold, sigma, [order])[0, 0] == pytest.approx(float(true), rel=1e-8, abs=0)
+
+
+@pytest.mark.parametrize(
+    ("teachers", "highest", "threshold", "sigma", "noise"),
+    [
+        (5000, 4950, 4775, 5, "continuous"),
+        (5000, 4900, 4000, 20, "continuous"),
+        (5000, 4100, 5000, 20, "continuous"),
+        (1000, 990, 700, 8, "continuous"),
+        (250, 245, 150, 2, "continuous"),
+        (250, 245, 150.3, 2, "scaled"),
+    ],
+)
+def test_no_order_loses_a_chance_too_small_for_a_double(teachers, highest, threshold, sigma, noise):
+    """A refusal of chance e^-1500 whose ratio has the power e^1500 is all that a check costs."""
+    unit = 2.0**-16 if noise == "scaled" else 0.0
+    with mpmath.workdps(60):
+
+        def bit(count):
+            distance = mpmath.mpf(count) - mpmath.mpf(threshold)
+            if unit:
+                distance = mpmath.floor(distance / unit) * unit + unit / 2
+            return mpmath.log(mpmath.ncdf(distance / sigma)), mpmath.log(mpmath.ncdf(-distance / sigma))
+
+        here, beside = bit(highest), [bit(highest - 1), bit(highest + 1)]
+
+        def cost(order):
+            return max(
+                mpmath.log(
+                    mpmath.fsum(
+                        mpmath.exp(order * one - (order - 1) * other) for one, other in zip(here, there, strict=True)
+                    )
+                )
+                / (order - 1)
+                for there in beside
+            )
+
+        true = np.array([float(cost(mpmath.mpf(float(order)))) for order in ORDERS])
+    assert true.max() > 1e-3
+    # logs of order 1e3, multiplied by the order
+    found = rdp_threshold([highest], threshold, sigma, ORDERS, noise=noise)[0]
+    assert found == pytest.approx(true, rel=1e-8, abs=1e-50)
+    assert np.all(sup_threshold(threshold, sigma, ORDERS, teachers=teachers, noise=noise) >= true * (1 - 1e-8))
+    together = joint([highest], threshold, sigma, np.zeros(ORDERS.size), ORDERS, noise=noise)[0]
+    assert together == pytest.approx(true, rel=1e-8, abs=1e-50)
+
+
+def test_a_threshold_out_of_reach_has_a_largest_cost_above_0():
+    worst = sup_threshold(6000, 20, [500.0], teachers=5000)[0]
+    with mpmath.workdps(60):
+        here, there = (mpmath.ncdf(mpmath.mpf(count - 6000) / 20) for count in (5000, 4999))
+        true = mpmath.log(here**500 * there**-499 + (1 - here) ** 500 * (1 - there) ** -499) / 499
+    assert worst == pytest.approx(float(true), rel=1e-8, abs=0)
 
 
 def test_the_exact_cost_covers_every_count_in_between_and_is_below_the_others():
