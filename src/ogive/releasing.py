@@ -28,7 +28,7 @@ from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
 from ogive.statistics.stored import read_estimate
-from ogive.trust.base import Distributed, Opening, TrustModel, Uploaded, check_trust, crowded, shares_of
+from ogive.trust.base import Digested, Distributed, Opening, TrustModel, Uploaded, check_trust, crowded, shares_of
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
@@ -205,6 +205,8 @@ class _Books:
             if isinstance(trust, Distributed):
                 # what was released counting on fewer that collude is no answer to who counts on more
                 self._question["terms"] = dataclasses.asdict(trust.terms)
+            if isinstance(trust, Digested):
+                self._question["records"] = account.fingerprint(trust.digest())
 
     @property
     def release_id(self) -> str:

@@ -273,7 +273,7 @@ def test_what_is_no_probability_of_a_student_is_refused(run, wrong):
         (("label", "votes.npy", *CONFIDENT, *DELTA, "--max-answers", 0), 2, "--max-answers must be"),
         (("label", "votes.npy", *CONFIDENT, *DELTA, "--first", 61), 2, "--first must be from 1 to the 60"),
         (("label", "votes.npy", "--keep", 5, *DELTA, "--trust", "secagg", "--parties", 5), 2, "--classes"),
-        (("label", "votes.npy", *CONFIDENT, *DELTA, "--person", "id"), 2, "--person is for tables"),
+        (("label", "votes.npy", *CONFIDENT, *DELTA, "--max-rows-per-person", 2), 2, "needs --person"),
         (("label", "two.npz", *CONFIDENT, *DELTA), 2, "with --name: here, there"),
         (("label", "two.npz", "--name", "no", *CONFIDENT, *DELTA), 2, "no array 'no'"),
         (("label", "none.npy", *CONFIDENT, *DELTA), 2, "no such file"),

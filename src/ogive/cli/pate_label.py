@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +18,7 @@ from ogive.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from ogive.ledger import Account
-    from ogive.privacy import Privacy
+    from ogive.privacy import Adjacency, Privacy
     from ogive.queries import Ballots
     from ogive.statistics.labels import Labels
     from ogive.statistics.labels_estimate import LabelsEstimate
@@ -83,7 +82,8 @@ def label(
         max_answers=max_answers,
         probabilities=how.probabilities(len(held.ballots.queries)),
     )
-    privacy = _granted(asked, held.trust, granted)
+    rows = budget.max_rows_per_person
+    privacy = _granted(asked, held.trust, granted, rows)
 
     def ask(account: Account | None) -> LabelsEstimate:
         return release_labels(
@@ -93,7 +93,7 @@ def label(
             ballots=held.ballots if classes is not None else None,
             max_answers=max_answers,
             probabilities=asked.probabilities,
-            adjacency=_adjacency(granted, account),
+            adjacency=_adjacency(granted, account, rows),
             ledger=account,
             batch=budget.batch,
         )
@@ -121,12 +121,9 @@ def _held(
                 f"vote counts are added up already, so that --trust {granted.trust} hides no vote; give a table with "
                 "a row for every teacher, and say with --classes how many classes there are"
             )
-        if budget.person is not None:
-            raise ParameterError("--person is for tables with a row for every teacher; vote counts have none")
         whole_file, counts = chosen.read(path)
-        content = repr(whole_file.shape).encode() + whole_file.tobytes()
-        trust = Tallied(counts)
-        return _Held(trust, trust.ballots, hashlib.sha256(b"ogive votes 1\n" + content).digest())
+        trust = Tallied(counts, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
+        return _Held(trust, trust.ballots, Tallied(whole_file).digest())
     from ogive.records import Records
     from ogive.records.files import file_source
 
@@ -140,7 +137,7 @@ def _held(
     return _Held(model, Ballots(columns[: chosen.count(len(columns))], classes), records.digest())
 
 
-def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions) -> Privacy | None:
+def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions, rows: int) -> Privacy | None:
     """What was granted, or exactly what the labels cost."""
     from ogive.pate.labelling import exact_guarantee
 
@@ -152,16 +149,15 @@ def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions) -> Priva
             "say how much privacy may be spent, for example --epsilon 2 --delta 1e-5, or --delta alone to spend "
             "exactly what the labels cost"
         )
-    return exact_guarantee(asked, trust, _adjacency(granted, None), granted.delta)
+    return exact_guarantee(asked, trust, _adjacency(granted, None, rows), granted.delta)
 
 
-def _adjacency(granted: PrivacyOptions, account: Account | None) -> Any:
-    """The adjacency that was said, or the account's own, or that of teachers whose number is public."""
+def _adjacency(granted: PrivacyOptions, account: Account | None, rows: int) -> Adjacency:
+    """The adjacency that was said, or the usual one."""
     from ogive.privacy import Adjacency
+    from ogive.session.opening import default_adjacency
 
-    if granted.adjacency is not None:
-        return Adjacency(granted.adjacency)
-    return Adjacency.REPLACE if account is None else account.unit.adjacency
+    return default_adjacency(account, rows) if granted.adjacency is None else Adjacency(granted.adjacency)
 
 
 def _pay(

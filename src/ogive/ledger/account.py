@@ -52,6 +52,10 @@ class Account:
         names = [self.name] if self.part_name is None else [self.name, self.part_name]
         return "/".join(self._books.keys.fingerprint(b"ogive account\n" + name.encode())[:_MARK] for name in names)
 
+    def fingerprint(self, digest: bytes) -> str:
+        """As `Ledger.fingerprint`: a digest of data as a text that reveals nothing to who lacks the ledger's key."""
+        return self._books.keys.fingerprint(digest)
+
     @property
     def limit(self) -> Privacy | None:
         """What all releases together must keep; None if nothing was set."""

@@ -42,7 +42,8 @@ def label(
 
     Args:
         votes: Vote counts, shape (queries, classes), or a file of them (.npy, .npz, CSV, Parquet); or a trust model
-            whose records are teachers, such as `SecAgg(teachers)`.
+            whose records are teachers, such as `SecAgg(teachers)`, or `Tallied(votes, person="hospital",
+            max_rows_per_person=4)` where a hospital may have several teachers.
         aggregator: How votes become labels.
         privacy: What may be spent. Left out it is exactly what the labels cost, by `target_delta` for Gaussian noise;
             nothing where the trust model has no privacy.
@@ -66,7 +67,9 @@ def label(
         BudgetError: the labels cost more than `privacy`, or the account has not enough left.
 
     Privacy:
-        For one teacher, and so for everybody whose data one teacher alone learned from.
+        For one teacher who votes otherwise, and so for everybody whose data one teacher alone learned from; for as many
+        teachers of one person as the trust model says. Under ADD_OR_REMOVE the number of teachers is private too, and
+        the price is the same.
 
     Example:
         >>> import numpy as np

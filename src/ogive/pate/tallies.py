@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, ClassVar
 
 from ogive.errors import DataError
@@ -16,11 +17,16 @@ from ogive.trust.central import CentralOpening
 class Tallied:
     """A curator who holds vote counts, not the votes of single teachers, and is trusted with them and the noise.
 
+    Queries are numbered, so that those of another round have the same names; the votes themselves tell questions apart.
+
     Args:
         votes: Counts, shape (queries, classes); every row adds up to the number of teachers.
+        person: What somebody with several teachers is called, "hospital" say; None where nobody has more than one.
+        max_rows_per_person: How many teachers one such person has at most.
 
     Raises:
         DataError: these are no vote counts.
+        ParameterError: the number of teachers is out of range, or there is no person to have them.
     """
 
     name: ClassVar[str] = "central"
@@ -30,8 +36,13 @@ class Tallied:
         "everyone else learns only what is published."
     )
 
-    def __init__(self, votes: Any) -> None:
+    def __init__(self, votes: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
+        self._several = PrivacyUnit(Adjacency.ADD_OR_REMOVE, person, max_rows_per_person)
         self.votes: Int64 = check_votes(votes)
+
+    def digest(self) -> bytes:
+        """SHA-256 of the votes; as secret as they are."""
+        return hashlib.sha256(b"ogive votes 1\n" + repr(self.votes.shape).encode() + self.votes.tobytes()).digest()
 
     @property
     def ballots(self) -> Ballots:
@@ -40,8 +51,12 @@ class Tallied:
         return Ballots(tuple(map(str, range(queries))), classes)
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """One teacher."""
-        return PrivacyUnit(adjacency)
+        """One teacher, or as many as one person has.
+
+        Raises:
+            ParameterError: a person may have several teachers, and their number is public.
+        """
+        return PrivacyUnit(adjacency, self._several.person, self._several.max_rows_per_person)
 
     def count(self) -> int:
         """Teachers."""

@@ -5,7 +5,8 @@ expected, reaches a threshold with noise. Those that pass are answered by the cl
 run ends when so many are answered as were allowed beforehand; queries after that are not asked.
 
 The price is that of as many checks as there are queries and as many answers as are allowed, however many there are in
-the end, since that number is found from the votes. Unused answers are paid for as padding.
+the end, since that number is found from the votes. Unused answers are paid for as padding. A teacher is priced as one
+who votes otherwise, which moves two counts: so does whoever comes into a teacher's data or leaves it.
 
 Source:
     Papernot, Song, Mironov, Raghunathan, Talwar and Erlingsson 2018, algorithms 1 and 2.
@@ -29,6 +30,7 @@ from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Ballots
 from ogive.queries.base import Int64
+from ogive.queries.votes import VOTES_MOVED
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted
 
@@ -133,17 +135,19 @@ class LabelsQuery:
             ParameterError: votes are expected of a number of teachers that is private.
         """
         queries, classes = self.ballots.shape
-        moved = 2 if unit.adjacency is Adjacency.REPLACE else 1
-        if self.check is not None and self.check.expected is not None and moved == 1:
+        private = unit.adjacency is not Adjacency.REPLACE
+        if self.check is not None and self.check.expected is not None and private:
             raise ParameterError(
                 "votes are expected of a public number of teachers, which ADD_OR_REMOVE keeps private; "
                 "use adjacency REPLACE"
             )
         if isinstance(self.law, DiscreteLaplace):
-            loss: Loss = PureDP(moved * self.max_answers * 2**self.bits / self.law.scale)
+            loss: Loss = PureDP(VOTES_MOVED * self.max_answers * 2**self.bits / self.law.scale)
         else:
             unit_squared = Fraction(4**self.bits)
-            loss = discrete_loss(moved * self.max_answers * unit_squared, self.law.sigma, self.max_answers * classes)
+            loss = discrete_loss(
+                VOTES_MOVED * self.max_answers * unit_squared, self.law.sigma, self.max_answers * classes
+            )
             if self.check is not None:
                 loss = total_loss([discrete_loss(queries * unit_squared, self.check.law.sigma, queries), loss])
         return group_loss(loss, unit.max_rows_per_person)

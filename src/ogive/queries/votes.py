@@ -1,7 +1,8 @@
 """Noisy counts of votes: what several parties can open of teachers' votes, a histogram for every query.
 
-A teacher who votes otherwise moves one vote in every query: two counts by one each. One who is added or removed
-changes one count of every query. Whatever is made of the noisy counts, labels and margins, costs nothing more.
+A teacher who votes otherwise moves one vote in every query: two counts by one each. That is what happens when somebody
+comes into a teacher's data or leaves it, so that it is paid for whether or not the number of teachers is public.
+Whatever is made of the noisy counts, labels and margins, costs nothing more.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from ogive.queries.aggregates import Ballots
 from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
+
+VOTES_MOVED = 2
+"""Counts of a query that change by one where a teacher votes otherwise."""
 
 _ROOM_BITS = 61
 
@@ -72,7 +76,7 @@ class VotesQuery:
 
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all counts together."""
-        changed = votes_changed(self.ballots, unit.adjacency)
+        changed = votes_changed(self.ballots)
         loss = counted_loss(self.law, self.bits, l1=changed, l2_squared=changed, integers=self._integers)
         return group_loss(loss, unit.max_rows_per_person)
 
@@ -116,7 +120,7 @@ def design_votes(ballots: Ballots, privacy: Privacy, unit: PrivacyUnit) -> Votes
     Raises:
         ScaleError: more noise is needed than can be drawn.
     """
-    changed = votes_changed(ballots, unit.adjacency)
+    changed = votes_changed(ballots)
     queries, classes = ballots.shape
     law, bits = counted_noise(
         privacy, l1=changed, l2_squared=changed, integers=queries * classes, rows=unit.max_rows_per_person
@@ -125,6 +129,6 @@ def design_votes(ballots: Ballots, privacy: Privacy, unit: PrivacyUnit) -> Votes
     return VotesQuery(ballots, law, bits)
 
 
-def votes_changed(ballots: Ballots, adjacency: Adjacency) -> int:
+def votes_changed(ballots: Ballots) -> int:
     """By how much one teacher changes all counts at most, in absolute values and in squares."""
-    return len(ballots.queries) * (2 if adjacency is Adjacency.REPLACE else 1)
+    return VOTES_MOVED * len(ballots.queries)

@@ -173,6 +173,15 @@ class Distributed(Protocol):
 
 
 @runtime_checkable
+class Digested(Protocol):
+    """What a trust model tells besides, of which the same question in the same words may be about other records."""
+
+    def digest(self) -> bytes:
+        """SHA-256 of the records; as secret as they are."""
+        ...
+
+
+@runtime_checkable
 class Roomy(Protocol):
     """What a trust model tells besides that can only count records in so many cells."""
 

@@ -87,14 +87,13 @@ def counts_of(ballots, teachers):
 
 
 def neighbours(ballots, teachers, adjacency):
-    """Pairs of vote counts of adjacent sets of so many teachers."""
+    """Pairs of vote counts of so many teachers, one of whom votes otherwise, or is absent where that is private too."""
     choices = list(itertools.product(range(ballots.classes), repeat=len(ballots.queries)))
     found = set()
     for others in itertools.combinations_with_replacement(choices, teachers - 1):
         for one in choices:
-            if adjacency is Adjacency.REPLACE:
-                found |= {(counts_of(ballots, (*others, one)), counts_of(ballots, (*others, two))) for two in choices}
-            else:
+            found |= {(counts_of(ballots, (*others, one)), counts_of(ballots, (*others, two))) for two in choices}
+            if adjacency is Adjacency.ADD_OR_REMOVE:
                 with_one, without = counts_of(ballots, (*others, one)), counts_of(ballots, others)
                 found |= {(with_one, without), (without, with_one)}
     return sorted(pair for pair in found if pair[0] != pair[1])
@@ -159,6 +158,14 @@ def test_a_price_a_tenth_too_small_is_found_out(name):
     assert excess(query, REPLACE, cheaper, teachers) > 1e-3
 
 
+def test_a_private_number_of_teachers_makes_no_vote_cheaper():
+    """Whoever leaves a teacher's data changes the teacher's vote, so that the price of one count is too small."""
+    for query, teachers in (CASES["one answer"], CASES["two answers"]):
+        price = query.price(ADD)
+        half = GaussianDP(price.mu_squared / 2, price.distance)
+        assert excess(query, ADD, half, teachers) > 1e-2
+
+
 def test_answers_priced_as_one_are_found_out():
     """Two answers against the price of one; a cap that was not kept would look like this."""
     two, one = LabelsQuery(ballots(2), gaussian(2), 2, BITS), LabelsQuery(ballots(1), gaussian(2), 1, BITS)
@@ -169,7 +176,7 @@ def test_answers_priced_as_one_are_found_out():
 def test_laplace_answers_lose_no_more_than_their_price(unit):
     query = LabelsQuery(ballots(2), DiscreteLaplace(2), 2)
     price = query.price(unit)
-    assert price == PureDP(2 if unit is REPLACE else 1)
+    assert price == PureDP(2)
     worst = max(
         max(np.log(chance / transcripts(query, second)[label]) for label, chance in transcripts(query, first).items())
         for first, second in neighbours(query.ballots, 4, unit.adjacency)
@@ -217,15 +224,15 @@ def opened_delta(query, changed, epsilon):
     return float((total * np.maximum(0, -np.expm1(float(epsilon) - losses))).sum())
 
 
-def test_opened_votes_cost_two_counts_for_a_teacher_who_is_replaced():
+def test_opened_votes_cost_two_counts_for_a_teacher_who_votes_otherwise():
     query = VotesQuery(ballots(1), gaussian("1.5"), BITS)
-    for unit, changed in ((REPLACE, 2), (ADD, 1)):
+    for unit in (REPLACE, ADD):
         price = query.price(unit)
-        assert price.mu_squared == changed / Fraction("1.5") ** 2
+        assert price.mu_squared == 2 / Fraction("1.5") ** 2
         for epsilon in EPSILONS:
             allowed = delta_of_gaussian(price, epsilon)
-            assert allowed - 1e-6 <= opened_delta(query, changed, epsilon) <= allowed + ROUNDING
-            assert opened_delta(query, changed + 1, epsilon) > allowed + 0.01
+            assert allowed - 1e-6 <= opened_delta(query, 2, epsilon) <= allowed + ROUNDING
+            assert opened_delta(query, 3, epsilon) > allowed + 0.01
 
 
 def test_opened_votes_are_dearer_than_labels_of_a_cap_and_prices_do_not_know_the_votes():
@@ -235,7 +242,7 @@ def test_opened_votes_are_dearer_than_labels_of_a_cap_and_prices_do_not_know_the
         ballots(640, 10), DiscreteGaussian(40 << 16), 300, 16, Check(200 << 16, DiscreteGaussian(150 << 16))
     )
     assert labels.price(REPLACE).mu_squared == Fraction(640, 150**2) + Fraction(2 * 300, 1600)
-    assert labels.price(ADD).mu_squared == Fraction(640, 150**2) + Fraction(300, 1600)
+    assert labels.price(ADD) == labels.price(REPLACE)
     assert labels.price(PrivacyUnit(Adjacency.ADD_OR_REMOVE, "p", 3)).mu_squared == 9 * labels.price(ADD).mu_squared
 
 
