@@ -1,0 +1,72 @@
+"""The commands of the page on labels by votes run one after the other, and print what the manual shows."""
+
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn")
+
+from ogive.cli import main
+from ogive.pate import simulated_votes
+
+DOCS = Path(__file__).parents[2] / "docs"
+VOTES, _ = simulated_votes(640, 250, 10)
+RNG = np.random.default_rng(1)
+
+
+def commands(page):
+    """What follows the prompt in a page, without `ogive`."""
+    return [shlex.split(line)[1:] for line in re.findall(r"^\$ (ogive .*)$", (DOCS / page).read_text(), re.MULTILINE)]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """What the page's commands read."""
+    monkeypatch.chdir(tmp_path)
+    age, ill = RNG.integers(20, 90, 600), np.array(["no", "yes"])[RNG.integers(0, 2, 600)]
+    ward = np.array(["north", "south", "east"])[RNG.integers(0, 3, 600)]
+    rows = [f"{n},{a},{w},{i}" for n, (a, w, i) in enumerate(zip(age, ward, ill, strict=True))]
+    Path("patients.csv").write_text("\n".join(["id,age,ward,ill", *rows]) + "\n")
+    Path("public.csv").write_text("age,ward\n" + "".join(f"{n},north\n{n},south\n" for n in range(20, 40)))
+    cast = np.stack([RNG.permutation(np.repeat(np.arange(10), row)) for row in VOTES[:60]], axis=1)
+    header = ",".join(f"scan{n}" for n in range(60))
+    Path("teachers.csv").write_text("\n".join([header, *(",".join(map(str, row)) for row in cast)]) + "\n")
+    np.savez("all_votes.npz", mnist_250=VOTES, adult_250=VOTES[:, :2])
+    np.save("old_votes.npy", VOTES)
+    np.save("student.npy", RNG.dirichlet(np.full(10, 0.3), 640))
+    return tmp_path
+
+
+def test_the_commands_of_the_page_run_in_their_order(folder, capsys):
+    run = commands("pate.md")
+    assert [words[1] for words in run].count("plan") >= 3
+    for words in run:
+        quick = ["--estimator", "logistic", "--jobs", "1"] if words[1] == "train" else []
+        if words[1] == "label" and "teachers.csv" in words:
+            words[words.index("--keep") + 1] = "30"  # of the 60 queries of a table that is quick to add up
+        status = main([*words, *quick])
+        said = capsys.readouterr()
+        assert status == 0, (words, said.err)
+        if words[1] == "train":
+            np.save("votes.npy", VOTES)
+    for name in ("labels.json", "confident.json", "cost.json", "plan.png", "classes.png", "by_order.png"):
+        assert (folder / name).stat().st_size > 100, name
+    assert "must not be published" in (folder / "report.html").read_text()
+
+
+def test_what_labels_print_is_what_the_manual_shows(folder, capsys):
+    np.save("votes.npy", VOTES)
+    (asked,) = [
+        words for words in commands("command_line.md") if words[:2] == ["pate", "label"] and "--ledger" in words
+    ]
+    text = (DOCS / "command_line.md").read_text()
+    shown = re.search(r"```text\n(began the account 'votes'.*?)```", text, re.DOTALL)[1].splitlines()
+    assert main(asked) == 0
+    printed = capsys.readouterr()
+    lines = [line for line in [*printed.err.splitlines(), *printed.out.splitlines()] if "new ledger" not in line]
+    assert len(lines) == len(shown) == 7
+    different = [number for number, pair in enumerate(zip(lines, shown, strict=True)) if pair[0] != pair[1]]
+    assert different in ([], [3]), "all but how many were asked is the same whatever the votes are"
