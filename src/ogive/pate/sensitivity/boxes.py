@@ -3,7 +3,8 @@
 The joint cost J(v, beta(q)) depends on the check's value v, a whole number that a teacher moves by at most 1, and on
 the chance q of losing the plurality. Within d changed teachers (v, q) stays in a box: |u - v| <= d, and q in the
 interval of `ogive.pate.sensitivity.ranges`. Boxes of neighbours are nested, so the maximum over them is smooth, with no
-condition on the cost but that J never falls in beta and beta never in q.
+condition on the cost but that J never falls in beta and beta never in q. Values reach from 0 to M, so that boxes grow
+up to d = M, one step longer than the intervals do.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ def add_box_profiles(
     """Add to `total` the sum over queries of the largest bound within d changed teachers, d = 0, 1, ...
 
     Args:
-        total: Shape (teachers,), changed in place.
+        total: Shape (teachers + 1,), changed in place.
         ordered: Counts of every query in falling order, shape (queries, classes).
         values: The check's value for every query, in [0, teachers].
         times: How often each query is counted.
@@ -131,8 +132,9 @@ def _add_maxima(
         most = table[middle, left]
         for distance in range(total.size):
             bottom, top = max(middle - distance + 1, 0), min(middle + distance, rows)
-            while left > first[query, distance] or right < last[query, distance]:
-                if left > first[query, distance]:
+            column = min(distance, first.shape[1] - 1)
+            while left > first[query, column] or right < last[query, column]:
+                if left > first[query, column]:
                     left -= 1
                     cell = left
                 else:

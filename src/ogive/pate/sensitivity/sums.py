@@ -27,8 +27,8 @@ def smooth_sensitivity_sum(profile: Float64, smoothness: float) -> Smoothed:
     """The largest of e^(-b d) profile[d].
 
     Args:
-        profile: The sum over queries of the largest local sensitivity within d changed teachers, shape (teachers,);
-            never falling in d, and constant beyond.
+        profile: The sum over queries of the largest local sensitivity within d = 0, 1, ... changed teachers; never
+            falling in d, and constant beyond.
         smoothness: b, above 0.
 
     Returns:

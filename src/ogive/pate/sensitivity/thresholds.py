@@ -30,21 +30,21 @@ def local_threshold(costs: Float64) -> Float64:
 
 
 def threshold_profile(costs: Float64, highest: Int64 | int) -> Float64:
-    """Largest local sensitivity within d changed teachers, for d = 0..M-1.
+    """Largest local sensitivity within d changed teachers, for d = 0..M.
 
     Args:
         costs: As for `local_threshold`.
         highest: Highest counts of the queries, in [0, M]; a number or shape (queries,).
 
     Returns:
-        Shape (M,) or (queries, M), never falling along the last axis.
+        Shape (M + 1,) or (queries, M + 1), never falling along the last axis.
 
     Privacy:
         Private, as the votes are.
     """
     local = local_threshold(costs)
     last = local.size - 1
-    distance = np.arange(last)
+    distance = np.arange(local.size)
     middle = np.asarray(highest, np.int64)[..., None]
     at = np.maximum(local[np.minimum(middle + distance, last)], local[np.maximum(middle - distance, 0)])
     return np.asarray(np.maximum.accumulate(at, axis=-1))
@@ -53,7 +53,7 @@ def threshold_profile(costs: Float64, highest: Int64 | int) -> Float64:
 def summed_threshold_profile(costs: Float64, highest: Int64) -> Float64:
     """The sum of `threshold_profile` over queries, each different count worked out once, in bounded memory."""
     counts, times = np.unique(highest, return_counts=True)
-    total = np.zeros(costs.size - 1)
+    total = np.zeros(costs.size)
     rows = max(1, _ENTRIES // costs.size)
     for start in range(0, counts.size, rows):
         part = slice(start, start + rows)

@@ -34,7 +34,8 @@ class Profile:
     """How much a cost may differ at a neighbour, within d changed teachers.
 
     Fields:
-        values: Largest local sensitivity for d = 0..M-1, summed over queries; private.
+        values: Largest local sensitivity for d = 0, 1, ... as far as it grows, M-1, or M for "boxes"; summed over
+            queries; private.
         method: "algorithms" (3 to 5), "ranges" or "boxes"; chosen by public numbers.
         reason: Why the range maximum was used; None where it was asked for or Algorithms 3 to 5 hold.
     """
@@ -112,7 +113,7 @@ def joint_profile(
     rivals = Rivals.of(bound.sigma, teachers=teachers, classes=classes, tie_gap=unit_of(noise))
     cells = ranges.Cells.of(rivals, classes=classes, count=boxes.CELLS)
     table = boxes.box_sensitivities(bound, cells, log_pass, log_refuse, classes=classes)
-    total = np.zeros(teachers)
+    total = np.zeros(teachers + 1)
     with_values = np.column_stack([sorted_votes(votes), values])
     for part, times in _distinct(with_values, teachers, None):
         boxes.add_box_profiles(

@@ -17,7 +17,7 @@ def costs_of(teachers, threshold, sigma_1, order, mode):
 def test_the_profile_is_that_of_the_specification():
     profile = threshold_profile(costs_of(30, 16, 2, 10, "theorem3"), 20)
     wanted = [0, 0, 0, 1.48454129e-04, 1.47826870e-02, 3.94153241e-02, 6.45775697e-02, 9.01543266e-02]
-    wanted += [1.16054000e-01, *[1.42180452e-01] * 9, 0.16830210633, *[0.19312786044] * 11]
+    wanted += [1.16054000e-01, *[1.42180452e-01] * 9, 0.16830210633, *[0.19312786044] * 12]
     assert profile == pytest.approx(wanted, rel=1e-7)
     assert profile[10:18] == pytest.approx([0.1421804524] * 8, rel=1e-9)
     assert profile[18:20] == pytest.approx([0.16830210633, 0.19312786044], rel=1e-9)
@@ -31,11 +31,20 @@ def test_profiles_are_the_largest_differences_within_a_distance(mode):
     steps = [max(abs(costs[u] - costs[w]) for w in (u - 1, u + 1) if 0 <= w <= 30) for u in range(31)]
     np.testing.assert_allclose(local_threshold(costs), steps, rtol=1e-15)
     for highest in range(31):
-        for distance in range(30):
+        for distance in range(31):
             within = [u for u in range(31) if abs(u - highest) <= distance]
             assert found[highest, distance] == max(steps[u] for u in within)
     # nested, hence smooth, also of sums
-    assert all(np.all(found[v, :-1] <= found[v + move, 1:]) for v in range(1, 30) for move in (-1, 1))
+    assert all(
+        np.all(found[v, :-1] <= found[near, 1:]) for v in range(31) for near in (v - 1, v + 1) if 0 <= near <= 30
+    )
+
+
+def test_a_cost_that_differs_where_nobody_votes_is_smooth_too():
+    """From all votes the count 0 is as many teachers away as there are, and from one vote less it is one less."""
+    costs, smoothness = np.array([5.0, 0, 0, 0, 0]), 0.1
+    smooth = [smooth_sensitivity_sum(threshold_profile(costs, v), smoothness).value for v in range(5)]
+    assert smooth == pytest.approx([5 * math.exp(-smoothness * max(v - 1, 0)) for v in range(5)])
 
 
 def test_values_at_exactly_a_distance_are_not_smooth_in_sums():
