@@ -82,10 +82,10 @@ def headline(cost: SanitizedCost) -> str:
 
 
 def _numbers(cost: SanitizedCost) -> Html:
-    rows: list[Row] = [("These votes, about", [f"{cost.epsilon:.3f}"])]
+    rows: list[Row] = [("About, at these votes", [f"{cost.epsilon:.3f}"])]
     if cost.upper_limit is not None:
-        rows.append(("These votes, at most (95 % sure)", [f"{cost.upper_limit:.3f}"]))
-    rows.append(("Any votes", [f"{cost.independent_epsilon:.3f}"]))
+        rows.append(("At most, 95 % sure", [f"{cost.upper_limit:.3f}"]))
+    rows.append(("At any votes", [f"{cost.independent_epsilon:.3f}"]))
     return table(f"Epsilon at delta = {cost.delta:g}", ["Cost", "Epsilon"], rows)
 
 

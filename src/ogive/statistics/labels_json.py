@@ -59,6 +59,8 @@ def fields(data: Any) -> dict[str, Any]:
     asked, bits, opened = data["asked"], data["bits"], data["opened"]
     if not (is_whole(asked) and 0 <= asked <= queries):
         raise DataError(f"the field 'asked' of labels must be a number from 0 to {queries}")
+    if sum(label >= 0 for label in labels) > asked:
+        raise DataError("labels must be of queries that were asked, and there are more of them")
     if not (is_whole(bits) and 0 <= bits <= MOST_BITS):
         raise DataError(f"the bits of labels must be a whole number from 0 to {MOST_BITS}")
     if opened is not None and not (

@@ -66,6 +66,7 @@ def test_the_margins_are_those_of_the_opened_votes():
         ("labels", [0, 1, 3], "3 numbers from -1 to 2"),
         ("taught", [True, True, 1], "3 truth values"),
         ("asked", 4, "from 0 to 3"),
+        ("asked", 1, "labels must be of queries that were asked"),
         ("bits", 31, "from 0 to 30"),
         ("opened", [[1, 2, 3]] * 2, "3 lists of 3 whole numbers"),
         ("opened", [[1, 2]] * 3, "3 lists of 3 whole numbers"),
