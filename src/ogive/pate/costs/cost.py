@@ -17,7 +17,8 @@ from ogive.errors import ParameterError, UnsupportedError
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
 from ogive.pate.costs import confident
 from ogive.pate.costs.conversion import Converted, Rule, check_delta, epsilon_of_rdp
-from ogive.pate.costs.exact import Check, is_feasible, rdp_exact
+from ogive.pate.costs.drawn import drawn
+from ogive.pate.costs.exact import is_feasible, rdp_exact
 from ogive.pate.costs.gnmax import rdp_gnmax
 from ogive.pate.costs.independent import gaussian_epsilon, gaussian_loss, independent_rdp, laplace_rdp
 from ogive.pate.costs.laplace import rdp_lnmax
@@ -72,10 +73,11 @@ def privacy_cost(
         votes: Counts, shape (queries, classes), each row with the same number of teachers.
         aggregator: What was, or will be, run.
         target_delta: Strictly between 0 and 1.
-        mode: "auto" is "exact" where it is feasible (continuous Gaussian noise, at most `MOST_EXACT_CLASSES` classes,
-            work up to `MOST_EXACT_WORK`, all public), otherwise "joint"; and "independent" for `InteractiveGNMax`,
-            whose queries depend on answers, and `LargestMargins`, which opens histograms.
-        noise: "continuous", "discrete" (integers on votes) or "scaled" (integers on votes times 2^16, as deployed).
+        mode: "auto" is "exact" where it is feasible (continuous or scaled Gaussian noise, at most `MOST_EXACT_CLASSES`
+            classes, work up to `MOST_EXACT_WORK`, all public), otherwise "joint"; and "independent" for
+            `InteractiveGNMax`, whose queries depend on answers, and `LargestMargins`, which opens histograms.
+        noise: "continuous", "discrete" (integers on votes) or "scaled" (integers on votes times 2^16, as deployed;
+            exact costs are then upper bounds, by a relative 0.0001 above at usual noise).
         orders: Renyi orders; default `ORDERS`.
         order: The one order to convert at; needed by "realised", where it must be fixed before the run.
         rule: "tight" or "paper"; default "tight", and "paper" for "realised" and "expected".
@@ -146,8 +148,8 @@ def _mode(votes: Int64, aggregator: Aggregator, mode: str, noise: Noise, group: 
     if mode in ("exact", "exact_two_sided"):
         if not isinstance(aggregator, GNMax | ConfidentGNMax):
             raise UnsupportedError(f"there is no exact cost of {name}; use joint")
-        if noise != "continuous" or group != 1:
-            raise UnsupportedError("exact costs are for continuous noise and one teacher per party; use joint")
+        if noise == "discrete" or group != 1:
+            raise UnsupportedError("exact costs are for continuous or scaled noise, one teacher per party; use joint")
     if mode == "joint_two_sided" and isinstance(aggregator, LNMax):
         raise UnsupportedError("there is no two-sided cost of LNMax but the independent one")
     if mode in ("realised", "expected") and not isinstance(aggregator, ConfidentGNMax | InteractiveGNMax):
@@ -157,7 +159,7 @@ def _mode(votes: Int64, aggregator: Aggregator, mode: str, noise: Noise, group: 
 
 def _is_quick(votes: Int64, aggregator: Aggregator, noise: Noise, group: int) -> bool:
     queries, classes = votes.shape
-    if noise != "continuous" or group != 1 or not isinstance(aggregator, GNMax | ConfidentGNMax):
+    if noise == "discrete" or group != 1 or not isinstance(aggregator, GNMax | ConfidentGNMax):
         return False
     sigma = float(aggregator.sigma if isinstance(aggregator, GNMax) else aggregator.sigma_2)
     quick = classes <= MOST_EXACT_CLASSES and queries * classes**3 <= MOST_EXACT_WORK
@@ -246,17 +248,15 @@ def _dependent(run: _Run, aggregator: Aggregator, mode: Mode) -> tuple[Float64, 
         logs = logq_lnmax(run.votes, float(aggregator.scale), noise=run.noise)
         return _total(run, lambda part: rdp_lnmax(logs[part], float(aggregator.scale) / run.group, run.grid))
     if isinstance(aggregator, GNMax):
-        return _gnmax(run, float(aggregator.sigma), mode)
+        return _gnmax(run, aggregator, mode)
     assert isinstance(aggregator, ConfidentGNMax | InteractiveGNMax)
     return _checked(run, aggregator, mode)
 
 
-def _gnmax(run: _Run, sigma: float, mode: Mode) -> tuple[Float64, float]:
+def _gnmax(run: _Run, aggregator: GNMax, mode: Mode) -> tuple[Float64, float]:
     if mode in ("exact", "exact_two_sided"):
-        two_sided = mode == "exact_two_sided"
-        return _total(run, lambda part: rdp_exact(run.votes[part], sigma, run.grid, two_sided=two_sided))
-    answer = _answer_costs(run, sigma, two_sided=mode == "joint_two_sided")
-    return _total(run, answer)
+        return _total(run, _exact_costs(run, aggregator, two_sided=mode == "exact_two_sided"))
+    return _total(run, _answer_costs(run, float(aggregator.sigma), two_sided=mode == "joint_two_sided"))
 
 
 def _checked(run: _Run, aggregator: ConfidentGNMax | InteractiveGNMax, mode: Mode) -> tuple[Float64, float]:
@@ -265,12 +265,8 @@ def _checked(run: _Run, aggregator: ConfidentGNMax | InteractiveGNMax, mode: Mod
     )
     log_pass, _ = check_tails(run.highest, threshold, sigma_1, noise=run.noise)
     chance = float(np.exp(log_pass).sum())
-    if mode in ("exact", "exact_two_sided"):
-        check, two_sided = Check(threshold, sigma_1), mode == "exact_two_sided"
-        rdp, _ = _total(
-            run, lambda part: rdp_exact(run.votes[part], sigma_2, run.grid, check=check, two_sided=two_sided)
-        )
-        return rdp, chance
+    if isinstance(aggregator, ConfidentGNMax) and mode in ("exact", "exact_two_sided"):
+        return _total(run, _exact_costs(run, aggregator, two_sided=mode == "exact_two_sided"))[0], chance
     answer = _answer_costs(run, sigma_2, two_sided=mode == "joint_two_sided")
     if mode in ("joint", "joint_two_sided"):
         law = confident.joint if mode == "joint" else confident.joint_two_sided
@@ -290,6 +286,13 @@ def _checked(run: _Run, aggregator: ConfidentGNMax | InteractiveGNMax, mode: Mod
         return confident.realised(check_costs, run.answered[part], answer(part))
 
     return _total(run, paid)[0], chance if run.answered is None else float(run.answered.sum())
+
+
+def _exact_costs(run: _Run, aggregator: GNMax | ConfidentGNMax, *, two_sided: bool) -> Callable[[slice], Float64]:
+    """What steps cost under the noise that is drawn."""
+    sigma, check = drawn(aggregator, run.noise)
+    unit = unit_of(run.noise)
+    return lambda part: rdp_exact(run.votes[part], sigma, run.grid, check=check, two_sided=two_sided, unit=unit)
 
 
 def _answer_costs(run: _Run, sigma: float, *, two_sided: bool) -> Callable[[slice], Float64]:

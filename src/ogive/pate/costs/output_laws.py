@@ -22,7 +22,6 @@ SIDE = 13.0
 """Standard deviations from a count beyond which its noise is left out, e^-84 of the mass."""
 
 _STEP = 0.1
-_ANCHORS = 16
 
 
 class Tables(NamedTuple):
@@ -40,6 +39,8 @@ class Tables(NamedTuple):
         density_fewer: phi(z + 1/sigma) / phi(z).
         density_more: phi(z - 1/sigma) / phi(z).
         log_step: ln of a step times the normal density's constant.
+        unit: Grid of the noise in votes, 0 for continuous noise.
+        bend: Largest change of the slope of a ln chance, per vote, between the votes and a neighbour.
     """
 
     per_vote: int
@@ -53,16 +54,18 @@ class Tables(NamedTuple):
     density_fewer: Float64
     density_more: Float64
     log_step: float
+    unit: float
+    bend: float
 
     @staticmethod
-    def make(teachers: int, sigma: float) -> Tables:
-        """Tables for counts from 0 to a number of teachers."""
+    def make(teachers: int, sigma: float, unit: float) -> Tables:
+        """Tables for counts from 0 to a number of teachers, and noise on a grid of so many votes."""
         per_vote = max(1, math.ceil(1 / (_STEP * sigma)))
-        unit = 1 / (per_vote * sigma)
-        stride = max(1, math.floor(_STEP / unit))
-        half = math.ceil((9 + 2 / sigma) / unit) + stride
-        middle = (teachers + 2) * per_vote + math.ceil(SIDE / unit) + half + 2 * stride
-        z = np.arange(-middle, middle + 1) * unit
+        place = 1 / (per_vote * sigma)
+        stride = max(1, math.floor(_STEP / place))
+        half = math.ceil((9 + 2 / sigma) / place) + stride
+        middle = (teachers + 2) * per_vote + math.ceil(SIDE / place) + half + 2 * stride
+        z = np.arange(-middle, middle + 1) * place
         below, shift = log_ndtr(z), 1 / sigma
         with np.errstate(over="ignore"):
             return Tables(
@@ -76,7 +79,9 @@ class Tables(NamedTuple):
                 np.exp(log_ndtr(z - shift) - below),
                 np.exp(-z * shift - shift**2 / 2),
                 np.exp(z * shift - shift**2 / 2),
-                math.log(stride * unit) - math.log(2 * math.pi) / 2,
+                math.log(stride * place) - math.log(2 * math.pi) / 2,
+                unit,
+                1.5 / sigma**2,
             )
 
 
@@ -173,7 +178,7 @@ def _gather(table: Float64, tables: Tables, value: int, first: int, size: int, o
 
 
 @njit(cache=True, error_model="numpy")
-def _neighbours(values: Int64, times: Int64, tables: Tables, plain: Float64, giver: Float64, taker: Float64) -> Float64:
+def neighbours(values: Int64, times: Int64, tables: Tables, plain: Float64, giver: Float64, taker: Float64) -> Float64:
     """Fill ln of the chances at every neighbour, where a class of count a gives a vote to one of count c.
 
     Args:
@@ -217,154 +222,3 @@ def _neighbours(values: Int64, times: Int64, tables: Tables, plain: Float64, giv
     if times[0] == 1:
         here[0] = _complement(here, times)
     return here
-
-
-@njit(cache=True, error_model="numpy")
-def _log_moment(order: float, logs: Float64, gains: Float64, times: Float64, size: int) -> float:
-    """Ln of the sum of times p (p / q)^(order - 1), given ln p and ln p - ln q; precise where it is near 0."""
-    total, largest = 0.0, -np.inf
-    for outcome in range(size):
-        power = (order - 1) * gains[outcome]
-        largest = max(largest, power)
-        total += times[outcome] * np.exp(logs[outcome]) * np.expm1(power)
-    if largest < 500 and total < 1:
-        return math.log1p(total)
-    peak = -np.inf
-    for outcome in range(size):
-        peak = max(peak, logs[outcome] + (order - 1) * gains[outcome])
-    total = 0.0
-    for outcome in range(size):
-        total += times[outcome] * np.exp(logs[outcome] + (order - 1) * gains[outcome] - peak)
-    return peak + math.log(total)
-
-
-@njit(cache=True, error_model="numpy")
-def _pairs(
-    values: Int64,
-    times: Int64,
-    tables: Tables,
-    log_pass: Float64,
-    log_refuse: Float64,
-    two_sided: bool,
-    logs: Float64,
-    gains: Float64,
-    counts: Float64,
-    sizes: Int64,
-) -> int:
-    """List the outcomes of every pair of laws: ln p, ln p - ln q and how many outcomes are alike; count the pairs."""
-    kinds = values.size
-    plain = np.empty((kinds, kinds, kinds))
-    giver, taker = np.empty((kinds, kinds)), np.empty((kinds, kinds))
-    here = _neighbours(values, times, tables, plain, giver, taker)
-    checked = log_refuse[values[0] + 1] > -np.inf
-    found = 0
-    for a in range(kinds):
-        for c in range(kinds):
-            if values[a] == 0 or (a == c and times[a] < 2):
-                continue
-            height = values[c] + 1
-            for u in range(kinds):
-                if times[u] - (u == a) > 0:
-                    height = max(height, values[u])
-            height = max(height, values[a] - 1)
-            # every class that keeps its votes, then the giver, then the taker; the first class is the complement
-            size, lead = 0, -1
-            for u in range(kinds):
-                left = times[u] - (u == a) - (u == c)
-                if left > 0:
-                    if lead < 0 and u == 0:
-                        lead = size
-                    logs[found, size], gains[found, size], counts[found, size] = here[u], plain[a, c, u], left
-                    size += 1
-            for u, there in ((a, giver[a, c]), (c, taker[a, c])):
-                if lead < 0 and u == 0:
-                    lead = size
-                logs[found, size], gains[found, size], counts[found, size] = here[u], there, 1
-                size += 1
-            others = 0.0
-            for outcome in range(size):
-                others += (counts[found, outcome] - (outcome == lead)) * np.exp(gains[found, outcome])
-            if counts[found, lead] == 1:
-                gains[found, lead] = np.log1p(-min(others, 1.0))
-            passed, passes = log_pass[values[0] + 1], log_pass[height + 1]
-            for outcome in range(size):
-                logs[found, outcome] += passed
-                gains[found, outcome] = logs[found, outcome] - gains[found, outcome] - passes
-            if checked:
-                logs[found, size], counts[found, size] = log_refuse[values[0] + 1], 1
-                gains[found, size] = log_refuse[values[0] + 1] - log_refuse[height + 1]
-                size += 1
-            sizes[found] = size
-            found += 1
-            if two_sided:
-                for outcome in range(size):
-                    logs[found, outcome] = logs[found - 1, outcome] - gains[found - 1, outcome]
-                    gains[found, outcome] = -gains[found - 1, outcome]
-                    counts[found, outcome] = counts[found - 1, outcome]
-                sizes[found] = size
-                found += 1
-    return found
-
-
-@njit(cache=True, error_model="numpy")
-def most_divergent(
-    ordered: Int64,
-    tables: Tables,
-    log_pass: Float64,
-    log_refuse: Float64,
-    orders: Float64,
-    two_sided: bool,
-    out: Float64,
-) -> None:
-    """Fill the largest divergence over neighbours, for every histogram and order.
-
-    The log moment is convex in the order, so its chord between two orders bounds it in between: pairs whose chord
-    stays below what another pair reaches are passed over.
-
-    Args:
-        ordered: Counts in falling order, shape (queries, classes).
-        tables: Of the noise of an answer.
-        log_pass: ln of the chance to pass at the highest counts -1, 0, ...; 0 without a check.
-        log_refuse: Of not passing; -inf without a check.
-        orders: Increasing.
-        two_sided: Whether both directions count.
-        out: Shape (queries, orders).
-    """
-    queries, classes = ordered.shape
-    most = 2 * classes * classes
-    logs, gains = np.empty((most, classes + 3)), np.empty((most, classes + 3))
-    counts, sizes = np.empty((most, classes + 3)), np.empty(most, np.int64)
-    left, right = np.empty(most), np.empty(most)
-    values, times = np.empty(classes, np.int64), np.empty(classes, np.int64)
-    for query in range(queries):
-        kinds = 0
-        for place in range(classes):
-            if kinds and values[kinds - 1] == ordered[query, place]:
-                times[kinds - 1] += 1
-            else:
-                values[kinds], times[kinds] = ordered[query, place], 1
-                kinds += 1
-        pairs = _pairs(
-            values[:kinds], times[:kinds], tables, log_pass, log_refuse, two_sided, logs, gains, counts, sizes
-        )
-        for pair in range(pairs):
-            right[pair] = _log_moment(orders[0], logs[pair], gains[pair], counts[pair], sizes[pair])
-        out[query, 0] = max(0.0, right[:pairs].max()) / (orders[0] - 1)
-        low = 0
-        while low < orders.size - 1:
-            high = min(low + _ANCHORS, orders.size - 1)
-            for pair in range(pairs):
-                left[pair] = right[pair]
-                right[pair] = _log_moment(orders[high], logs[pair], gains[pair], counts[pair], sizes[pair])
-            out[query, high] = max(0.0, right[:pairs].max()) / (orders[high] - 1)
-            leader = int(right[:pairs].argmax())
-            for place in range(low + 1, high):
-                share = (orders[place] - orders[low]) / (orders[high] - orders[low])
-                best = _log_moment(orders[place], logs[leader], gains[leader], counts[leader], sizes[leader])
-                for pair in range(pairs):
-                    if left[pair] + share * (right[pair] - left[pair]) > best and pair != leader:
-                        found = _log_moment(orders[place], logs[pair], gains[pair], counts[pair], sizes[pair])
-                        if found > best:
-                            best, leader = found, pair
-                out[query, place] = max(0.0, best) / (orders[place] - 1)
-            low = high

@@ -1,6 +1,7 @@
 """Exact output laws by plain integration, one histogram at a time: the slow oracle of these tests."""
 
 import itertools
+import math
 
 import numpy as np
 from scipy.special import log_ndtr, logsumexp
@@ -17,6 +18,43 @@ def log_law(counts, sigma, *, step=0.02):
         # the class itself is left out once
         found.append(logsumexp(logs + np.sum(rivals, axis=0) - log_ndtr(z)))
     return np.array(found)
+
+
+def integer_tails(places, scale):
+    """ln Pr[Z <= k] and ln Pr[Z > k] of a discrete Gaussian of such a scale, each summed from the outside in."""
+    places = np.asarray(places)
+    reach = math.ceil(max(np.abs(places).max(), 14 * scale)) + 2
+    below = np.logaddexp.accumulate(-(np.arange(-reach, reach + 1.0) ** 2) / (2 * scale**2))
+    below -= np.logaddexp(below[reach], below[reach - 1])
+    below[reach:-1] = np.log1p(-np.exp(below[reach - 1 :: -1]))
+    below[-1] = 0
+    return below[places + reach], below[reach - places - 1]
+
+
+def integer_law(counts, sigma, unit):
+    """ln of the chance that each class wins under discrete Gaussian noise on a grid of `unit` votes.
+
+    Enumerates the noise of the class itself; the first of equal counts wins.
+    """
+    steps = (np.asarray(counts) / unit).round().astype(int)
+    scale, gap = sigma / unit, int(np.ptp(steps))
+    k = np.arange(-math.ceil(13 * scale), math.ceil(13 * scale) + gap + 1)
+    masses = -(k**2.0) / (2 * scale**2)
+    masses -= logsumexp(-(np.arange(-math.ceil(40 * scale), math.ceil(40 * scale) + 1.0) ** 2) / (2 * scale**2))
+    low = int(k[0]) - gap - 1
+    below, _ = integer_tails(np.arange(low, int(k[-1]) + gap + 1), scale)
+    found = []
+    for own, mine in enumerate(steps):
+        rivals = [below[k + mine - other - (j < own) - low] for j, other in enumerate(steps) if j != own]
+        found.append(logsumexp(masses + np.sum(rivals, axis=0)))
+    return np.array(found)
+
+
+def integer_step_law(counts, sigma, threshold, sigma_1, unit):
+    """ln of the chances of no answer and of each answer of a checked step, with such noise in both."""
+    short = math.ceil(threshold / unit) - round(max(counts) / unit)
+    refuse, passes = integer_tails([short - 1], sigma_1 / unit)
+    return np.concatenate((refuse, passes + integer_law(counts, sigma, unit)))
 
 
 def histograms(classes, teachers):

@@ -37,7 +37,8 @@ def cost(aggregator=CONFIDENT, **options):
         (CONFIDENT, {}, "exact"),
         (GNMax(40), {}, "exact"),
         (GNMax(0.3), {}, "joint"),
-        (CONFIDENT, {"noise": "scaled"}, "joint"),
+        (CONFIDENT, {"noise": "scaled"}, "exact"),
+        (CONFIDENT, {"noise": "discrete"}, "joint"),
         (CONFIDENT, {"group": 2}, "joint"),
         (LNMax(20), {}, "joint"),
         (INTERACTIVE, {}, "independent"),
@@ -183,7 +184,7 @@ def test_refuses_what_does_not_go_together(aggregator, options, message):
         (LNMax(20), {"mode": "joint_two_sided"}, "no two-sided cost of LNMax"),
         (GNMax(40), {"mode": "expected"}, "answers every query"),
         (LargestMargins(40, 5), {"mode": "joint"}, "opens noisy histograms"),
-        (CONFIDENT, {"mode": "exact", "noise": "scaled"}, "continuous noise"),
+        (CONFIDENT, {"mode": "exact", "noise": "discrete"}, "continuous or scaled noise"),
         (CONFIDENT, {"mode": "exact", "group": 2}, "one teacher per party"),
     ],
 )

@@ -177,14 +177,17 @@ def test_a_sum_of_both_parts_is_above_and_the_expected_cost_is_sometimes_below()
     assert exceeded > 0
 
 
-def test_passing_over_pairs_changes_nothing():
+@pytest.mark.parametrize("unit", [0, 2.0**-16])
+def test_passing_over_pairs_changes_nothing(unit):
     """One order at a time visits every pair, since there is no chord."""
     rng = np.random.default_rng(6)
     votes = rng.multinomial(60, rng.dirichlet(np.full(6, 0.5)), size=12)
     orders = np.concatenate(([1.1, 1.7], np.arange(4, 120) / 2, [300, 1000]))
     check = Check(40, 12)
-    together = rdp_exact(votes, 5, orders, check=check, two_sided=True)
-    alone = np.column_stack([rdp_exact(votes, 5, [order], check=check, two_sided=True)[:, 0] for order in orders])
+    together = rdp_exact(votes, 5, orders, check=check, two_sided=True, unit=unit)
+    alone = np.column_stack(
+        [rdp_exact(votes, 5, [order], check=check, two_sided=True, unit=unit)[:, 0] for order in orders]
+    )
     assert together == pytest.approx(alone, rel=1e-11)
 
 

@@ -148,6 +148,21 @@ def test_privacy_cost_has_them_all(name, mode, expected):
     agrees(found, expected)
 
 
+@pytest.mark.parametrize("name", ["mnist", "adult"])
+@pytest.mark.parametrize("mode", ["exact", "exact_two_sided"])
+def test_exact_costs_of_the_integers_that_are_drawn_are_hardly_higher(name, mode):
+    votes = row(name)
+    continuous, drawn = (
+        privacy_cost(votes.votes, votes.aggregator, target_delta=DELTA, mode=mode, noise=noise)
+        for noise in ("continuous", "scaled")
+    )
+    assert 1 < drawn.epsilon / continuous.epsilon < 1 + 3e-5
+    excess = np.array(drawn.rdp) / continuous.rdp - 1
+    assert np.all((excess > 0) & (excess < 2e-4))
+    joint = privacy_cost(votes.votes, votes.aggregator, target_delta=DELTA, mode="joint", noise="scaled")
+    assert drawn.epsilon < 0.75 * joint.epsilon
+
+
 def test_the_default_is_exact():
     votes = row("mnist")
     cost = privacy_cost(votes.votes, votes.aggregator, target_delta=DELTA)
