@@ -50,7 +50,7 @@ def lifts_of_classes(here: Float64, giver: Float64, tables: Tables) -> Float64:
 
     Args:
         here: ln of the chances.
-        giver: Of a class that gives a vote, [a, c] to one of count c.
+        giver: Of a class that gives a vote, [a, c] to one of count c: at most what it has when it loses a vote.
         tables: Of the noise.
     """
     found = np.empty(here.size)
