@@ -43,7 +43,7 @@ def log_moment(order: float, logs: Float64, masses: Float64, gains: Float64, dri
     total = (order - 1) * drift
     for outcome in range(size):
         power = (order - 1) * gains[outcome]
-        total += masses[outcome] * np.expm1(power) if power < 500 else np.exp(logs[outcome] + power)
+        total += masses[outcome] * np.expm1(power) if power < 40 else np.exp(logs[outcome] + power)
     if total < 1e300:
         return math.log1p(total)
     peak = -np.inf

@@ -12,6 +12,7 @@ from ogive.pate.costs.confident import joint, joint_two_sided
 from ogive.pate.costs.exact import Check, is_feasible, log_winning, rdp_exact
 from ogive.pate.costs.gnmax import rdp_gnmax
 from ogive.pate.costs.losing import logq_gnmax
+from ogive.pate.costs.orders import ORDERS
 from ogive.pate.costs.threshold import rdp_threshold
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
 
@@ -218,6 +219,18 @@ def test_a_cost_far_below_rounding_keeps_its_digits(votes):
             )
             assert cost == pytest.approx(float(true), rel=1e-8, abs=0)
     assert np.all(found <= rdp_gnmax(logq_gnmax([votes], sigma), sigma, orders)[0])
+
+
+@pytest.mark.parametrize("unit", [0, 2.0**-16])
+def test_no_order_loses_a_refusal_too_small_for_a_double(unit):
+    """Of chance e^-620 to e^-760, while the class is certain: the step costs what its check does."""
+    for highest in (4951, 4965, 4970):
+        check = Check(4775, 5)
+        found = rdp_exact([[highest, 5000 - highest]], 60, ORDERS, check=check, unit=unit)[0]
+        alone = rdp_threshold([highest], 4775, 5, ORDERS, noise="scaled" if unit else "continuous")[0]
+        assert alone.max() > 1e-3
+        assert alone.min() < 1e-90
+        assert found == pytest.approx(alone, rel=3e-6 if unit else 1e-8, abs=1e-250)
 
 
 def test_refuses_what_it_cannot_hold():
