@@ -51,7 +51,8 @@ def cost(
             joint and exact are bounds, two_sided in both directions, realised is of the answers given, expected is the
             paper's average, which is no bound. auto is exact where it is quick, else joint; independent for margins
             and interactive.
-        noise: continuous, discrete (integers on votes), or scaled (integers on votes times 2^16, as labels are made).
+        noise: continuous, discrete (integers on votes), or scaled (integers on votes times 2^16, as labels are
+            made; for lnmax, which multiplies no votes, the same as discrete).
         order: The one Renyi order to convert at; realised costs need it, fixed before the run.
         rule: tight, or the paper's conversion.
         max_answers: independent: the run ends after so many answers.

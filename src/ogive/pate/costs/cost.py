@@ -76,8 +76,9 @@ def privacy_cost(
         mode: "auto" is "exact" where it is feasible (continuous or scaled Gaussian noise, at most `MOST_EXACT_CLASSES`
             classes, work up to `MOST_EXACT_WORK`, all public), otherwise "joint"; and "independent" for
             `InteractiveGNMax`, whose queries depend on answers, and `LargestMargins`, which opens histograms.
-        noise: "continuous", "discrete" (integers on votes) or "scaled" (integers on votes times 2^16, as deployed;
-            exact costs are then upper bounds, by a relative 0.0001 above at usual noise).
+        noise: "continuous", "discrete" (integers on votes) or "scaled" (integers, as deployed: on votes times 2^16,
+            where exact costs are upper bounds, by a relative 0.0001 above at usual noise; of `LNMax`, which draws them
+            on the votes as they are, the same as "discrete", and the result says so).
         orders: Renyi orders; default `ORDERS`.
         order: The one order to convert at; needed by "realised", where it must be fixed before the run.
         rule: "tight" or "paper"; default "tight", and "paper" for "realised" and "expected".
@@ -97,6 +98,8 @@ def privacy_cost(
     counts = check_votes(votes)
     check_delta(target_delta)
     unit_of(noise)
+    if noise == "scaled" and isinstance(aggregator, LNMax):
+        noise = "discrete"
     grid = ORDERS if orders is None else check_orders(orders)
     if order is not None:
         grid = check_orders(order)

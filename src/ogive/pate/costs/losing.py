@@ -26,7 +26,10 @@ from ogive.errors import ParameterError
 Float64 = NDArray[np.float64]
 
 Noise = Literal["continuous", "discrete", "scaled"]
-"""Continuous noise, integer noise on the votes, or integer noise on the votes multiplied by 2^`SCALE_BITS`."""
+"""Continuous noise, integer noise on the votes, or integer noise on the votes multiplied by 2^`SCALE_BITS`.
+
+"scaled" is what GNMax and its kin draw; LNMax draws "discrete" noise.
+"""
 
 NOISES: tuple[Noise, ...] = ("continuous", "discrete", "scaled")
 

@@ -79,6 +79,28 @@ def test_joint_of_answers_alone_is_theorem_3():
     assert laplace.rdp == pytest.approx(by_hand, rel=1e-12)
 
 
+def test_deployed_laplace_noise_is_priced_by_its_own_law():
+    """Of votes (8, 20) the label is 0 also where both noisy counts tie; all pairs of integers are summed."""
+    deployed = LNMax(1).query(pate.Ballots(("a", "b"), classes=2), None)
+    assert (deployed.law.scale, deployed.bits) == (1, 0)
+    points = np.arange(-200, 201)
+    law = np.exp(-np.abs(points))
+    law /= law.sum()
+    lost = sum(law[place] * law[8 + points[place] >= 20 + points].sum() for place in range(points.size))
+    votes = np.tile([8, 20], (100, 1))
+    found = privacy_cost(votes, LNMax(1), target_delta=1e-5, noise="scaled")
+    true = 100 * rdp_lnmax(np.log([lost]), 1, ORDERS)[0]
+    assert found.rdp == pytest.approx(true, rel=1e-9)
+    # the control: on votes times 2^16 ties would hardly be, and so it would cost less
+    fine = 100 * rdp_lnmax(logq_lnmax(votes[:1], 1, noise="scaled"), 1, ORDERS)[0]
+    assert fine[20] < 0.9 * true[20]
+    assert found.noise == "discrete"
+    assert "integer noise on the votes." in found.statement
+    assert found == privacy_cost(votes, LNMax(1), target_delta=1e-5, noise="discrete")
+    independent = privacy_cost(votes, LNMax(1), target_delta=1e-5, mode="independent", noise="scaled")
+    assert independent.noise == "discrete"
+
+
 def test_independent_costs_are_exact_for_gaussian_noise():
     found = cost(mode="independent", max_answers=7)
     mu = math.sqrt(60 / 150**2 + 2 * 7 / 40**2)
