@@ -118,3 +118,20 @@ def test_a_missing_matplotlib_is_named_with_its_cure(monkeypatch):
 def test_drawing_leaves_no_global_figures():
     noisy_curve(VALUES, GRID).plot()
     assert "matplotlib.pyplot" not in sys.modules or not sys.modules["matplotlib.pyplot"].get_fignums()
+
+
+@pytest.mark.parametrize("words", [5, 40])
+def test_small_print_of_any_length_stays_on_the_picture_and_below_the_title(words):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+
+    axes = plots.new_axes()
+    plots.caption(axes, "A title", " ".join(["guarantee"] * words), private=True)
+    canvas = FigureCanvasAgg(axes.figure)
+    canvas.draw()
+    whole, small = axes.figure.bbox, axes.texts[0].get_window_extent()
+    (heading,) = axes.findobj(lambda part: getattr(part, "get_text", str)() == "A title")
+    title = heading.get_window_extent()
+    assert small.x1 <= whole.x1
+    assert title.y0 >= small.y1 - 1
+    assert title.y1 <= whole.y1
+    assert axes.get_window_extent().width > 0.8 * whole.width

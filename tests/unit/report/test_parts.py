@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from ogive.report.parts import table
+from ogive.report.parts import figure, table
 
 
 def test_a_table_names_its_columns_and_rows():
@@ -43,3 +43,10 @@ def test_cells_are_text_and_must_fit_their_columns():
     with pytest.raises(ValueError, match="zip"):
         table("Ages", ["Share", "Value"], [("5 %", ["1", "2"])])
     assert "<tbody></tbody>" in table("Ages", ["Share", "Value"], [])
+
+
+def test_small_numbers_are_not_broken_at_their_hyphen():
+    assert figure("epsilon = 2, delta = 1e-05") == (
+        '<p class="figure">epsilon = 2, delta = <span class="unbroken">1e-05</span></p>'
+    )
+    assert figure("nothing but a well-known word") == '<p class="figure">nothing but a well-known word</p>'
