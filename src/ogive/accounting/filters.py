@@ -8,6 +8,7 @@ influenced, and divide the limit's delta among themselves. The proof is in the m
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -15,6 +16,7 @@ from functools import lru_cache
 
 from ogive.accounting.conversions import delta_of, epsilon_of
 from ogive.accounting.gaussian import (
+    best_epsilon,
     delta_of_gaussian,
     distance_delta,
     epsilon_of_gaussian,
@@ -49,6 +51,7 @@ class Shares:
         most: How many charges of one step keep (epsilon, repeats).
         gaussian: For Gaussian and pure charges, composed as Gaussians.
         distances: For the distances of Gaussian charges from Gaussian noise, which add up.
+        epsilon: At which Gaussian charges are converted: the limit's, or less where their distance would cost too much.
     """
 
     sums: Fraction
@@ -58,6 +61,7 @@ class Shares:
     most: int = 0
     gaussian: Fraction = Fraction(0)
     distances: Fraction = Fraction(0)
+    epsilon: Fraction = Fraction(0)
 
 
 @lru_cache(maxsize=256)
@@ -85,10 +89,19 @@ def shares(limit: ApproxDP, first: Charge) -> Shares:
 
 def _gaussian_shares(limit: ApproxDP, first: GaussianDP, part: Fraction) -> Shares:
     """Divide a part of delta so that the first charge fits into it if it can; the rest is for zCDP."""
-    rest = part - Fraction(delta_of_gaussian(GaussianDP(first.mu_squared), limit.epsilon))
-    distances = min(max(part * _DISTANCE, 2 * distance_delta(first.distance, limit.epsilon)), rest)
+    # where the first charge takes least, or further up as long as distances take little
+    epsilon = max(best_epsilon(first, limit.epsilon), _epsilon_for_distance(limit.epsilon, first.distance, part))
+    rest = part - Fraction(delta_of_gaussian(GaussianDP(first.mu_squared), epsilon))
+    distances = min(max(part * _DISTANCE, 2 * distance_delta(first.distance, epsilon)), rest)
     distances = max(distances, Fraction(0))
-    return Shares(Fraction(0), limit.delta - part, gaussian=part - distances, distances=distances)
+    return Shares(Fraction(0), limit.delta - part, gaussian=part - distances, distances=distances, epsilon=epsilon)
+
+
+def _epsilon_for_distance(epsilon: Fraction, distance: Fraction, part: Fraction) -> Fraction:
+    """An epsilon up to the limit's at which twice the distance takes no more than a quarter of a part of delta."""
+    if 2 * distance_delta(distance, epsilon) * 4 <= part:
+        return epsilon
+    return min(epsilon, Fraction(max(math.log(float(part / (8 * distance))) - 1e-6, 0.0)))
 
 
 def _keeps(count: int, step: Fraction, epsilon: Fraction, delta: Fraction) -> bool:
@@ -145,17 +158,17 @@ def _fits_approx(limit: ApproxDP, charges: Sequence[Charge], divided: Shares) ->
         and all(isinstance(charge, PureDP) and charge.epsilon <= divided.step for charge in charges)
     ):
         return True
-    if divided.gaussian and _fits_gaussian(limit, charges, divided):
+    if divided.gaussian and _fits_gaussian(charges, divided):
         return True
     total = ZeroConcentratedDP(sum_rho(charges))
     return divided.concentrated > 0 and delta_of(total, limit.epsilon) <= divided.concentrated
 
 
-def _fits_gaussian(limit: ApproxDP, charges: Sequence[Charge], divided: Shares) -> bool:
+def _fits_gaussian(charges: Sequence[Charge], divided: Shares) -> bool:
     total = as_gaussian(charges)
-    if total is None or distance_delta(total.distance, limit.epsilon) > divided.distances:
+    if total is None or distance_delta(total.distance, divided.epsilon) > divided.distances:
         return False
-    return delta_of_gaussian(GaussianDP(total.mu_squared), limit.epsilon) <= divided.gaussian
+    return delta_of_gaussian(GaussianDP(total.mu_squared), divided.epsilon) <= divided.gaussian
 
 
 def as_gaussian(charges: Sequence[Charge]) -> GaussianDP | None:
@@ -208,7 +221,8 @@ def _remaining_approx(limit: ApproxDP, charges: Sequence[Charge], first: Charge 
     def gaussian_fits(mu_squared: Fraction) -> bool:
         return mu_squared > 0 and fits(limit, [*charges, GaussianDP(mu_squared, distance)], first=first)
 
-    distance = limit.delta * _DISTANCE_LEFT / distance_delta(Fraction(1), limit.epsilon)
+    divided = shares(limit, first if first is not None else charges[0])
+    distance = limit.delta * _DISTANCE_LEFT / distance_delta(Fraction(1), divided.epsilon or limit.epsilon)
     least = limit.epsilon * _NOTHING
     plain = limit.epsilon - sum_epsilon(charges)
     pure = max(plain if pure_fits(plain) else Fraction(0), _largest(pure_fits, limit.epsilon))

@@ -20,7 +20,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import erfcx, erfinv, ndtr, ndtri_exp
+from scipy.special import erfcx, erfinv, ndtr, ndtri, ndtri_exp
 
 from ogive.accounting.rounding import rounded_down
 from ogive.errors import ParameterError
@@ -134,8 +134,21 @@ def gaussian_mu(epsilon: Fraction, delta: Fraction) -> float:
 def delta_of_gaussian(loss: GaussianDP, epsilon: Fraction) -> float:
     """Bound delta such that the loss implies (epsilon, delta)-DP; rounded up, at most 1."""
     mu = math.sqrt(float(loss.mu_squared)) * (1 + 1e-15)
-    total = Fraction(gaussian_delta(mu, float(epsilon))) + distance_delta(loss.distance, epsilon)
+    best = best_epsilon(loss, epsilon)
+    total = Fraction(gaussian_delta(mu, float(best))) + distance_delta(loss.distance, best)
     return 1.0 if total >= 1 else _up(total)
+
+
+def best_epsilon(loss: GaussianDP, epsilon: Fraction) -> Fraction:
+    """The epsilon up to a given one at which a loss takes least delta, which serves the larger one as well.
+
+    A distance costs more delta the larger epsilon is. Both terms together are convex in e^epsilon, with the slope
+    t - Phi(-mu/2 - epsilon/mu). Any epsilon would do, so that nothing depends on how this one is rounded.
+    """
+    mu = math.sqrt(float(loss.mu_squared))
+    if mu == 0 or not 0 < loss.distance < 1:
+        return epsilon
+    return min(epsilon, Fraction(max(mu * (-float(ndtri(float(loss.distance))) - mu / 2), 0.0)))
 
 
 def filled(target: ApproxDP, loss: GaussianDP) -> GaussianDP:
@@ -183,7 +196,7 @@ def epsilon_of_gaussian(loss: GaussianDP, delta: Fraction) -> Fraction:
         raise ParameterError(f"the distance from Gaussian noise uses up delta = {float(delta):g}")
     high = 1e-6
     while delta_of_gaussian(loss, Fraction(high)) > delta:
-        high *= 1.1  # in small steps: the distance takes more delta again where epsilon is large
+        high *= 2
         if high > _LARGEST_EPSILON:
             raise ParameterError(f"no epsilon goes with delta = {float(delta):g}; use a larger delta")
     low = 0.0
@@ -211,9 +224,28 @@ def gaussian_grant(target: ApproxDP, *, integers: int, per_unit: float) -> float
     # at the larger mu sigma is smaller and the distance larger, so what is kept aside suffices
     distance = integers * DISTANCE / Fraction(per_unit / first) ** 2
     kept = distance_delta(distance, target.epsilon) * Fraction(1 + 1e-6)
-    if kept * 2 >= target.delta:
+    if kept * 2 < target.delta:
+        return gaussian_mu(target.epsilon, target.delta - kept)
+    if 2 * distance_delta(distance, min(target.epsilon, Fraction(1))) >= target.delta:
         raise ParameterError("the integers are scaled too little for this delta; use more fractional bits")
-    return gaussian_mu(target.epsilon, target.delta - kept)
+    return largest_mu(target, integers * DISTANCE / Fraction(per_unit) ** 2)
+
+
+def largest_mu(target: ApproxDP, distance: Fraction) -> float:
+    """The largest mu that the target covers, where mu squared brings so much distance each; rounded down, 0 if none."""
+
+    def kept(mu: float) -> bool:
+        squared = Fraction(mu) ** 2
+        loss = GaussianDP(squared, squared * distance) if squared * distance < 1 else None
+        return loss is not None and delta_of_gaussian(loss, target.epsilon) <= target.delta
+
+    low, high = 0.0, gaussian_mu(target.epsilon, target.delta)
+    if kept(high):
+        return high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if kept(middle) else (low, middle)
+    return low * (1 - 1e-9)  # so that noise that is rounded up still fits
 
 
 def discrete_loss(sensitivity_squared: Fraction, sigma: Fraction, integers: int) -> GaussianDP:

@@ -12,9 +12,10 @@ from decimal import ROUND_CEILING, Context, Decimal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ogive.accounting import gaussian_mu
+from ogive.accounting import gaussian_grant
 from ogive.errors import ParameterError
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
+from ogive.pate.asking import BITS
 from ogive.pate.costs.cost import privacy_cost
 from ogive.pate.costs.scores import check_probabilities
 from ogive.pate.learners import check_labels
@@ -41,7 +42,7 @@ ASKED = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
 ANSWER_SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
 """Of the queries that are answered at most, where nobody says how many."""
 
-_ROOM = 1 - 1e-6  # for integers in place of real numbers, whose distance is far smaller
+_ROOM = 1 - 1e-9  # for the rounding of noise
 _DIGITS = Context(prec=4, rounding=ROUND_CEILING)
 
 
@@ -104,7 +105,8 @@ def plan_labels(
     whole = len(epsilons) * len(caps)
     for number, (epsilon, most) in enumerate(((epsilon, most) for epsilon in epsilons for most in caps), start=1):
         granted = ApproxDP(epsilon, target_delta)
-        mu = gaussian_mu(granted.epsilon, granted.delta) * _ROOM
+        # every histogram's counts and every check are integers on votes times 2^BITS
+        mu = gaussian_grant(granted, integers=classes, per_unit=math.sqrt(2) * 2**BITS) * _ROOM
         bests = _bests(counts, rehearsal, mu, most, None if scores is None else sure)
         rows.extend(_row(best, counts, scores, granted, most) for best in bests)
         if progress is not None:

@@ -12,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import ndtr
 
-from ogive.accounting import delta_of_gaussian, fits, gaussian_grant, gaussian_mu, gaussian_rho, mismatch, remaining
+from ogive.accounting import (
+    covers,
+    delta_of_gaussian,
+    fits,
+    gaussian_grant,
+    gaussian_mu,
+    gaussian_rho,
+    mismatch,
+    remaining,
+)
 from ogive.accounting.filters import as_gaussian, shares, sum_epsilon, sum_rho
 from ogive.accounting.gaussian import distance_delta, gaussian_delta
 from ogive.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
@@ -291,3 +300,30 @@ def test_a_first_gaussian_that_was_raised_changes_no_shares():
     assert fits(limit, [loss])
     assert not fits(limit, [loss], first=early)
     assert fits(limit, [early], first=loss)
+
+
+def test_what_a_limit_covers_alone_fits_as_the_first_charge():
+    """At any epsilon, however much more delta a distance takes at a large one."""
+    rng = np.random.default_rng(3)
+    covered = 0
+    for _ in range(400):
+        epsilon = Fraction(str(rng.choice(["0.1", "1", "5", "12", "20", "60"])))
+        limit = ApproxDP(epsilon, Fraction(1, 10 ** int(rng.integers(3, 11))))
+        mu_squared = Fraction(10) ** int(rng.integers(-4, 3)) * int(rng.integers(1, 10))
+        loss = GaussianDP(mu_squared, Fraction(int(rng.integers(1, 10)), 10 ** int(rng.integers(5, 17))))
+        if covers(limit, loss):
+            covered += 1
+            assert fits(limit, [loss])
+    assert covered > 50
+
+
+def test_a_limit_with_a_large_epsilon_holds_several_gaussians():
+    limit, one = ApproxDP(60, "1e-4"), GaussianDP(Fraction(9, 2), Fraction(1, 10**11))
+    charges = [one]
+    while fits(limit, [*charges, one]):
+        charges.append(one)
+    assert len(charges) > 5
+    assert covers(limit, ZeroConcentratedDP(len(charges) * one.mu_squared / 2))  # which integer noise keeps exactly
+    left = remaining(limit, [one])
+    assert left.epsilon < 20  # what integers with such a distance could use
+    assert fits(limit, [one, gaussian_rho(left)])

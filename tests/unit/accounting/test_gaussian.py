@@ -147,19 +147,19 @@ def test_epsilon_is_safe_and_hardly_more_than_needed(mu, digits, further):
     try:
         epsilon = epsilon_of_gaussian(loss, delta)
     except ParameterError:
-        # a large epsilon costs e^epsilon times the distance
-        assert delta_of_gaussian(loss, Fraction(8)) > delta
+        assert delta_of_gaussian(loss, Fraction(10**6)) > delta
         return
     assert delta_of_gaussian(loss, epsilon) <= delta
     if epsilon > Fraction(1, 1000):
         assert delta_of_gaussian(loss, epsilon * Fraction(999_999, 1_000_000)) > delta
 
 
-def test_an_epsilon_is_found_between_too_little_and_too_much_for_the_distance():
+def test_an_epsilon_is_found_where_the_distance_takes_all_of_delta_at_a_larger_one():
     loss, delta = GaussianDP(Fraction(27, 8), Fraction(24, 10**12)), Fraction(1, 10**5)
-    for power in range(-20, 20):  # doubling from 2^-20 on never meets an epsilon that will do
-        assert delta_of_gaussian(loss, Fraction(2) ** power * Fraction(1049, 1000)) > delta
-    assert delta_of_gaussian(loss, epsilon_of_gaussian(loss, delta)) <= delta
+    epsilon = epsilon_of_gaussian(loss, delta)
+    assert delta_of_gaussian(loss, epsilon) <= delta
+    assert distance_delta(loss.distance, 2 * epsilon) > delta
+    assert delta_of_gaussian(loss, 2 * epsilon) <= delta
 
 
 @pytest.mark.parametrize(
@@ -340,3 +340,35 @@ def test_what_a_grant_does_not_cover_is_not_filled():
     loss = GaussianDP(1)
     assert not covers(ApproxDP("1/2", "1e-7"), loss)
     assert filled(ApproxDP("1/2", "1e-7"), loss) == loss
+
+
+@pytest.mark.parametrize(
+    ("mu_squared", "distance"), [(4, "1e-11"), (81, "1e-10"), ("0.25", "1e-9"), ("0.001", "1e-12")]
+)
+def test_a_larger_epsilon_never_takes_more_delta(mu_squared, distance):
+    """The least over all epsilons up to the one that is granted, found here on a grid."""
+    loss = GaussianDP(Fraction(mu_squared), Fraction(distance))
+    before = 1.0
+    for epsilon in (0, 0.1, 1, 2, 5, 12, 20, 60, 1000):
+        found = delta_of_gaussian(loss, Fraction(epsilon))
+        grid = np.linspace(0, min(epsilon, 80), 4001)
+        least = min(
+            gaussian_delta(float(loss.mu_squared) ** 0.5, each) + float(loss.distance) * (1 + np.exp(each))
+            for each in grid
+        )
+        assert found <= before
+        assert found <= least * (1 + 1e-8)
+        assert found >= least * 0.98  # a grid misses the least by that much at most
+        before = found
+
+
+def test_integers_may_be_granted_a_large_epsilon():
+    """Where their distance would take all of delta at that epsilon, they are private at a smaller one."""
+    per_unit = 2**16 * 1280**0.5
+    granted = [gaussian_grant(ApproxDP(epsilon, "1e-5"), integers=6400, per_unit=per_unit) for epsilon in (8, 20, 60)]
+    assert granted[0] < granted[1] == granted[2] < gaussian_mu(Fraction(20), Fraction("1e-5"))
+    for mu, epsilon in zip(granted, (8, 20, 60), strict=True):
+        covered = GaussianDP(Fraction(mu) ** 2, 6400 * DISTANCE / Fraction(per_unit / mu) ** 2)
+        assert covers(ApproxDP(epsilon, "1e-5"), covered)
+        louder = GaussianDP(covered.mu_squared * Fraction("1.01"), covered.distance * Fraction("1.01"))
+        assert not covers(ApproxDP(epsilon, "1e-5"), louder)

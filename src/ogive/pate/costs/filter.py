@@ -2,8 +2,8 @@
 
 It pays for every check and every answer at its data-independent price, which no vote enters, so that where a run
 ends tells nothing but the answers do. Gaussian mechanisms chosen by earlier outputs add up as fixed ones do, as long as
-their sum stays within what was granted: docs/proofs/pate_costs.md. Costs that depend on votes have no place here: the
-moment at which they pass a budget depends on votes too, and no bound counts that.
+their sum stays within a number that was fixed before the first: docs/proofs/pate_costs.md. Costs that depend on votes
+have no place here: the moment at which they pass a budget depends on votes too, and no bound counts that.
 
 Source:
     Rogers, Roth, Ullman and Vadhan 2016 (filters); Smith and Thakurta 2022, Theorem 1 (Gaussian mechanisms).
@@ -13,12 +13,12 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ogive.accounting.gaussian import delta_of_gaussian
+from ogive.accounting.gaussian import largest_mu
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax
 from ogive.pate.costs.independent import gaussian_loss
 from ogive.pate.costs.losing import Noise
-from ogive.privacy import ApproxDP, GaussianDP, Rational
+from ogive.privacy import ApproxDP, Rational
 
 
 class PrivacyFilter:
@@ -66,6 +66,9 @@ class PrivacyFilter:
         )
         sigma_2 = aggregator.sigma_2 if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax) else aggregator.sigma
         self._answer = gaussian_loss(answers=1, sigma_2=sigma_2, classes=classes, group=group, noise=noise)
+        # the most of both kinds' distances, so that whatever mixture is run stays within both sums
+        rates = [one.distance / one.mu_squared for one in (self._check, self._answer) if one is not None]
+        self._most = Fraction(largest_mu(self.granted, max(rates))) ** 2
 
     def allows(self, *, checks: int = 0, answers: int = 0) -> bool:
         """Whether so many more checks and answers fit; ask for both before a query is checked.
@@ -73,10 +76,7 @@ class PrivacyFilter:
         Raises:
             ParameterError: a number is negative, or there are checks without a threshold.
         """
-        loss = self._after(checks, answers)
-        if loss is None:
-            return True
-        return loss.distance < 1 and delta_of_gaussian(loss, self.granted.epsilon) <= self.granted.delta
+        return self._after(checks, answers) <= self._most
 
     def pay(self, *, checks: int = 0, answers: int = 0) -> None:
         """Book checks and answers, before they are made.
@@ -93,16 +93,12 @@ class PrivacyFilter:
         self.checks += checks
         self.answers += answers
 
-    def _after(self, checks: int, answers: int) -> GaussianDP | None:
-        """The loss after more checks and answers; None if there are none at all."""
+    def _after(self, checks: int, answers: int) -> Fraction:
+        """Mu squared after more checks and answers."""
         for number in (checks, answers):
             if isinstance(number, bool) or not isinstance(number, int) or number < 0:
                 raise ParameterError(f"checks and answers must be whole numbers of at least 0, got {number!r}")
         if checks and self._check is None:
             raise ParameterError("this aggregator has no threshold, so that there are no checks")
-        squared, distance = Fraction(0), Fraction(0)
-        for times, one in ((self.checks + checks, self._check), (self.answers + answers, self._answer)):
-            if one is not None:
-                squared += times * one.mu_squared
-                distance += times * one.distance
-        return GaussianDP(squared, distance) if squared else None
+        kinds = ((self.checks + checks, self._check), (self.answers + answers, self._answer))
+        return sum((times * one.mu_squared for times, one in kinds if one is not None), Fraction(0))

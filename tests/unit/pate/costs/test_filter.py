@@ -54,6 +54,22 @@ def test_scaled_noise_and_groups_fit_less():
     assert counts == [57, 57, 14]
 
 
+def test_what_may_be_spent_is_fixed_before_the_first_answer():
+    """Whatever mixture of checks and answers a run makes: their sum is not traded for their distance from Gaussians."""
+    ends = set()
+    for passes in (lambda _: True, lambda _: False, lambda asked: asked % 2 == 0):
+        budget = PrivacyFilter(ConfidentGNMax(3, 5, 20), epsilon=4, target_delta="1e-8", classes=60, noise="scaled")
+        run(budget, passes)
+        spent = gaussian_loss(
+            checks=budget.checks, sigma_1=5, answers=budget.answers, sigma_2=20, classes=60, noise="scaled"
+        )
+        ends.add(budget.checks)
+        assert spent.mu_squared <= budget._most
+    assert len(ends) > 1
+    large = PrivacyFilter(GNMax(40), epsilon=60, target_delta=1e-5, classes=10, noise="scaled")
+    assert large.allows(answers=500)  # a large epsilon is no less than a small one
+
+
 def test_refuses_what_it_cannot_pay_for():
     for aggregator in (LNMax(20), LargestMargins(40, 3)):
         with pytest.raises(UnsupportedError, match="single answers with Gaussian noise"):
