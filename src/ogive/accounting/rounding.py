@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
 from fractions import Fraction
 
 
@@ -19,6 +21,21 @@ def rounded_up(value: Fraction) -> Fraction:
         return value
     unit = _last_digit(value)
     return -(-value // unit) * unit
+
+
+def shown_up(value: float, form: str = ".6g") -> str:
+    """A number from 0 as text, never below the shortest decimal that is this number.
+
+    Args:
+        value: At least 0.
+        form: How many digits: ".6g" for so many figures, ".3f" for so many places.
+    """
+    if value == 0 or not math.isfinite(value):
+        return format(value, form)
+    near = Decimal(repr(float(value)))
+    digits, by_places = int(form[1:-1]), form.endswith("f")
+    unit = Fraction(10) ** (-digits if by_places else near.adjusted() + 1 - digits)
+    return format(float(-(-Fraction(near) // unit) * unit), form)
 
 
 def _last_digit(value: Fraction) -> Fraction:

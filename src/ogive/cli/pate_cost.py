@@ -112,13 +112,15 @@ def answered_in(path: Path | None) -> Any:
 
 
 def _told(found: PrivacyCost) -> str:
+    from ogive.accounting.rounding import shown_up
+
     answers = "answers at most" if found.mode == "independent" else "answers"
     if found.mode not in ("independent", "realised"):
         answers = "answers expected"
     order = "" if found.order is None else f", Renyi order {found.order:g}"
     return "\n".join(
         [
-            f"epsilon = {found.epsilon:.6g} at delta = {found.delta:g}",
+            f"epsilon = {shown_up(found.epsilon)} at delta = {shown_up(found.delta)}",
             f"  mode:     {found.mode}, conversion {found.rule}{order}",
             f"  queries:  {found.queries}, {found.answers:.1f} {answers}"
             if found.answers % 1

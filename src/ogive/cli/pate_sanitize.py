@@ -94,11 +94,14 @@ def sanitize(
 
 
 def _told(found: SanitizedCost) -> str:
-    limit = "" if found.upper_limit is None else f", at most {found.upper_limit:.3f} with 95 % confidence"
+    from ogive.accounting.rounding import shown_up
+
+    independent = shown_up(found.independent_epsilon, ".3f")
+    limit = "" if found.upper_limit is None else f", at most {shown_up(found.upper_limit, '.3f')} with 95 % confidence"
     return "\n".join(
         [
-            f"epsilon about {found.epsilon:.3f} at delta = {found.delta:g}{limit}",
-            f"  data-independent:  {found.independent_epsilon:.3f} with at most {found.max_answers} answers",
+            f"epsilon about {found.epsilon:.3f} at delta = {shown_up(found.delta)}{limit}",
+            f"  data-independent:  {independent} with at most {found.max_answers} answers",
             f"  meaning:           {found.statement}",
         ]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
+from ogive.accounting.rounding import shown_up
 from ogive.pate.costs.conversion import Rule, epsilon_of_rdp
 from ogive.plots import BLUE, GRAY, ORANGE, caption, lighten, new_axes
 
@@ -103,10 +104,10 @@ def plot_cost(cost: PrivacyCost, ax: Any = None) -> Any:
     axes.plot(cost.orders, implied, color=BLUE, linewidth=1.8, marker=mark, label=f"epsilon at delta = {cost.delta:g}")
     axes.plot(cost.orders, cost.rdp, color=GRAY, linewidth=1.4, linestyle=(0, (5, 2)), marker=mark, label="Renyi cost")
     if cost.order is None:
-        said = f"epsilon = {cost.epsilon:.4g}, without orders"
+        said = f"epsilon = {shown_up(cost.epsilon, '.4g')}, without orders"
         axes.axhline(cost.epsilon, color=ORANGE, linewidth=1.2, linestyle=(0, (1, 1.5)), label=said)
     else:
-        said = f"epsilon = {cost.epsilon:.4g} at order {cost.order:g}"
+        said = f"epsilon = {shown_up(cost.epsilon, '.4g')} at order {cost.order:g}"
         axes.plot([cost.order], [cost.epsilon], "o", color=ORANGE, markersize=7, label=said, zorder=4)
     axes.set_xscale("log")
     if len(cost.orders) <= _MOST_TICKS:

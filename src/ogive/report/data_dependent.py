@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ogive.accounting.rounding import shown_up
 from ogive.report.markup import Html, join, tag
 from ogive.report.parts import Row, card, figure, fine, say, strong, table
 
@@ -61,7 +62,7 @@ def cost_section(cost: SanitizedCost, *, number: int, alone: bool = False) -> Ht
             card("How far off it may be", *_error(cost)),
             card(
                 "What holds whatever the votes are",
-                figure(f"epsilon = {cost.independent_epsilon:.3f}, delta = {cost.delta:g}"),
+                figure(f"epsilon = {shown_up(cost.independent_epsilon, '.3f')}, delta = {shown_up(cost.delta)}"),
                 say(f"This is differential privacy, for at most {cost.max_answers:,} answers: what a ledger takes."),
             ),
             class_="cards",
@@ -77,22 +78,22 @@ def headline(cost: SanitizedCost) -> str:
     answered = "" if cost.answered is None else f", of which {cost.answered:,} were answered,"
     return (
         f"{cost.queries:,} queries to {cost.teachers:,} teachers{answered} cost about epsilon = {cost.epsilon:.3f} "
-        f"at delta = {cost.delta:g}, at the votes that were held."
+        f"at delta = {shown_up(cost.delta)}, at the votes that were held."
     )
 
 
 def _numbers(cost: SanitizedCost) -> Html:
     rows: list[Row] = [("About, at these votes", [f"{cost.epsilon:.3f}"])]
     if cost.upper_limit is not None:
-        rows.append(("At most, 95 % sure", [f"{cost.upper_limit:.3f}"]))
-    rows.append(("At any votes", [f"{cost.independent_epsilon:.3f}"]))
-    return table(f"Epsilon at delta = {cost.delta:g}", ["Cost", "Epsilon"], rows)
+        rows.append(("At most, 95 % sure", [f"{shown_up(cost.upper_limit, '.3f')}"]))
+    rows.append(("At any votes", [f"{shown_up(cost.independent_epsilon, '.3f')}"]))
+    return table(f"Epsilon at delta = {shown_up(cost.delta)}", ["Cost", "Epsilon"], rows)
 
 
 def _error(cost: SanitizedCost) -> tuple[Html, ...]:
     said = [say(strong("An estimate, not a bound:"), " half of the time it is below the true cost.")]
     if cost.upper_limit is not None:
-        said.append(say(f"With 95 % confidence the true cost is at most {cost.upper_limit:.3f}."))
+        said.append(say(f"With 95 % confidence the true cost is at most {shown_up(cost.upper_limit, '.3f')}."))
         if cost.upper_limit >= cost.independent_epsilon:
             said.append(say("That is no less than what holds whatever the votes are, which is the number to go by."))
     return (*said, fine("How wide the noise was depends on the votes, and is secret too."))

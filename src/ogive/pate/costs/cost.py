@@ -311,7 +311,7 @@ _ROWS = 1 << 12
 
 
 def _total(run: _Run, cost: Callable[[slice], Float64]) -> tuple[Float64, float]:
-    """Sum of costs over queries, a bounded number of rows at a time, rounded up; and the number of queries."""
+    """Sum of costs over queries, a bounded number of rows at a time; and the number of queries."""
     queries = run.votes.shape[0]
     total = np.zeros(run.grid.size)
     for start in range(0, queries, _ROWS):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ogive.accounting.rounding import shown_up
 from ogive.pate.costs.losing import SCALE_BITS, Noise
 
 _PRIVATE = (
@@ -20,7 +21,7 @@ _NOISES: dict[Noise, str] = {
 
 
 def statement_of(mode: str, *, epsilon: float, delta: float, noise: Noise, group: int, cap: int | None) -> str:
-    """What a cost says, what it takes for granted, and whether it may be published.
+    """What a cost says, its numbers rounded up, what it takes for granted, and whether it may be published.
 
     Args:
         mode: How costs were counted.
@@ -31,7 +32,8 @@ def statement_of(mode: str, *, epsilon: float, delta: float, noise: Noise, group
         cap: Answers after which the run ends.
     """
     who = "one teacher" if group == 1 else f"one party with {group} teachers"
-    pair = f"epsilon = {epsilon:.6g} and delta = {delta:.6g}"
+    most, aside = shown_up(epsilon), shown_up(delta)
+    pair = f"epsilon = {most} and delta = {aside}"
     closing = f"Computed for {_NOISES[noise]}."
     if mode == "independent":
         ended = "" if cap is None else f", where the run ends after {cap} answers"
@@ -47,7 +49,7 @@ def statement_of(mode: str, *, epsilon: float, delta: float, noise: Noise, group
     if mode == "realised":
         return (
             f"For the data set actually held, D, and for every neighbour D' ({who} replaced): with probability of at "
-            f"least 1 - {delta:.6g} over the run, ln(Pr_D[outputs] / Pr_D'[outputs]) <= {epsilon:.6g}. This holds for "
+            f"least 1 - {aside} over the run, ln(Pr_D[outputs] / Pr_D'[outputs]) <= {most}. This holds for "
             "queries that depend on earlier answers, and at an order that was fixed before the run. "
             f"{_PRIVATE} {closing}"
         )

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ogive.accounting.rounding import shown_up
 from ogive.errors import DataError, ParameterError
 from ogive.pate.costs.conversion import Rule, check_delta, epsilon_of_rdp
 from ogive.pate.sensitivity.gnss import check_scale, check_smoothness, gnss_rdp, limit_rdp
@@ -124,7 +125,8 @@ class SanitizedCost:
         if self.answered is not None:
             run += f", of which {self.answered} were answered,"
         limit = self.upper_limit
-        bound = "" if limit is None else f" With 95 % confidence the cost is at most {limit:.3f}."
+        bound = "" if limit is None else f" With 95 % confidence the cost is at most {shown_up(limit, '.3f')}."
+        independent = shown_up(self.independent_epsilon, ".3f")
         what = (
             "For the data actually held, D, every D' with one teacher replaced and every set Y of outputs: "
             "Pr[M(D) in Y] <= e^epsilon Pr[M(D') in Y] + delta, for queries that did not depend on votes or answers."
@@ -133,12 +135,13 @@ class SanitizedCost:
             "1 - delta over the run, ln(Pr_D[outputs] / Pr_D'[outputs]) is at most epsilon."
         )
         return (
-            f"{run} cost about epsilon = {self.epsilon:.3f} at delta = {self.delta:g} (Renyi order {self.order:g}). "
-            f"This is an estimate with noise, not a bound: half of the time it is below the true cost.{bound} {what} "
+            f"{run} cost about epsilon = {self.epsilon:.3f} at delta = {shown_up(self.delta)} (Renyi order "
+            f"{self.order:g}). This is an estimate with noise, not a bound: half of the time it is below the "
+            f"true cost.{bound} {what} "
             "This holds in one direction and for one data set: it is not differential privacy, and no budget may be "
-            f"charged with it. The data-independent cost, which is, is epsilon = {self.independent_epsilon:.3f} with "
-            f"at most {self.max_answers} answers. Publishing took {self.release_rdp:.3f} of the Renyi cost and is "
-            "counted above. The exact data-dependent epsilon and the width of the noise are private themselves: they "
+            f"charged with it. The data-independent cost, which is, is epsilon = {independent} with at most "
+            f"{self.max_answers} answers. Publishing took {self.release_rdp:.3f} of the Renyi cost and is counted "
+            "above. The exact data-dependent epsilon and the width of the noise are private themselves: they "
             "must not be published."
         )
 

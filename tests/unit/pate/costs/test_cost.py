@@ -79,6 +79,18 @@ def test_joint_of_answers_alone_is_theorem_3():
     assert laplace.rdp == pytest.approx(by_hand, rel=1e-12)
 
 
+@pytest.mark.parametrize("mode", ["independent", "joint", "realised"])
+def test_statements_never_promise_more_than_was_found(mode):
+    options = {"order": 14.0, "answered": np.ones(60, bool)} if mode == "realised" else {}
+    for threshold in range(180, 220, 2):
+        found = cost(ConfidentGNMax(threshold, 37 + threshold / 7, 40), mode=mode, **options)
+        words = found.statement.replace(". ", " ").split()
+        at = words.index("<=") + 1 if mode == "realised" else words.index("epsilon") + 2
+        assert found.epsilon <= float(words[at]) <= found.epsilon * (1 + 1e-5)
+    odd = privacy_cost(VOTES, CONFIDENT, target_delta=1.23456123e-5, mode=mode, **options)
+    assert "1.23457e-05" in odd.statement
+
+
 def test_deployed_laplace_noise_is_priced_by_its_own_law():
     """Of votes (8, 20) the label is 0 also where both noisy counts tie; all pairs of integers are summed."""
     deployed = LNMax(1).query(pate.Ballots(("a", "b"), classes=2), None)

@@ -189,7 +189,7 @@ def test_statements_say_what_the_number_means():
     for cost in (joint, additive):
         text = cost.statement
         assert f"epsilon = {cost.epsilon:.3f}" in text
-        assert f"epsilon = {cost.independent_epsilon:.3f}" in text
+        assert f"epsilon = {math.ceil(1000 * cost.independent_epsilon) / 1000:.3f}" in text
         for words in (
             "an estimate with noise, not a bound",
             "half of the time it is below",
@@ -197,7 +197,11 @@ def test_statements_say_what_the_number_means():
         ):
             assert words in text
         assert "must not be published" in text
-        assert f"at most {cost.upper_limit:.3f}" in text
+        assert f"at most {math.ceil(1000 * cost.upper_limit) / 1000:.3f}" in text
+    # what may be spent is rounded up
+    above = dataclasses.replace(joint, independent_epsilon=2.5001, delta=1.23456123e-5).statement
+    assert "epsilon = 2.501 with" in above
+    assert "delta = 1.23457e-05 (" in above
     assert "Pr[M(D) in Y]" in joint.statement
     assert "ln(Pr_D[outputs]" in additive.statement
     assert f"of which {additive.answered} were answered" in additive.statement
