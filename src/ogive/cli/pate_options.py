@@ -73,8 +73,8 @@ class AggregatorOptions:
     """Which one; by default the one whose options are given."""
 
     threshold: str | None = None
-    """confident, interactive: what the largest count must reach with noise. Above the number of teachers noise alone
-    reaches it, and nearly all queries are refused."""
+    """confident, interactive: what the largest count must reach with noise. Above the number of teachers no
+    count reaches it without noise: how many queries pass depends on sigma1."""
 
     sigma1: str | None = None
     """confident, interactive: standard deviation of the check's noise."""

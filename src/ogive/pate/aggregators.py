@@ -6,8 +6,9 @@ votes that count 2^16 each, so that it is as good as continuous noise, and discr
 
 `answer` answers vote counts that somebody holds; `ogive.pate.label` does so against a ledger.
 
-A threshold above the number of teachers is allowed: no count reaches it, so that a query passes by noise alone and
-nearly all are refused. Where everything shall be answered, use an aggregator without a threshold.
+A threshold above the number of teachers is allowed: no count reaches it without noise. With little noise nearly all
+queries are then refused; with sigma_1 as wide as the distance many pass, the more the teachers agree. Where everything
+shall be answered, use an aggregator without a threshold.
 """
 
 from __future__ import annotations

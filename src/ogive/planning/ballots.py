@@ -23,7 +23,7 @@ class AgreeingTeachers:
 
     records: int
 
-    words = "an assumed model: seven of ten teachers agree in every query; give like= for votes of your own"
+    words = "an assumed model: seven of ten teachers agree in every query; give like= for other votes that are public"
 
     def sums(self, aggregate: Aggregate) -> Int64:
         """Votes per query and class.

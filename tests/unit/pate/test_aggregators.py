@@ -86,11 +86,19 @@ def test_confident_checks_and_answers_with_noise_of_its_own_each():
     assert not agrees(shares(ConfidentGNMax(threshold, sigma_1 / 1.2, sigma_2), votes), expected)
 
 
-def test_a_threshold_above_the_teachers_refuses_nearly_all_and_one_far_below_answers_all():
+def test_a_threshold_far_above_the_teachers_refuses_all_and_one_far_below_answers_all():
     votes = np.tile([5, 1], (50, 1))
     assert (ConfidentGNMax(10**9, 1, 1).answer(votes) == -1).all()
     assert (ConfidentGNMax(10**300, 1, 1).answer(votes) == -1).all()
     assert (ConfidentGNMax(-(10**300), 1, Fraction(1, 10)).answer(votes) == 0).all()
+
+
+def test_a_threshold_a_little_above_the_teachers_is_passed_as_often_as_its_noise_allows():
+    """As the paper's own setting for Adult: at 300 of 250 teachers, noise of 200 lets pass two in five who agree."""
+    for sigma_1, passed in ((200, norm.sf(50 / 200)), (20, norm.sf(50 / 20))):
+        found = shares(ConfidentGNMax(300, sigma_1, "0.1"), (250, 0))
+        assert agrees(found, np.array([passed, 0, 1 - passed]))
+    assert norm.sf(50 / 200) > 0.4 > 0.01 > norm.sf(50 / 20)
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,10 @@ import pytest
 
 import ogive
 from ogive.errors import DataError, OgiveError, ParameterError
+from ogive.pate import GNMax
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
-from ogive.statistics import Ecdf, Quantiles, Roc
+from ogive.queries import Ballots
+from ogive.statistics import Ecdf, Labels, Quantiles, Roc
 from ogive.statistics.named import RECIPES
 
 SCHEMA = json.loads((files("ogive") / "schemas" / "plan-1.schema.json").read_text())
@@ -123,6 +125,12 @@ def test_a_plan_of_boxes_says_nothing_of_classes(method):
     assert "an assumed model: values all over the bounds, equal groups" in text
     assert "AUC" not in text
     assert "give like= for a shape" in text
+
+
+def test_a_plan_of_labels_asks_for_no_votes_but_public_ones():
+    labels = Labels(GNMax(40), Ballots(("a", "b"), classes=3))
+    text = str(ogive.plan(labels, privacy=ApproxDP(2, "1e-5"), records=250, runs=2))
+    assert "give like= for other votes that are public" in text
 
 
 def test_bisected_quantiles_are_planned_beside_all_others():
