@@ -2,6 +2,8 @@
 
 import copy
 import json
+import subprocess
+import sys
 
 import jsonschema
 import numpy as np
@@ -171,3 +173,9 @@ def test_the_schema_of_a_cost_knows_what_may_be_published():
     for name, publishable in (("joint", True), ("independent", False)):
         with pytest.raises(jsonschema.ValidationError):
             fits(json.loads(EXAMPLES[name].to_json()) | {"publishable": publishable})
+
+
+def test_to_price_loads_nothing_that_only_files_need():
+    code = "import sys, ogive; ogive.pate.privacy_cost; print('ogive.statistics' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout == "False\n"
