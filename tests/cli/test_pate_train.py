@@ -138,6 +138,8 @@ def test_votes_can_be_labelled_and_priced(run, capsys):
         (("text.csv",), "column 'x' of text.csv must hold numbers, as that of public.csv does"),
         (("data.csv", "--person", "who", "--estimator", "magic"), "--estimator must be random_forest"),
         (("data.csv", "--person", "who", "--estimator", "no.such:thing"), "there is no 'thing'"),
+        (("data.csv", "--person", "who", "--estimator", "os:system"), "system is called without arguments and failed"),
+        (("data.csv", "--person", "who", "--jobs", 0), "--jobs must be -1 or at least 1"),
         (("data.csv", "--person", "who", "-o", "votes.csv"), ".npy"),
         (("data.csv", "--person", "who", "-o", "no/votes.npy"), "does not exist"),
         (("gone.csv",), "no such file"),

@@ -56,6 +56,17 @@ def check_seed(seed: Any) -> int:
     return int(seed)
 
 
+def check_jobs(jobs: Any) -> int:
+    """How many workers there are, if it is a number of them.
+
+    Raises:
+        ParameterError: it is neither -1 nor a whole number of at least 1.
+    """
+    if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or not (jobs == -1 or jobs >= 1):
+        raise ParameterError(f"jobs must be -1 or at least 1, got {jobs!r}")
+    return int(jobs)
+
+
 def check_labels(labels: Any, rows: int, classes: int, *, lowest: int = 0) -> Int64:
     """Labels as an array, if they are some.
 
@@ -94,7 +105,7 @@ def fresh(learner: Any, seed: int) -> Any:
     if hasattr(learner, "fit") and not isinstance(learner, type):
         copied = clone(learner)
     elif callable(learner):
-        copied = learner()
+        copied = _called(learner)
     else:
         copied = None
     if not hasattr(copied, "fit") or not hasattr(copied, "predict"):
@@ -107,6 +118,18 @@ def fresh(learner: Any, seed: int) -> Any:
         drawn = np.random.SeedSequence(seed).generate_state(max(1, len(states)))
         copied.set_params(**{name: int(state) for name, state in zip(sorted(states), drawn, strict=False)})
     return copied
+
+
+def _called(learner: Any) -> Any:
+    try:
+        return learner()
+    except OgiveError:
+        raise
+    except Exception as problem:
+        raise ParameterError(
+            f"{getattr(learner, '__name__', 'the learner')} is called without arguments and failed: "
+            f"{_one_line(problem)}"
+        ) from problem
 
 
 def fitted(learner: Any, features: Any, labels: Int64, *, seed: int, who: str) -> Any:

@@ -17,7 +17,16 @@ from numpy.typing import NDArray
 from ogive.errors import DataError, ParameterError
 from ogive.files import remove_leftovers
 from ogive.pate.kept_teachers import Terms, keep, kept_terms, model_path, open_folder, read_model, terms_of
-from ogive.pate.learners import check_labels, check_learning, check_seed, fitted, number_of_rows, predicted, rows_of
+from ogive.pate.learners import (
+    check_jobs,
+    check_labels,
+    check_learning,
+    check_seed,
+    fitted,
+    number_of_rows,
+    predicted,
+    rows_of,
+)
 from ogive.pate.partitioning import Partition
 
 Int16 = NDArray[np.int16]
@@ -76,8 +85,8 @@ def train_teachers(
         progress: Is told of every teacher.
 
     Raises:
-        ParameterError: scikit-learn or joblib is missing, classes or the seed is out of range, or the folder cannot be
-            written.
+        ParameterError: scikit-learn or joblib is missing, classes, the seed or jobs is out of range, or the folder cannot
+            be written.
         DataError: labels are no classes, the partition is of other rows, a teacher cannot be trained on its rows, or
             the folder keeps teachers that were trained on other terms.
 
@@ -87,7 +96,7 @@ def train_teachers(
     check_learning()
     from joblib import Parallel, delayed
 
-    drawn = check_seed(seed)
+    drawn, workers = check_seed(seed), check_jobs(jobs)
     rows = number_of_rows(features)
     truth = check_labels(labels, rows, classes)
     if len(partition.parts) != rows:
@@ -109,7 +118,7 @@ def train_teachers(
         return delayed(_train)(learner, rows_of(features, mine), truth[mine], teacher, drawn, place)
 
     models: dict[int, Any] = {teacher: model_path(place, teacher) for teacher in known} if place is not None else {}
-    with Parallel(n_jobs=jobs, return_as="generator_unordered") as pool:
+    with Parallel(n_jobs=workers, return_as="generator_unordered") as pool:
         for teacher, model in pool(map(task, waiting)):
             models[teacher] = model
             tell(len(models), partition.teachers)
@@ -146,6 +155,7 @@ def labels_of(teachers: Teachers, queries: Any, *, jobs: int = -1, progress: Pro
         progress: Is told of every teacher.
 
     Raises:
+        ParameterError: jobs is out of range, or there are no queries.
         DataError: a model cannot be read, or cannot label the queries.
 
     Privacy: exact votes are private; give them to an aggregator.
@@ -175,12 +185,13 @@ def _each(teachers: Teachers, queries: Any, jobs: int, progress: Progress | None
     check_learning()
     from joblib import Parallel, delayed
 
+    workers = check_jobs(jobs)
     if not number_of_rows(queries):
         raise ParameterError("there are no queries; give at least one input")
     tell = progress or _silence
     tell(0, teachers.number)
     tasks = (delayed(_labels)(model, queries, teachers.classes, n) for n, model in enumerate(teachers.models))
-    with Parallel(n_jobs=jobs, return_as="generator_unordered") as pool:
+    with Parallel(n_jobs=workers, return_as="generator_unordered") as pool:
         for done, found in enumerate(pool(tasks), start=1):
             yield found
             tell(done, teachers.number)

@@ -347,3 +347,21 @@ def test_an_interrupted_training_keeps_what_was_done_and_goes_on(tmp_path):
     assert int(done.stdout.split()[0]) == len(kept)
     assert len(list(folder.glob("teacher-*.pickle"))) == 12
     assert all((folder / name).read_bytes() == content for name, content in kept.items())
+
+
+@pytest.mark.parametrize("jobs", [0, -2, 1.5, True, None])
+def test_a_number_of_workers_that_is_none_is_refused_before_training_and_before_votes(rows, jobs):
+    with pytest.raises(ParameterError, match="jobs must be -1 or at least 1"):
+        train(rows, jobs=jobs)
+    with pytest.raises(ParameterError, match="jobs must be -1 or at least 1"):
+        votes_of(train(rows), rows[0], jobs=jobs)
+
+
+def needs_two(first, second):
+    return GaussianNB()
+
+
+def test_a_function_that_cannot_be_called_without_arguments_is_refused_with_its_reason(rows):
+    with pytest.raises(ParameterError, match="needs_two is called without arguments and failed: TypeError") as why:
+        train(rows, needs_two)
+    assert "\n" not in str(why.value)
