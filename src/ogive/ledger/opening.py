@@ -123,8 +123,8 @@ def claim(
     refuse_second(connection, row.id, spot.part, fingerprint)
     if spot.part in kept and not updated:
         raise LedgerError(
-            f"{spot.words} was opened for other data before; if these are the same people's newer data say "
-            "updated=True, which keeps the spends, else use another name"
+            f"{spot.words} was opened for other data before; if these are newer or other data of the same people say "
+            "updated=True, which keeps the spends; another name is for other people alone"
         )
     if keep or spot.part in kept:
         books.change(connection, row.id, fingerprints=plain_text({**kept, spot.part: fingerprint}))

@@ -20,6 +20,7 @@ from ogive.records.engine import CELLS_HINT, one_line, read_csv, stream
 
 CHUNK_BYTES = 1 << 20
 SAMPLE_ROWS = 20_000
+JUDGED_AT_ONCE = 100
 
 
 class _Kind(NamedTuple):
@@ -61,9 +62,10 @@ class CsvSource:
     def _table(self, columns: Sequence[str] = (), identifiers: Collection[str] = ()) -> Any:
         """The file with some columns typed and all others left as text, so that their contents do not matter."""
         types = dict.fromkeys(self._names, "VARCHAR")
-        for column in columns:
-            if column not in identifiers:
-                types[self._name(column)] = self._kind(column).engine
+        typed = [column for column in columns if column not in identifiers]
+        self._judge(typed)
+        for column in typed:
+            types[self._name(column)] = self._kinds[column].engine
         table = read_csv(
             self._path,
             auto_detect=False,
@@ -99,18 +101,20 @@ class CsvSource:
 
         Every kind of number is read as float64; a column without any value is of the type null.
         """
-        return self._kind(column).arrow
+        self._judge([column])
+        return self._kinds[column].arrow
 
-    def _kind(self, column: str) -> _Kind:
-        """The first kind that fits all of the first rows, or all of the first values if those rows have none."""
-        if column not in self._kinds:
-            with one_line(self._path, [column]):
-                cells = self._table().select(cell=self._name(column))
-                found = _fitting(cells.limit(SAMPLE_ROWS).cell)
-                if found is NOTHING:
-                    found = _fitting(cells.filter(cells.cell.notnull()).limit(SAMPLE_ROWS).cell)
-            self._kinds[column] = found
-        return self._kinds[column]
+    def _judge(self, columns: Sequence[str]) -> None:
+        """Find each column's kind, that of all its first rows, or of its first values if those rows have none."""
+        unknown = [column for column in columns if column not in self._kinds]
+        for start in range(0, len(unknown), JUDGED_AT_ONCE):
+            some = unknown[start : start + JUDGED_AT_ONCE]
+            with one_line(self._path, some):
+                table = self._table()
+                found = _fitting(table.limit(SAMPLE_ROWS), [self._name(column) for column in some])
+                for name in [name for name, kind in found.items() if kind is NOTHING]:
+                    found |= _fitting(table.filter(table[name].notnull()).limit(SAMPLE_ROWS), [name])
+                self._kinds |= {column: found[self._name(column)] for column in some}
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The columns, streamed; identifiers as they are written, since floats would merge long numbers."""
@@ -118,17 +122,26 @@ class CsvSource:
             yield from stream(self._table(columns, identifiers))
 
 
-def _fitting(cell: Any) -> _Kind:
-    """The first kind that fits all values of some cells, which are text or missing."""
-    written = cell.notnull()
-    fits = [(cell.re_search(kind.pattern) & cell.try_cast(kind.ibis).notnull()).sum(where=written) for kind in KINDS]
-    counts = cell.as_table().aggregate(
-        [written.sum().name("written"), *(fit.name(f"fit{i}") for i, fit in enumerate(fits))]
-    )
-    total, *fitting = counts.to_pyarrow().to_pylist()[0].values()
-    if not total:
-        return NOTHING
-    return next((kind for kind, count in zip(KINDS, fitting, strict=True) if count == total), TEXT)
+def _fitting(rows: Any, names: Sequence[str]) -> dict[str, _Kind]:
+    """The first kind that fits all values of each column of some rows, which are text or missing."""
+    found, left = dict.fromkeys(names, TEXT), list(names)
+    for kind in KINDS:
+        if not left:
+            break
+        counts = iter(rows.aggregate([each for name in left for each in _counts(rows[name], kind)]).to_pyarrow())
+        written = {name: (next(counts)[0].as_py(), next(counts)[0].as_py()) for name in left}
+        found |= {name: kind for name, (all_, fitting) in written.items() if all_ == fitting}
+        found |= {name: NOTHING for name, (all_, _) in written.items() if not all_}
+        left = [name for name in left if found[name] is TEXT]
+    return found
+
+
+def _counts(cell: Any, kind: _Kind) -> tuple[Any, Any]:
+    """How many values there are, and how many are of a kind."""
+    name, written, fits = cell.get_name(), cell.notnull(), cell.try_cast(kind.ibis).notnull()
+    if kind.pattern:
+        fits &= cell.re_search(kind.pattern)
+    return written.sum().name(f"{name} written"), fits.sum(where=written).name(f"{name} fitting")
 
 
 def _check_gzip(path: Path) -> None:
