@@ -44,7 +44,7 @@ def test_the_section_says_the_number_what_it_means_and_why_the_exact_one_is_secr
     assert cells(page)["At most, 95 % sure"] == f"{math.ceil(1000 * JOINT.upper_limit) / 1000:.3f}"
     assert cells(page)["At any votes"] == f"{math.ceil(1000 * JOINT.independent_epsilon) / 1000:.3f}"
     assert "for at most 80 answers" in text
-    secret = smooth_cost(VOTES, CONFIDENT, order=JOINT.order, smoothness=JOINT.smoothness, noise="continuous")
+    secret = smooth_cost(VOTES, CONFIDENT, order=JOINT.order, smoothness=JOINT.smoothness, noise="scaled")
     assert f"{secret.sensitivity:.3g}" not in text
 
 

@@ -30,6 +30,7 @@ from ogive.pate.costs.statements import statement_of
 from ogive.pate.costs.threshold import check_tails, rdp_threshold
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
 from ogive.pate.votes import check_votes
+from ogive.privacy import GaussianDP
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -231,6 +232,7 @@ def _independent(
     rdp = independent_rdp(
         run.grid, checks=checks, sigma_1=float(sigma_1), answers=answers, sigma_2=float(sigma_2), group=run.group
     )
+    found = epsilon_of_rdp(rdp, run.grid, target_delta=delta, rule=rule or "tight")
     if rule is None and order is None and run.noise != "discrete":
         loss = gaussian_loss(
             checks=checks,
@@ -241,8 +243,18 @@ def _independent(
             group=run.group,
             noise=run.noise,
         )
-        return Converted(gaussian_epsilon(loss, delta), math.nan), "gaussian", rdp, answers
-    return epsilon_of_rdp(rdp, run.grid, target_delta=delta, rule=rule or "tight"), rule or "tight", rdp, answers
+        epsilon = _gaussian(loss, delta)
+        if epsilon <= found.value:
+            return Converted(epsilon, math.nan), "gaussian", rdp, answers
+    return found, rule or "tight", rdp, answers
+
+
+def _gaussian(loss: GaussianDP, delta: float) -> float:
+    """The exact epsilon; infinite where the distance of integers from Gaussian noise uses up delta."""
+    try:
+        return gaussian_epsilon(loss, delta)
+    except ParameterError:  # delta itself is checked before
+        return math.inf
 
 
 def _dependent(run: _Run, aggregator: Aggregator, mode: Mode) -> tuple[Float64, float]:

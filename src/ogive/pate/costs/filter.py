@@ -30,7 +30,7 @@ class PrivacyFilter:
         target_delta: Of the budget.
         classes: How many labels there are.
         group: Teachers of one party.
-        noise: "continuous" or "scaled".
+        noise: "scaled", as `label` draws it, or "continuous".
 
     Raises:
         ParameterError: an argument is out of range.
@@ -52,7 +52,7 @@ class PrivacyFilter:
         target_delta: Rational,
         classes: int,
         group: int = 1,
-        noise: Noise = "continuous",
+        noise: Noise = "scaled",
     ) -> None:
         if not isinstance(aggregator, GNMax | ConfidentGNMax | InteractiveGNMax):
             raise UnsupportedError(f"a filter pays for single answers with Gaussian noise, not {aggregator!r}")

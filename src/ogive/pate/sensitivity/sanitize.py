@@ -47,7 +47,7 @@ def sanitize(
     answered: ArrayLike | None = None,
     probabilities: ArrayLike | None = None,
     max_answers: int | None = None,
-    noise: Noise = "continuous",
+    noise: Noise = "scaled",
     upper_limit: bool = True,
     source: RandomSource | None = None,
 ) -> SanitizedCost:
@@ -72,7 +72,7 @@ def sanitize(
             -1 for refusals, shape (queries,).
         probabilities: Joint form of InteractiveGNMax only: the student's, fixed before the run.
         max_answers: Cap on answers that was fixed before the run, for the data-independent cost; none by default.
-        noise: Of the aggregator: "continuous", "discrete" or "scaled".
+        noise: Of the aggregator: "scaled", as `label` draws it, "continuous" or "discrete".
         upper_limit: Whether to pay for an upper limit as well: order / 200 of Renyi cost.
         source: Where the noise comes from; the operating system by default.
 

@@ -79,6 +79,24 @@ def test_joint_of_answers_alone_is_theorem_3():
     assert laplace.rdp == pytest.approx(by_hand, rel=1e-12)
 
 
+def test_integers_have_a_price_also_where_their_distance_from_gaussian_noise_uses_up_delta():
+    """e^epsilon times the distance is above delta from an epsilon of about 20 on; Renyi costs hold there too."""
+    votes = np.tile([50, 5, 5], (1000, 1))
+    found = {noise: privacy_cost(votes, GNMax(10), target_delta=1e-5, mode="independent", noise=noise)
+             for noise in ("continuous", "scaled")}  # fmt: skip
+    assert found["continuous"].rule == "gaussian"
+    assert found["scaled"].rule == "tight"
+    by_hand = epsilon_of_rdp(1000 * ORDERS / 100, ORDERS, target_delta=1e-5)
+    assert (found["scaled"].epsilon, found["scaled"].order) == pytest.approx(by_hand, rel=1e-12)
+    assert 1 < found["scaled"].epsilon / found["continuous"].epsilon < 1.1
+    # few answers: both hold, and the smaller is taken
+    few = privacy_cost(votes[:100], GNMax(10), target_delta=1e-5, mode="independent", noise="scaled")
+    assert few.rule == "gaussian"
+    wide = [privacy_cost(votes[:k], GNMax(10), target_delta=1e-5, mode="independent", noise="scaled").epsilon
+            for k in range(500, 1000, 25)]  # fmt: skip
+    assert np.all(np.diff(wide) > 0)
+
+
 @pytest.mark.parametrize("mode", ["independent", "joint", "realised"])
 def test_statements_never_promise_more_than_was_found(mode):
     options = {"order": 14.0, "answered": np.ones(60, bool)} if mode == "realised" else {}

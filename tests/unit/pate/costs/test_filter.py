@@ -46,7 +46,7 @@ def test_refuses_to_pay_what_does_not_fit_and_books_nothing():
 
 def test_scaled_noise_and_groups_fit_less():
     counts = []
-    for options in ({}, {"noise": "scaled"}, {"group": 2}):
+    for options in ({"noise": "continuous"}, {}, {"group": 2}):
         budget = PrivacyFilter(GNMax(40), epsilon=1, target_delta=1e-5, classes=10, **options)
         while budget.allows(answers=1):
             budget.pay(answers=1)

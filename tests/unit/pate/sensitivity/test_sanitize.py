@@ -58,7 +58,13 @@ def test_the_sanitized_rows_of_the_specification_on_real_votes(run, joint, addit
     assert found.cost == pytest.approx(cost, abs=6e-8)
     assert found.sensitivity == pytest.approx(sensitivity, rel=0.005)
     public = sanitized(
-        votes=votes, aggregator=aggregator, order=order, planned_epsilon=planned, max_answers=cap, upper_limit=False
+        votes=votes,
+        aggregator=aggregator,
+        order=order,
+        planned_epsilon=planned,
+        max_answers=cap,
+        noise="continuous",
+        upper_limit=False,
     )
     assert public.scale * found.sensitivity == pytest.approx(width, rel=0.005)
     without_noise = dataclasses.replace(public, rdp=found.cost)
@@ -232,6 +238,23 @@ def test_interactive_rounds_have_both_forms():
     assert additive == confident
     with pytest.raises(ParameterError, match="needs the student's probabilities"):
         sanitized(aggregator=aggregator)
+
+
+def test_the_cost_is_that_of_labels_as_they_are_drawn(monkeypatch):
+    """By default of integers on votes times 2^16; both the cost that is published and the one beside it."""
+    meant = []
+
+    def recorded(*arguments, noise, **options):
+        meant.append(noise)
+        return smooth_cost(*arguments, noise=noise, **options)
+
+    monkeypatch.setattr(sanitizing, "smooth_cost", recorded)
+    published = [sanitized(**options) for options in ({}, {"noise": "continuous"})]
+    assert meant == ["scaled", "continuous"]
+    for cost, noise in zip(published, meant, strict=True):
+        independent = privacy_cost(some_votes(), CONFIDENT, target_delta=1e-5, mode="independent", noise=noise)
+        assert cost.independent_epsilon == independent.epsilon
+    assert published[0].independent_epsilon > published[1].independent_epsilon
 
 
 def test_gnmax_says_which_method_was_used():
