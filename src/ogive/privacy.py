@@ -126,7 +126,7 @@ def exact(value: Rational, name: str) -> Fraction:
 
     Raises:
         ParameterError: the value is not a finite number, or so large or small that floating point
-            could not hold it: its size must be 0 or between 1e-300 and 1e300.
+            could not hold it: its size must be 0 or from 1e-300 to 1e300.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
         # numpy scalars arrive here; `item` gives the Python number they hold
@@ -139,13 +139,13 @@ def exact(value: Rational, name: str) -> Fraction:
             raise ParameterError(f"{name} must be finite, got {value!r}")
         return Fraction(repr(float(value)))  # a numpy float is a float that prints otherwise
     if isinstance(value, str) and (len(value) > _LONGEST_TEXT or _LONG_EXPONENT.search(value)):
-        raise ParameterError(f"{name} must be 0 or between 1e-300 and 1e300 in size, got {value[:40]!r}")
+        raise ParameterError(f"{name} must be of a size from 1e-300 to 1e300, got {value[:40]!r}")
     try:
         number = Fraction(value)
     except (ValueError, ZeroDivisionError):
         raise ParameterError(f"{name} must be a number, got {repr(value)[:_LONGEST_QUOTED]}") from None
     if number != 0 and not _SMALLEST <= abs(number) <= _LARGEST:
-        raise ParameterError(f"{name} must be 0 or between 1e-300 and 1e300 in size, got {str(value)[:40]}")
+        raise ParameterError(f"{name} must be of a size from 1e-300 to 1e300, got {str(value)[:40]}")
     return number
 
 

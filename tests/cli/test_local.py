@@ -170,7 +170,7 @@ def test_describe_refuses_what_cannot_be(run, command, message):
         ("inf", "--epsilon must be a number, got 'inf'"),
         ("nan", "--epsilon must be a number, got 'nan'"),
         ("1e-300", "epsilon must be at least 1e-9, got 1e-300"),
-        ("1e999999999", "--epsilon must be 0 or between 1e-300 and 1e300 in size"),
+        ("1e999999999", "--epsilon must be of a size from 1e-300 to 1e300"),
     ],
 )
 def test_describe_refuses_an_epsilon_that_cannot_be(run, epsilon, message):

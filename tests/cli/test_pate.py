@@ -37,6 +37,7 @@ def run(capsys, tmp_path, monkeypatch):
     np.save("student.npy", np.full((QUERIES, CLASSES), 0.25))
     names = ",".join(f"class{n}" for n in range(CLASSES))
     (tmp_path / "votes.csv").write_text("\n".join([names, *(",".join(map(str, row)) for row in VOTES.tolist())]) + "\n")
+    (tmp_path / "bare.csv").write_text("3,1\n2,2\n0,4\n")
     columns = ",".join(f"q{n}" for n in range(QUERIES))
     (tmp_path / "table.csv").write_text("\n".join([columns, *(",".join(map(str, r)) for r in CAST.tolist())]) + "\n")
 
@@ -283,6 +284,10 @@ def test_what_is_no_probability_of_a_student_is_refused(run, wrong):
             1,
             "LargestMargins",
         ),
+        (("label", "votes.npy", "--classes", 4, *CONFIDENT, *DELTA), 2, "--classes is for a table of single votes"),
+        (("label", "bare.csv", "--classes", 4, *CONFIDENT, *DELTA), 2, "bare.csv must name the columns"),
+        (("cost", "bare.csv", *CONFIDENT, *DELTA), 2, "bare.csv must name the columns"),
+        (("label", "votes.npy", *STUDENT[2:], "--student", "votes.csv", *DELTA), 2, "votes.csv must be an .npy file"),
         (("label", "votes.npy", *CONFIDENT, *DELTA, "-o", "votes.npy"), 2, "overwrite"),
         (("cost", "votes.npy", "--scale", 20, *DELTA, "--mode", "exact"), 1, "LNMax"),
         (("cost", "votes.npy", *CONFIDENT, "--delta", 2), 2, "delta"),

@@ -124,14 +124,21 @@ def _held(
         whole_file, counts = chosen.read(path)
         trust = Tallied(counts, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
         return _Held(trust, trust.ballots, Tallied(whole_file).digest())
+    from ogive.pate.votes import check_header
     from ogive.records import Records
     from ogive.records.files import file_source
 
     if chosen.name is not None:
         raise ParameterError("--name is for an .npz file of vote counts; a table of single votes has columns")
+    if path.suffix.lower() in (".npy", ".npz"):
+        raise ParameterError(
+            f"--classes is for a table of single votes (CSV, TSV, Parquet or Arrow), and {path.name} holds an array; "
+            "leave it out where the array holds counts"
+        )
     columns = tuple(column for column in file_source(path).columns if column != budget.person)
     if not columns:
         raise DataError(f"{path} has no column of votes")
+    check_header(columns, path)
     records = Records.of(path)
     model = simulation.over(records, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
     return _Held(model, Ballots(columns[: chosen.count(len(columns))], classes), records.digest())

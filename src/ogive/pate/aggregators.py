@@ -269,6 +269,16 @@ def margins(opened: Int64) -> Int64:
 Aggregator = LNMax | GNMax | ConfidentGNMax | InteractiveGNMax | LargestMargins
 
 
+def check_aggregator(aggregator: Any) -> None:
+    """Refuse what is no aggregator, such as its class or its name.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    if not isinstance(aggregator, Aggregator):
+        raise ParameterError(f"aggregator must be one such as GNMax(40), got {str(aggregator)[:80]!r}")
+
+
 def _positive(value: Rational, name: str) -> Fraction:
     number = exact(value, name)
     if number <= 0:

@@ -85,8 +85,8 @@ def train_teachers(
         progress: Is told of every teacher.
 
     Raises:
-        ParameterError: scikit-learn or joblib is missing, classes, the seed or jobs is out of range, or the folder cannot
-            be written.
+        ParameterError: scikit-learn or joblib is missing, classes, the seed or jobs is out of range, or the folder
+            cannot be written.
         DataError: labels are no classes, the partition is of other rows, a teacher cannot be trained on its rows, or
             the folder keeps teachers that were trained on other terms.
 

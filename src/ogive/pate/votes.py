@@ -6,7 +6,9 @@ number of teachers.
 
 from __future__ import annotations
 
+import re
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ Int64 = NDArray[np.int64]
 
 _LARGEST = 1 << 40
 _ARRAYS = (".npy", ".npz")
+_TEXTS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
 
 def check_votes(votes: Any, *, teachers: int | None = None) -> Int64:
@@ -46,6 +49,8 @@ def check_votes(votes: Any, *, teachers: int | None = None) -> Int64:
     if found.dtype.kind not in "iufb" or found.ndim != 2:
         got = f"an array of shape {found.shape}" if found.dtype.kind in "iufb" else "what is no array of numbers"
         raise DataError(f"votes must be counts of the shape (queries, classes), got {got}")
+    if found.dtype.kind == "f":
+        found = found.astype(np.promote_types(found.dtype, np.float64), copy=False)  # half precision ends at 65504
     queries, classes = found.shape
     if not queries:
         raise DataError("there are no votes: at least one query is needed")
@@ -55,7 +60,7 @@ def check_votes(votes: Any, *, teachers: int | None = None) -> Int64:
         _refuse_row(~np.isfinite(found), "counts that are missing or infinite")
         _refuse_row(found != np.floor(found), "counts that are not whole")
     _refuse_row(found < 0, "counts below 0")
-    _refuse_row(found > _LARGEST, "counts too large for votes")
+    _refuse_row(found > _LARGEST, f"counts above {_LARGEST}, too large for votes")
     counts = found.astype(np.int64)
     sums = counts.sum(axis=1)
     wanted = int(sums[0]) if teachers is None else teachers
@@ -63,11 +68,21 @@ def check_votes(votes: Any, *, teachers: int | None = None) -> Int64:
         row = int(np.argmax(sums != wanted))
         raise DataError(
             f"the votes of query {row} add up to {sums[row]}, not to {wanted}: every teacher votes once in every "
-            "query, if need be for a class of its own"
+            f"query, if need be for a class of its own; {_arranged(counts)}"
         )
     if wanted < 1:
         raise DataError("there are no teachers: the votes of every query add up to 0")
     return counts
+
+
+def _arranged(counts: Int64) -> str:
+    """What may be wrong with counts whose rows add up to different numbers."""
+    queries = len(counts)
+    if queries > 1 and len(set(counts.sum(axis=0).tolist())) == 1:
+        return "here every column adds up to the same, so give the transpose: rows are queries, columns are classes"
+    if any(np.array_equal(counts[:, 0], np.arange(queries) + start) for start in (0, 1)):
+        return "here the first column numbers the rows; leave it out, since every column is a class"
+    return "rows are queries and columns are classes"
 
 
 def read_votes(path: str | Path, *, name: str | None = None) -> Int64:
@@ -140,9 +155,13 @@ def read_array(file: Path, name: str | None) -> Any:
                 return loaded[_chosen(loaded.files, name, file)]
     except FileNotFoundError:
         raise DataError(f"no such file: {file}") from None
-    except ParameterError:
+    except IsADirectoryError:
+        raise DataError(f"{file} is a folder; name a file") from None
+    except (ParameterError, DataError):
         raise
     except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        if file.suffix.lower() not in _ARRAYS:
+            raise DataError(f"{file} must be an .npy file: a plain array, as numpy.save writes it") from None
         raise DataError(f"{file} cannot be read: it is damaged, or holds no plain arrays") from None
     if name is not None:
         raise ParameterError(f"name is for a file of several arrays (.npz), and {file.name} holds one")
@@ -150,20 +169,50 @@ def read_array(file: Path, name: str | None) -> Any:
 
 
 def _chosen(names: list[str], name: str | None, file: Path) -> str:
+    if not names:
+        raise DataError(f"{file} holds no arrays")
     if name in names:
         return str(name)
     if name is None and len(names) == 1:
         return names[0]
-    listed = ", ".join(names[:12]) or "none"
+    listed = ", ".join(names[:12])
     if name is None:
         raise ParameterError(f"{file.name} holds several arrays; say which with name: {listed}")
     raise ParameterError(f"{file.name} holds no array {name!r}; it holds {listed}")
 
 
+def check_header(names: Sequence[str], file: Path, *, teachers: float | None = None) -> None:
+    """Refuse a text file without a header, whose first row would be taken for the names of columns and lost.
+
+    Columns that are numbered in order, from 0 or 1, have names, unless these add up to the number of teachers too.
+
+    Args:
+        names: Of the columns.
+        file: What is read.
+        teachers: What every row of counts adds up to; None where rows are single votes.
+
+    Raises:
+        DataError: every name is a number that may be a vote or a count of them.
+    """
+    text = file.name.lower().endswith(_TEXTS)
+    if not text or not all(re.fullmatch(r"\s*[0-9]{1,15}(\.0*)?\s*", name) for name in names):
+        return
+    numbers = [int(float(name)) for name in names]
+    numbered = any(numbers == list(range(start, start + len(numbers))) for start in (0, 1))
+    if not numbered or sum(numbers) == teachers:
+        raise DataError(
+            f"the first line of {file} must name the columns and holds numbers, which would be lost; write a line such "
+            "as class0,class1,class2 above it"
+        )
+
+
 def _read_table(file: Path) -> Any:
     from ogive.records.binning import float_values, kind_of  # the engine is slow to import, and arrays need none
-    from ogive.records.files import file_source
+    from ogive.records.files import SUFFIXES, file_source
 
+    tables = tuple(end for ends in SUFFIXES.values() for end in ends)
+    if file.is_file() and not file.name.lower().endswith(tables):
+        raise DataError(f"{file} has an unknown suffix; use one of {', '.join((*_ARRAYS, *tables))}")
     source = file_source(file)
     if source.is_empty():
         raise DataError(f"{file} has no rows: at least one query is needed")
@@ -171,4 +220,6 @@ def _read_table(file: Path) -> Any:
         if kind_of(source.type(column)) != "number":
             raise DataError(f"column {column!r} of {file} holds no numbers; votes have a column of counts per class")
     batches = source.batches(source.columns)
-    return np.concatenate([np.stack([float_values(each, "number") for each in some], axis=1) for some in batches])
+    counts = np.concatenate([np.stack([float_values(each, "number") for each in some], axis=1) for some in batches])
+    check_header(source.columns, file, teachers=counts[0].sum())
+    return counts

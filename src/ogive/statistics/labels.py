@@ -68,7 +68,8 @@ class Labels:
     probabilities: Any = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.aggregator, Aggregator):
+        # a class has all that its instances have
+        if isinstance(self.aggregator, type) or not isinstance(self.aggregator, Aggregator):
             raise ParameterError(f"aggregator must be one such as GNMax(40), got {str(self.aggregator)[:80]!r}")
         if not isinstance(self.ballots, Ballots):
             raise ParameterError(f"ballots must be Ballots(queries, classes), got {type(self.ballots).__name__}")

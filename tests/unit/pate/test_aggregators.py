@@ -11,7 +11,18 @@ from scipy.stats import norm
 
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
-from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
+from ogive.pate import (
+    ConfidentGNMax,
+    GNMax,
+    InteractiveGNMax,
+    LargestMargins,
+    LNMax,
+    PrivacyFilter,
+    label,
+    privacy_cost,
+    sanitize,
+    smooth_cost,
+)
 from ogive.pate.aggregators import margins
 from ogive.pate.asking import BITS, check, expected_votes
 from ogive.queries.labels import Check
@@ -252,3 +263,31 @@ def test_parameters_are_exact():
 def test_votes_that_are_none_are_refused_before_any_noise():
     with pytest.raises(DataError, match="query 1 add up to 3"):
         GNMax(1).answer([[2, 2], [2, 1]])
+
+
+@pytest.mark.parametrize("wrong", [ConfidentGNMax, "gnmax", None, 40], ids=str)
+@pytest.mark.parametrize("use", ["cost", "sanitize", "smooth", "filter", "label"])
+def test_what_is_no_aggregator_is_refused_in_one_line_by_everything_that_takes_one(use, wrong):
+    votes = np.full((2, 3), 4)
+    called = {
+        "cost": lambda: privacy_cost(votes, wrong, target_delta="1e-5"),
+        "sanitize": lambda: sanitize(votes, wrong, target_delta="1e-5"),
+        "smooth": lambda: smooth_cost(votes, wrong, order=5.0, smoothness=0.05),
+        "filter": lambda: PrivacyFilter(wrong, epsilon=1, target_delta="1e-5", classes=3),
+        "label": lambda: label(votes, wrong, target_delta="1e-5"),
+    }
+    with pytest.raises(ParameterError, match=r"aggregator must be one such as GNMax\(40\), got") as why:
+        called[use]()
+    assert "\n" not in str(why.value)
+
+
+def test_a_delta_may_be_text_wherever_costs_are_counted():
+    votes, aggregator = np.array([[30, 5, 5]] * 4), GNMax(10)
+    assert privacy_cost(votes, aggregator, target_delta="1e-5") == privacy_cost(votes, aggregator, target_delta=1e-5)
+    assert sanitize(votes, aggregator, target_delta="1e-5").delta == 1e-5
+
+
+def test_sizes_beyond_floating_point_are_refused_without_offering_0():
+    for size in ("1e-400", "1e400"):
+        with pytest.raises(ParameterError, match="sigma must be of a size from 1e-300 to 1e300"):
+            GNMax(size)

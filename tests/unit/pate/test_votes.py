@@ -1,11 +1,14 @@
 """Vote counts: what is refused and why, what files may hold, and counting labels."""
 
+import gzip
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from ogive.errors import DataError, ParameterError
 from ogive.pate import check_votes, read_votes, tally
+from ogive.pate.votes import read_array
 
 VOTES = np.array([[3, 1, 0], [0, 2, 2], [4, 0, 0]])
 
@@ -33,7 +36,11 @@ def test_counts_of_every_kind_become_the_same_integers(kind):
         ([["3", "1"]], "what is no array of numbers"),
         ([[3, 1], [4]], "the rows have different lengths"),
         ([[0, 0], [0, 0]], "no teachers"),
-        ([[1e18, 0]], "too large"),
+        ([[1e18, 0]], "counts above 1099511627776, too large"),
+        ([[3, 1], [3, 0], [0, 5]], "every column adds up to the same, so give the transpose"),
+        ([[0, 3, 1], [1, 0, 4], [2, 2, 2]], "here the first column numbers the rows; leave it out"),
+        ([[1, 3, 1], [2, 0, 4], [3, 2, 2]], "here the first column numbers the rows; leave it out"),
+        ([[4, 3], [2, 9], [3, 2]], "rows are queries and columns are classes$"),
     ],
 )
 def test_what_is_no_vote_count_is_refused_in_one_line_that_names_the_query(votes, message):
@@ -109,3 +116,49 @@ def test_labels_of_another_shape_and_a_single_class_are_refused():
         tally([0, 1], 2)
     with pytest.raises(ParameterError, match="classes must be"):
         tally([[0, 0]], 1)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64, np.longdouble])
+def test_floats_of_every_width_are_read_without_a_warning(kind):
+    assert np.array_equal(check_votes(VOTES.astype(kind)), VOTES)
+    with pytest.raises(DataError, match="query 1 hold counts that are not whole"):
+        check_votes(np.array([[3, 1], [2.5, 1.5]], dtype=kind))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".csv.gz"])
+@pytest.mark.parametrize("first", ["3,1,2", "4.0,0.,2", "0,1,5", "6,0,00"])
+def test_a_text_file_without_a_header_does_not_lose_its_first_query(tmp_path, suffix, first):
+    lines = [first, "0,6,0", "2,3,1", ""]
+    text = "\n".join(lines).replace(",", "\t" if suffix == ".tsv" else ",").encode()
+    file = tmp_path / f"v{suffix}"
+    file.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
+    with pytest.raises(DataError, match="must name the columns and holds numbers, which would be lost") as why:
+        read_votes(file)
+    assert "\n" not in str(why.value)
+
+
+def test_columns_that_are_numbered_in_order_have_names_unless_these_add_up_as_votes_do(tmp_path):
+    for header in ("0,1,2", "1,2,3", "0,1,x", "2019,2020,"):
+        (tmp_path / "v.csv").write_text(f"{header}\n3,2,2\n7,0,0\n")
+        assert np.array_equal(read_votes(tmp_path / "v.csv"), [[3, 2, 2], [7, 0, 0]]), header
+    (tmp_path / "v.csv").write_text("1,2,3\n3,2,1\n")
+    with pytest.raises(DataError, match="must name the columns"):
+        read_votes(tmp_path / "v.csv")
+    pd.DataFrame(VOTES, columns=["7", "5", "3"]).to_parquet(tmp_path / "v.parquet")  # whose names are no row
+    assert np.array_equal(read_votes(tmp_path / "v.parquet"), VOTES)
+
+
+def test_files_of_another_kind_are_refused_by_what_would_be_right(tmp_path):
+    np.savez(tmp_path / "none.npz")
+    (tmp_path / "folder.npy").mkdir()
+    (tmp_path / "v.weird").write_text("a,b\n3,1\n")
+    for name, message in (
+        ("none.npz", "none.npz holds no arrays$"),
+        ("folder.npy", "folder.npy is a folder; name a file"),
+        ("v.weird", "unknown suffix; use one of .npy, .npz, .csv"),
+    ):
+        with pytest.raises(DataError, match=message):
+            read_votes(tmp_path / name)
+    with pytest.raises(DataError, match=r"v.weird must be an .npy file"):
+        read_array(tmp_path / "v.weird", None)

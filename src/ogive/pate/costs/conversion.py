@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ogive.errors import ParameterError
 from ogive.pate.costs.orders import check_orders
+from ogive.privacy import Rational, exact, number_text
 
 Float64 = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ class Converted(NamedTuple):
     order: float
 
 
-def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: float, rule: Rule = "tight") -> Converted:
+def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: Rational, rule: Rule = "tight") -> Converted:
     """The least epsilon over orders that costs imply with a delta.
 
     Args:
@@ -41,12 +42,12 @@ def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: float, 
     Raises:
         ParameterError: an argument is out of range.
     """
-    check_delta(target_delta)
+    log_delta = math.log(check_delta(target_delta))
     grid, paid = _checked(costs, orders)
     if rule == "paper":
-        found = paid - math.log(target_delta) / (grid - 1)
+        found = paid - log_delta / (grid - 1)
     elif rule == "tight":
-        found = paid + np.log1p(-1 / grid) - (math.log(target_delta) + np.log(grid)) / (grid - 1)
+        found = paid + np.log1p(-1 / grid) - (log_delta + np.log(grid)) / (grid - 1)
     else:
         raise ParameterError(f"rule must be tight or paper, got {rule!r}")
     place = int(found.argmin())
@@ -71,14 +72,16 @@ def delta_of_rdp(costs: ArrayLike, orders: ArrayLike, *, epsilon: float, rule: R
     return Converted(min(1.0, math.exp(min(0.0, float(logs[place])))), float(grid[place]))
 
 
-def check_delta(value: float) -> None:
-    """Refuse a delta that is not strictly between 0 and 1.
+def check_delta(value: Rational) -> float:
+    """A delta, if it is a number or the text of one strictly between 0 and 1.
 
     Raises:
         ParameterError: it is not.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
-        raise ParameterError(f"target_delta must be strictly between 0 and 1, got {value!r}")
+    number = exact(value, "target_delta")
+    if not 0 < number < 1:
+        raise ParameterError(f"target_delta must be strictly between 0 and 1, got {number_text(number)}")
+    return float(number)
 
 
 def _checked(costs: ArrayLike, orders: ArrayLike) -> tuple[Float64, Float64]:

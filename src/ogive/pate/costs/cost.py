@@ -14,7 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax
+from ogive.pate.aggregators import (
+    Aggregator,
+    ConfidentGNMax,
+    GNMax,
+    InteractiveGNMax,
+    LargestMargins,
+    LNMax,
+    check_aggregator,
+)
 from ogive.pate.costs import confident
 from ogive.pate.costs.conversion import Converted, Rule, check_delta, epsilon_of_rdp
 from ogive.pate.costs.drawn import drawn
@@ -30,7 +38,7 @@ from ogive.pate.costs.statements import statement_of
 from ogive.pate.costs.threshold import check_tails, rdp_threshold
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
 from ogive.pate.votes import check_votes
-from ogive.privacy import GaussianDP
+from ogive.privacy import GaussianDP, Rational
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -57,7 +65,7 @@ def privacy_cost(
     votes: ArrayLike,
     aggregator: Aggregator,
     *,
-    target_delta: float,
+    target_delta: Rational,
     mode: Mode | Literal["auto"] = "auto",
     noise: Noise = "continuous",
     orders: ArrayLike | None = None,
@@ -97,7 +105,8 @@ def privacy_cost(
         Replacing one teacher. Unless `publishable`, the result is private, as the votes are.
     """
     counts = check_votes(votes)
-    check_delta(target_delta)
+    check_aggregator(aggregator)
+    delta = check_delta(target_delta)
     unit_of(noise)
     if noise == "scaled" and isinstance(aggregator, LNMax):
         noise = "discrete"
@@ -115,14 +124,14 @@ def privacy_cost(
     run = _Run(counts, highest, grid, noise, group, taken)
     if chosen == "independent":
         cap = counts.shape[0] if max_answers is None else max_answers
-        converted, used, rdp, answers = _independent(run, aggregator, target_delta, cap, rule, order)
+        converted, used, rdp, answers = _independent(run, aggregator, delta, cap, rule, order)
     else:
         rdp, answers = _dependent(run, aggregator, chosen)
         used = rule or ("paper" if chosen in ("realised", "expected") else "tight")
-        converted = epsilon_of_rdp(rdp, grid, target_delta=target_delta, rule=used)
+        converted = epsilon_of_rdp(rdp, grid, target_delta=delta, rule=used)
     return PrivacyCost(
         epsilon=converted.value,
-        delta=float(target_delta),
+        delta=delta,
         mode=chosen,
         rule=used,
         order=None if math.isnan(converted.order) else converted.order,
@@ -130,9 +139,7 @@ def privacy_cost(
         queries=counts.shape[0],
         answers=answers,
         publishable=chosen == "independent",
-        statement=statement_of(
-            chosen, epsilon=converted.value, delta=float(target_delta), noise=noise, group=group, cap=max_answers
-        ),
+        statement=statement_of(chosen, epsilon=converted.value, delta=delta, noise=noise, group=group, cap=max_answers),
         orders=tuple(grid.tolist()),
         rdp=tuple(rdp.tolist()),
     )

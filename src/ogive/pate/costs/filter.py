@@ -15,7 +15,7 @@ from fractions import Fraction
 
 from ogive.accounting.gaussian import largest_mu
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
-from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax
+from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, check_aggregator
 from ogive.pate.costs.independent import gaussian_loss
 from ogive.pate.costs.losing import Noise
 from ogive.privacy import ApproxDP, Rational
@@ -54,6 +54,7 @@ class PrivacyFilter:
         group: int = 1,
         noise: Noise = "scaled",
     ) -> None:
+        check_aggregator(aggregator)
         if not isinstance(aggregator, GNMax | ConfidentGNMax | InteractiveGNMax):
             raise UnsupportedError(f"a filter pays for single answers with Gaussian noise, not {aggregator!r}")
         self.granted = ApproxDP(epsilon, target_delta)

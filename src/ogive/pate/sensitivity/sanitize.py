@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from ogive.errors import DataError, ParameterError
 from ogive.noise import RandomSource, SystemSource
-from ogive.pate.aggregators import Aggregator
+from ogive.pate.aggregators import Aggregator, check_aggregator
 from ogive.pate.costs.conversion import check_delta
 from ogive.pate.costs.cost import privacy_cost
 from ogive.pate.costs.losing import Noise, unit_of
@@ -23,6 +23,7 @@ from ogive.pate.sensitivity.normal import publish
 from ogive.pate.sensitivity.sanitized import TAU, SanitizedCost
 from ogive.pate.sensitivity.smooth import Form, smooth_cost
 from ogive.pate.votes import check_votes
+from ogive.privacy import Rational
 
 LEAST_SENSITIVITY = 1e-6
 """Smaller smooth sensitivities are taken for this, which is smooth too."""
@@ -38,7 +39,7 @@ def sanitize(
     votes: ArrayLike,
     aggregator: Aggregator,
     *,
-    target_delta: float,
+    target_delta: Rational,
     order: float | None = None,
     smoothness: float | None = None,
     scale: float | None = None,
@@ -91,16 +92,17 @@ def sanitize(
     Source: Papernot et al. 2018, section 4.4 and appendix B, with the release cost corrected.
     """
     counts = check_votes(votes)
-    check_delta(target_delta)
+    check_aggregator(aggregator)
+    delta = check_delta(target_delta)
     unit_of(noise)
     if counts[0].sum() < LEAST_TEACHERS:
         raise DataError(f"a cost is published for {LEAST_TEACHERS} or more teachers, got {counts[0].sum()}")
     given = _answered(answered, counts.shape[0])
     independent = privacy_cost(
-        counts, aggregator, target_delta=target_delta, mode="independent", noise=noise, max_answers=max_answers
+        counts, aggregator, target_delta=delta, mode="independent", noise=noise, max_answers=max_answers
     )
-    planned = _planned(planned_epsilon, order, target_delta, independent.epsilon)
-    at = rule_of_order(planned, target_delta) if order is None else float(check_orders([order])[0])
+    planned = _planned(planned_epsilon, order, delta, independent.epsilon)
+    at = rule_of_order(planned, delta) if order is None else float(check_orders([order])[0])
     smooth = rule_of_smoothness(at) if smoothness is None else float(smoothness)
     check_smoothness(at, smooth)
     width = rule_of_scale(at, smooth, planned) if scale is None else float(scale)
@@ -120,7 +122,7 @@ def sanitize(
     return SanitizedCost(
         rdp=publish(found.cost, sensitivity * width, source=generator),
         log_sensitivity=publish(math.log(sensitivity), smooth * TAU, source=generator) if upper_limit else None,
-        delta=float(target_delta),
+        delta=delta,
         order=at,
         smoothness=smooth,
         scale=width,

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import ParameterError, UnsupportedError
-from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax
+from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, check_aggregator
 from ogive.pate.costs.confident import joint
 from ogive.pate.costs.gnmax import GnmaxBound
 from ogive.pate.costs.losing import Noise, logq_gnmax
@@ -82,6 +82,7 @@ def smooth_cost(
     Privacy:
         Private.
     """
+    check_aggregator(aggregator)
     sigma = _answer_sigma(aggregator)
     _check_form(votes, aggregator, form, answered, probabilities)
     bound = GnmaxBound(sigma, order)

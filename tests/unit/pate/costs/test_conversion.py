@@ -55,8 +55,14 @@ def test_epsilon_is_never_negative():
 
 @pytest.mark.parametrize("delta", [0, 1, -1, math.nan, "small", True])
 def test_refuses_a_delta_that_is_none(delta):
-    with pytest.raises(ParameterError, match="target_delta must be strictly between 0 and 1"):
+    with pytest.raises(ParameterError, match=r"target_delta must be (strictly between 0 and 1|finite|a number)"):
         epsilon_of_rdp([1.0], [2.0], target_delta=delta)
+
+
+def test_a_delta_is_exact_text_or_a_number():
+    asked = {"costs": [1.0], "orders": [2.0]}
+    assert epsilon_of_rdp(**asked, target_delta="1e-5") == epsilon_of_rdp(**asked, target_delta=1e-5)
+    assert epsilon_of_rdp(**asked, target_delta="1/4") == epsilon_of_rdp(**asked, target_delta=0.25)
 
 
 def test_refuses_costs_that_are_none():
