@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, total_loss
+from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, in_terms_of, total_loss
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
@@ -124,7 +124,9 @@ def release(
             spent = {**opened, query.measurement: query.price(unit)}
             loss = total_loss(list(spent.values()))
             if bounded and not covers(privacy, loss):
-                raise BudgetError(f"{statistic.name} would cost {loss}, more than the granted {privacy}")
+                raise BudgetError(
+                    f"{statistic.name} would cost {in_terms_of(privacy, loss)}, more than the granted {privacy}"
+                )
             opening = books.pay(loss, query, opening)
             opened = spent
         methods[query.method] = None

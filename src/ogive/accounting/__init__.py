@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ogive.accounting.composition import at_least, compose
-    from ogive.accounting.conversions import covers, delta_of, epsilon_of, gaussian_rho, pure_epsilon
+    from ogive.accounting.conversions import (
+        covers,
+        delta_of,
+        epsilon_of,
+        gaussian_rho,
+        in_terms_of,
+        least_epsilon,
+        pure_epsilon,
+    )
     from ogive.accounting.filters import as_gaussian, fits, mismatch, remaining
     from ogive.accounting.gaussian import (
         delta_of_gaussian,
@@ -39,7 +47,9 @@ _HOME = {
     "gaussian_mu": "gaussian",
     "gaussian_rho": "conversions",
     "group_loss": "pricing",
+    "in_terms_of": "conversions",
     "larger_loss": "pricing",
+    "least_epsilon": "conversions",
     "loss_per_row": "pricing",
     "mismatch": "filters",
     "per_report_epsilon": "randomized_responses",
@@ -66,7 +76,9 @@ __all__ = [
     "gaussian_mu",
     "gaussian_rho",
     "group_loss",
+    "in_terms_of",
     "larger_loss",
+    "least_epsilon",
     "loss_per_row",
     "mismatch",
     "per_report_epsilon",

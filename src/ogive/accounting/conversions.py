@@ -15,7 +15,8 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from ogive.accounting.gaussian import delta_of_gaussian
+from ogive.accounting.gaussian import delta_of_gaussian, epsilon_of_gaussian
+from ogive.accounting.rounding import rounded_up
 from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, GaussianDP, Loss, Privacy, PureDP, ZeroConcentratedDP
 
@@ -98,6 +99,27 @@ def pure_epsilon(target: ZeroConcentratedDP | ApproxDP) -> PureDP:
     return PureDP(Fraction(math.isqrt(math.floor(2 * target.rho * scale * scale)), scale))
 
 
+def least_epsilon(loss: GaussianDP, delta: Fraction) -> Fraction:
+    """Bound epsilon such that the loss implies (epsilon, delta)-DP, as a Gaussian or else in zCDP; rounded up.
+
+    Raises:
+        ParameterError: delta is out of range.
+    """
+    concentrated = epsilon_of(loss.concentrated, delta)
+    if delta_of_gaussian(loss, concentrated) > delta:
+        return concentrated
+    return min(concentrated, epsilon_of_gaussian(loss, delta))
+
+
+def in_terms_of(granted: Privacy, loss: Loss) -> str:
+    """A loss in words; with its epsilon at the delta that is granted, where it has none itself."""
+    if not isinstance(granted, ApproxDP) or not isinstance(loss, GaussianDP | ZeroConcentratedDP):
+        return str(loss)
+    delta = granted.delta
+    epsilon = least_epsilon(loss, delta) if isinstance(loss, GaussianDP) else epsilon_of(loss, delta)
+    return f"{loss}, which is {ApproxDP(rounded_up(epsilon), granted.delta)}"
+
+
 def covers(granted: Privacy, loss: Loss) -> bool:
     """Whether a mechanism of the given loss satisfies the granted guarantee."""
     match granted, loss:
@@ -120,5 +142,8 @@ def covers(granted: Privacy, loss: Loss) -> bool:
         case ApproxDP(), ZeroConcentratedDP():
             return delta_of(loss, granted.epsilon) <= granted.delta
         case ApproxDP(), GaussianDP():
-            return delta_of_gaussian(loss, granted.epsilon) <= granted.delta
+            if delta_of_gaussian(loss, granted.epsilon) <= granted.delta:
+                return True
+            # which the integers keep exactly, while their distance from Gaussian noise takes too much delta
+            return delta_of(loss.concentrated, granted.epsilon) <= granted.delta
     raise AssertionError("unreachable: privacy types are closed")

@@ -81,10 +81,11 @@ def shares(limit: ApproxDP, first: Charge) -> Shares:
                 return Shares(kept, delta - kept)
             return Shares(kept, half, half, first.epsilon, most)
         case GaussianDP():
+            needed = delta_of_gaussian(first, limit.epsilon)
+            if needed > delta:
+                return Shares(Fraction(0), delta)
             # what needs more than half of delta alone gets all of it
-            alone = delta_of_gaussian(first, limit.epsilon) > delta / 2
-            part = delta if alone else delta / 2
-            return _gaussian_shares(limit, first, part)
+            return _gaussian_shares(limit, first, delta if needed > delta / 2 else delta / 2)
 
 
 def _gaussian_shares(limit: ApproxDP, first: GaussianDP, part: Fraction) -> Shares:

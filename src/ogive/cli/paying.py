@@ -166,6 +166,7 @@ def _interrupted(account: Account, before: int) -> str:
 
 def _note(account: Account, name: str, estimate: Any, stored: set[str]) -> str:
     """What the release did to the budget, in one line."""
+    from ogive.privacy import ApproxDP, GaussianDP
     from ogive.session import left
 
     release_id = estimate.provenance.release_id
@@ -176,7 +177,11 @@ def _note(account: Account, name: str, estimate: Any, stored: set[str]) -> str:
     else:
         # cut off before, or asked by another process at the same moment: that one paid
         what = "asked before, so this costs nothing"
-    return f"{name}: {what}; {left(account)} remaining"
+    gaussian = isinstance(account.remaining, ApproxDP) and any(
+        isinstance(entry.charge, GaussianDP) for entry in account.history
+    )
+    more = ", whatever noise it is; of Gaussian noise more may fit" if gaussian else ""
+    return f"{name}: {what}; {left(account)} remaining{more}"
 
 
 def files_of(ledger: str | None) -> list[Path]:

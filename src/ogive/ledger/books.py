@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, Select, insert, select, update
 
-from ogive.accounting import at_least, mismatch
+from ogive.accounting import at_least, in_terms_of, mismatch
 from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError
 from ogive.ledger.charges import Charge, Charges
 from ogive.ledger.database import Database
@@ -298,5 +298,5 @@ class Books:
             more = "" if raised is None else ", part of which is paid"
             raise BudgetError(
                 f"{spot.words} has {left if left is not None else 'nothing'} left of {limit}, "
-                f"and this release would cost {charge}{more}"
+                f"and this release would cost {in_terms_of(limit, charge)}{more}"
             )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ogive.accounting import epsilon_of_gaussian
+from ogive.accounting import least_epsilon
 from ogive.errors import ParameterError
 from ogive.ledger import Account
 from ogive.noise.base import RandomSource
@@ -125,7 +125,7 @@ def exact_guarantee(asked: Labels, trust: TrustModel, adjacency: Adjacency, targ
     if target_delta is None:
         raise ParameterError("say how much privacy may be spent with privacy=, or target_delta= to spend what it costs")
     delta = exact(target_delta, "target_delta")
-    return ApproxDP(epsilon_of_gaussian(loss, delta), delta)
+    return ApproxDP(least_epsilon(loss, delta), delta)
 
 
 def _trust(votes: Any, name: str | None) -> TrustModel:

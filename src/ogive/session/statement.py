@@ -36,7 +36,7 @@ def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> st
 
 
 def left(account: Account) -> str:
-    """What may still be spent, in words."""
+    """What may still be spent, in words; by noise of any kind, so that more of the same noise may fit."""
     if account.limit is None:
         return "any amount, as there is no limit"
     remaining = account.remaining

@@ -7,9 +7,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from ogive.accounting import covers, delta_of, epsilon_of, gaussian_rho, pure_epsilon, total_loss
+from ogive.accounting import (
+    covers,
+    delta_of,
+    epsilon_of,
+    epsilon_of_gaussian,
+    fits,
+    gaussian_rho,
+    in_terms_of,
+    least_epsilon,
+    pure_epsilon,
+    total_loss,
+)
 from ogive.errors import ParameterError
-from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
+from ogive.privacy import ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 
 RHOS = st.floats(1e-4, 20).map(lambda value: ZeroConcentratedDP(value))
 
@@ -95,3 +106,31 @@ def test_a_delta_that_floating_point_cannot_hold_is_never_claimed():
 def test_refuses_a_delta_outside_the_unit_interval():
     with pytest.raises(ParameterError, match="delta must be"):
         epsilon_of(ZeroConcentratedDP(1), Fraction(1))
+
+
+def test_a_loss_is_told_in_terms_of_what_is_granted():
+    granted, loss = ApproxDP(1, "1e-5"), GaussianDP(1)
+    words = in_terms_of(granted, loss)
+    assert words.startswith(f"{loss}, which is epsilon = ")
+    told = Fraction(words.split("epsilon = ")[1].split(",")[0])
+    assert covers(ApproxDP(told, "1e-5"), loss)
+    assert not covers(ApproxDP(told * Fraction(99_999, 100_000), "1e-5"), loss)
+    assert in_terms_of(granted, PureDP(1)) == str(PureDP(1))
+    assert in_terms_of(ZeroConcentratedDP(1), loss) == str(loss)
+
+
+def test_integers_whose_distance_takes_all_of_delta_keep_what_zcdp_says():
+    """The mechanism itself is in zCDP, so that no loss is without an epsilon, and a larger one is never refused."""
+    delta = Fraction("1e-6")
+    loss = GaussianDP(9, "1e-9")
+    with pytest.raises(ParameterError, match="no epsilon goes with"):
+        epsilon_of_gaussian(loss, delta)
+    epsilon = least_epsilon(loss, delta)
+    assert epsilon == epsilon_of(ZeroConcentratedDP(Fraction(9, 2)), delta)
+    for times in (1, 2, 10, 100):
+        limit = ApproxDP(epsilon * times, delta)
+        assert covers(limit, loss)
+        assert fits(limit, [loss])
+    assert not covers(ApproxDP(epsilon * Fraction(99, 100), delta), loss)
+    exact = GaussianDP(9)
+    assert least_epsilon(exact, delta) == epsilon_of_gaussian(exact, delta) < epsilon
