@@ -52,6 +52,14 @@ def test_scaled_noise_and_groups_fit_less():
             budget.pay(answers=1)
         counts.append(budget.answers)
     assert counts == [57, 57, 14]
+    # integers are what is drawn, and what is paid for unless others are named; little noise shows the difference
+    little = {"epsilon": 8, "target_delta": "1e-7", "classes": 10}
+    default, scaled, continuous = (
+        PrivacyFilter(GNMax(3), **little, **options) for options in ({}, {"noise": "scaled"}, {"noise": "continuous"})
+    )
+    assert continuous.allows(answers=9)
+    assert not scaled.allows(answers=9)
+    assert not default.allows(answers=9)
 
 
 def test_what_may_be_spent_is_fixed_before_the_first_answer():
