@@ -202,6 +202,36 @@ def test_realised_costs_read_the_labels_that_were_released(run):
     assert run(*realised)[0] == 2
 
 
+@pytest.mark.parametrize("command", ["cost", "sanitize"])
+@pytest.mark.parametrize(
+    ("changed", "file", "said"),
+    [
+        (
+            ("--threshold", "170", *CONFIDENT[2:]),
+            "labels.json",
+            "labels are of confident with threshold 180, sigma1 100",
+        ),
+        ((*CONFIDENT, "--first", 20), "labels.json", "of 60 queries and 4 classes, and the votes of 20 and 4"),
+        ((*CONFIDENT, "--first", 20), "labels.npy", "--answered must be 20 truth values, or labels with -1"),
+        (CONFIDENT, "many.npy", "many.npy: the label of query 0 is 99, none of -1 to 3"),
+        (CONFIDENT, "empty.json", "empty.json: not JSON"),
+        (CONFIDENT, "gone.json", "no such file: gone.json"),
+        (CONFIDENT, "two.npz", "two.npz holds several arrays"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else " ".join(map(str, value)),
+)
+def test_labels_of_another_run_and_damaged_ones_are_refused_by_name(run, command, changed, file, said):
+    run("label", "votes.npy", *CONFIDENT, *DELTA, "-o", "labels.json")
+    np.save("labels.npy", LabelsEstimate.from_json(Path("labels.json")).labels)
+    np.save("many.npy", np.full(QUERIES, 99))
+    Path("empty.json").write_text("")
+    form = ("--mode", "realised") if command == "cost" else ("--form", "additive")
+    status, out, err = run(command, "votes.npy", *changed, *DELTA, *form, "--order", 12, "--answered", file)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert said in err
+    assert err.count(file) == 1
+
+
 def test_a_cost_is_published_with_its_meaning_and_not_twice_into_one_file(run):
     asked = ("sanitize", "votes.npy", *CONFIDENT, *DELTA, "--planned-epsilon", "2", "-o", "cost.json")
     status, out, err = run(*asked)

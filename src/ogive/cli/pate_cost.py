@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -12,10 +13,13 @@ from ogive.cli.converters import whole
 from ogive.cli.options import TABLE, OutputOptions, Plot
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, OWNER_ONLY, AggregatorOptions, VotesOptions
-from ogive.errors import DataError
+from ogive.errors import DataError, OgiveError
 
 if TYPE_CHECKING:
     from ogive.pate import PrivacyCost
+    from ogive.pate.aggregators import Aggregator
+    from ogive.pate.votes import Int64
+    from ogive.statistics.labels_estimate import LabelsEstimate
 
 PRIVATE = (
     "this number depends on the votes and is as private as they are: do not publish it; "
@@ -81,7 +85,7 @@ def cost(
             order=order,
             rule=rule,
             max_answers=max_answers,
-            answered=answered_in(answered),
+            answered=answered_in(answered, aggregator, counts),
             probabilities=how.probabilities(len(counts)),
             group=group,
         )
@@ -93,22 +97,52 @@ def cost(
         draw(found.plot, plot, mode=mode_of_file)
 
 
-def answered_in(path: Path | None) -> Any:
+def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
     """Labels, -1 where teachers gave none, from released labels or an array; None where no file was named.
 
     Raises:
-        DataError: the file holds neither.
+        DataError: the file holds neither, or labels of another run.
     """
     if path is None:
         return None
-    from ogive.pate.votes import read_array
+    from ogive.pate.votes import check_answered, read_array
     from ogive.statistics.labels_estimate import LabelsEstimate
 
-    if path.suffix.lower() in (".npy", ".npz"):
-        return read_array(path, None)
-    if not path.is_file():
+    if not path.exists():
         raise DataError(f"no such file: {path}")
-    return LabelsEstimate.from_json(path).taught
+    try:
+        if path.suffix.lower() in (".npy", ".npz"):
+            return check_answered(read_array(path, None), votes.shape)
+        released = LabelsEstimate.from_json(path)
+        _check_run(released, aggregator, votes)
+        return released.taught
+    except OgiveError as problem:
+        raise DataError(problem_of(path, problem)) from None
+
+
+def problem_of(path: Path, problem: OgiveError) -> str:
+    """What is wrong with a file, which the line names once."""
+    said = str(problem)
+    return said if str(path) in said else f"{path}: {said}"
+
+
+def _check_run(released: LabelsEstimate, aggregator: Aggregator, votes: Int64) -> None:
+    from ogive.statistics.base import describe
+
+    asked = json.loads(json.dumps(describe(aggregator)))
+    if released.aggregator != asked:
+        raise DataError(f"its labels are of {_words(released.aggregator)}, not of {_words(asked)}")
+    if released.ballots.shape != votes.shape:
+        raise DataError(
+            "its labels are of {} queries and {} classes, and the votes of {} and {}".format(
+                *released.ballots.shape, *votes.shape
+            )
+        )
+
+
+def _words(aggregator: dict[str, Any]) -> str:
+    options = [f"{name.replace('_', '')} {value}" for name, value in aggregator.items() if name != "name"]
+    return f"{aggregator['name']} with {', '.join(options)}"
 
 
 def _told(found: PrivacyCost) -> str:

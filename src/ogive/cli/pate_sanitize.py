@@ -79,7 +79,7 @@ def sanitize(
             scale=noise_scale,
             planned_epsilon=planned_epsilon,
             form=form,
-            answered=answered_in(answered),
+            answered=answered_in(answered, aggregator, counts),
             probabilities=how.probabilities(len(counts)),
             max_answers=max_answers,
             noise=noise,

@@ -60,6 +60,7 @@ _PHRASES = (
     (r"\bneeds person,", "needs --person,"),
     (r"^like has\b", "--like has"),
     (r"^jobs must be\b", "--jobs must be"),
+    (r"\banswered must be\b", "--answered must be"),
     (r"\bsimulated on like;", "simulated on --like;"),
     (r"\bleave out auc=(\d)", r"leave out --auc \1"),
     (r"\bgive like= for\b", "give --like for"),

@@ -85,6 +85,35 @@ def _arranged(counts: Int64) -> str:
     return "rows are queries and columns are classes"
 
 
+def check_answered(answered: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Which queries were answered, from truth values or labels.
+
+    Args:
+        answered: A truth value or a label for every query, -1 where there was none.
+        shape: Queries and classes of the votes.
+
+    Returns:
+        Truth values, shape (queries,).
+
+    Raises:
+        ParameterError: they are neither, of another number of queries, or a label is no class.
+    """
+    queries, classes = shape
+    given = np.asarray(answered)
+    if given.shape != (queries,) or given.dtype.kind not in "biu":
+        got = f"{len(given)} of them" if given.ndim == 1 and given.dtype.kind in "biu" else "something else"
+        raise ParameterError(
+            f"answered must be {queries} truth values, or labels with -1 where there was none; got {got}"
+        )
+    if given.dtype == np.bool_:
+        return given
+    wrong = (given < -1) | (given >= classes)
+    if wrong.any():
+        query = int(np.argmax(wrong))
+        raise ParameterError(f"the label of query {query} is {given[query]}, none of -1 to {classes - 1}")
+    return np.asarray(given >= 0)
+
+
 def read_votes(path: str | Path, *, name: str | None = None) -> Int64:
     """Read vote counts from a file: .npy, .npz, or a table (CSV, Parquet, Arrow) with a column for every class.
 

@@ -37,7 +37,7 @@ from ogive.pate.costs.stated import MODES, Mode, PrivacyCost
 from ogive.pate.costs.statements import statement_of
 from ogive.pate.costs.threshold import check_tails, rdp_threshold
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
-from ogive.pate.votes import check_votes
+from ogive.pate.votes import check_answered, check_votes
 from ogive.privacy import GaussianDP, Rational
 
 Float64 = NDArray[np.float64]
@@ -117,7 +117,7 @@ def privacy_cost(
         raise ParameterError(f"group must be a whole number of teachers, at least 1, got {group!r}")
     chosen = _mode(counts, aggregator, mode, noise, group)
     _check_options(chosen, aggregator, order, rule, max_answers, answered, probabilities)
-    taken = None if answered is None else _answered(answered, counts.shape[0])
+    taken = None if answered is None else check_answered(answered, counts.shape)
     highest = counts.max(axis=1).astype(np.float64)
     if isinstance(aggregator, InteractiveGNMax) and probabilities is not None:
         highest = largest_excess(counts, check_probabilities(probabilities, counts.shape), noise=noise)
@@ -208,13 +208,6 @@ def _check_options(
         raise ParameterError("probabilities go with InteractiveGNMax")
     if interactive and probabilities is None and mode != "independent":
         raise ParameterError("costs of InteractiveGNMax need probabilities, the student's, unless mode is independent")
-
-
-def _answered(answered: ArrayLike, queries: int) -> NDArray[np.bool_]:
-    given = np.asarray(answered)
-    if given.shape != (queries,) or given.dtype.kind not in "biu":
-        raise ParameterError(f"answered must be {queries} booleans, or labels with -1 where there was none")
-    return given if given.dtype == np.bool_ else given >= 0
 
 
 def _independent(

@@ -22,7 +22,7 @@ from ogive.pate.sensitivity.gnss import check_scale, check_smoothness, rule_of_o
 from ogive.pate.sensitivity.normal import publish
 from ogive.pate.sensitivity.sanitized import TAU, SanitizedCost
 from ogive.pate.sensitivity.smooth import Form, smooth_cost
-from ogive.pate.votes import check_votes
+from ogive.pate.votes import check_answered, check_votes
 from ogive.privacy import Rational
 
 LEAST_SENSITIVITY = 1e-6
@@ -97,7 +97,7 @@ def sanitize(
     unit_of(noise)
     if counts[0].sum() < LEAST_TEACHERS:
         raise DataError(f"a cost is published for {LEAST_TEACHERS} or more teachers, got {counts[0].sum()}")
-    given = _answered(answered, counts.shape[0])
+    given = None if answered is None else check_answered(answered, counts.shape)
     independent = privacy_cost(
         counts, aggregator, target_delta=delta, mode="independent", noise=noise, max_answers=max_answers
     )
@@ -148,17 +148,3 @@ def _planned(planned: float | None, order: float | None, delta: float, independe
     if order is not None and order > 1:
         return -2 * math.log(delta) / (order - 1)
     return independent / 2
-
-
-def _answered(answered: ArrayLike | None, queries: int) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
-    """Truth values of truth values or labels, one a query.
-
-    Raises:
-        ParameterError: they are neither.
-    """
-    if answered is None:
-        return None
-    found = np.asarray(answered)
-    if found.shape != (queries,) or found.dtype.kind not in "biu":
-        raise ParameterError(f"answered must be {queries} truth values, or labels with -1 where there was none")
-    return found if found.dtype == np.bool_ else found >= 0
