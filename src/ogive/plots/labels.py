@@ -96,6 +96,10 @@ def _counts(axes: Any, found: DrawnLabels) -> None:
     axes.set_xticks([*named, *places], [*map(str, named), *(f"{name}\n{count:,}" for name, count in rest)])
     if max(refused, unasked) > top:  # else classes would not be seen; how many there are is written below
         axes.set_ylim(top=top)
+        for place, (_, count) in zip(places, rest, strict=True):
+            if count > top:
+                arrow = {"ha": "center", "va": "top", "color": "white", "fontsize": 16}
+                axes.annotate("\u2191", (place, top), (0, -4), textcoords="offset points", **arrow)
     axes.set_xlabel("Class")
     axes.set_ylabel("Queries")
 
