@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from ogive.accounting import gaussian_rho
 from ogive.accounting.gaussian import largest_mu
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, check_aggregator
@@ -67,9 +68,10 @@ class PrivacyFilter:
         )
         sigma_2 = aggregator.sigma_2 if isinstance(aggregator, ConfidentGNMax | InteractiveGNMax) else aggregator.sigma
         self._answer = gaussian_loss(answers=1, sigma_2=sigma_2, classes=classes, group=group, noise=noise)
-        # the most of both kinds' distances, so that whatever mixture is run stays within both sums
+        # the most of both kinds' distances, so that whatever mixture is run stays within both sums; or in zCDP, which
+        # integers keep exactly
         rates = [one.distance / one.mu_squared for one in (self._check, self._answer) if one is not None]
-        self._most = Fraction(largest_mu(self.granted, max(rates))) ** 2
+        self._most = max(Fraction(largest_mu(self.granted, max(rates))) ** 2, 2 * gaussian_rho(self.granted).rho)
 
     def allows(self, *, checks: int = 0, answers: int = 0) -> bool:
         """Whether so many more checks and answers fit; ask for both before a query is checked.

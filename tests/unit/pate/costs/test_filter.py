@@ -1,16 +1,19 @@
 """A filter pays at data-independent prices and stops before its budget is passed."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from ogive.accounting import delta_of
 from ogive.accounting.gaussian import gaussian_delta
 from ogive.errors import BudgetError, ParameterError, UnsupportedError
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, LargestMargins, LNMax
 from ogive.pate.costs.conversion import epsilon_of_rdp
 from ogive.pate.costs.filter import PrivacyFilter
 from ogive.pate.costs.independent import gaussian_epsilon, gaussian_loss, independent_rdp, laplace_rdp
+from ogive.privacy import ZeroConcentratedDP
 
 
 def run(budget, passes):
@@ -60,6 +63,18 @@ def test_scaled_noise_and_groups_fit_less():
     assert continuous.allows(answers=9)
     assert not scaled.allows(answers=9)
     assert not default.allows(answers=9)
+
+
+def test_integers_may_use_a_large_budget_in_zcdp():
+    counts = []
+    for noise in ("continuous", "scaled"):
+        budget = PrivacyFilter(GNMax(10), epsilon=18, target_delta=1e-7, classes=10, noise=noise)
+        while budget.allows(answers=1):
+            budget.pay(answers=1)
+        counts.append(budget.answers)
+    assert 0.85 * counts[0] < counts[1] < counts[0]
+    assert delta_of(ZeroConcentratedDP(Fraction(counts[1], 100)), Fraction(18)) <= 1e-7  # mu^2 = 2 / 10^2 each
+    assert delta_of(ZeroConcentratedDP(Fraction(counts[1] + 1, 100)), Fraction(18)) > 1e-7
 
 
 def test_what_may_be_spent_is_fixed_before_the_first_answer():
