@@ -352,3 +352,34 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_spent(run,
         assert said in err
         assert err.count("\n") == 1
     assert not Path("b.db").exists()
+
+
+@pytest.mark.parametrize("command", ["label", "cost", "sanitize"])
+@pytest.mark.parametrize(
+    ("votes", "options", "said"),
+    [
+        ("votes.npy", ("--threshold", 251, *CONFIDENT[2:]), "the threshold is above the 250 teachers"),
+        ("votes.npy", ("--threshold", 0, *CONFIDENT[2:]), "a threshold of 0 or less refuses hardly any query"),
+        ("votes.npy", (*CONFIDENT, "--max-answers", 61), "--max-answers 61 is more than the 60 queries"),
+        ("alone.npy", ("--sigma", 40), "there is one teacher"),
+    ],
+    ids=["above", "zero", "answers", "alone"],
+)
+def test_what_is_allowed_and_rarely_meant_is_noted_in_one_line(run, command, votes, options, said):
+    np.save("alone.npy", np.eye(4, dtype=int))
+    mode = ("--mode", "independent") if command == "cost" else ()
+    status, _, err = run(command, votes, *options, *DELTA, *mode)
+    assert status == (2 if command == "sanitize" and votes == "alone.npy" else 0)  # which takes three teachers
+    (line,) = [line for line in err.splitlines() if line.startswith("ogive: note: ")]
+    assert said in line
+    usual = tuple("60" if option == 61 else "250" if option in (251, 0) else option for option in options)
+    if votes == "votes.npy":
+        assert "note" not in run(command, votes, *usual, *DELTA, *mode)[2]
+
+
+def test_more_kept_than_asked_is_noted_and_a_private_number_of_teachers_is_not_told(run):
+    keep = ("label", "votes.npy", "--keep", 61, "--epsilon", 2, *DELTA)
+    assert "--keep 61 is more than the 60 queries" in run(*keep)[2]
+    high = ("label", "votes.npy", "--threshold", 251, *CONFIDENT[2:], *DELTA, "--adjacency", "add_or_remove")
+    status, _, err = run(*high)
+    assert (status, err) == (0, "")

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from ogive.cli.converters import whole
 from ogive.cli.options import TABLE, OutputOptions, Plot
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
+from ogive.cli.pate_notes import note
 from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, OWNER_ONLY, AggregatorOptions, VotesOptions
 from ogive.errors import DataError, OgiveError
 
@@ -75,6 +76,7 @@ def cost(
         check_picture(plot)
     check_outputs(votes, output.output, plot, keep=read)
     _, counts = chosen.read(votes)
+    note(aggregator, len(counts), int(counts[0].sum()), max_answers)
     with busy("counting costs"):
         found = privacy_cost(
             counts,

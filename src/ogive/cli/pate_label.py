@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from ogive.cli.converters import whole
 from ogive.cli.options import NO_BOOKS, NOTHING_GRANTED, TABLE, BudgetOptions, OutputOptions, Plot, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
+from ogive.cli.pate_notes import note
 from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
 from ogive.cli.paying import files_of, pay_from
 from ogive.errors import DataError, ParameterError
@@ -66,6 +67,7 @@ def label(
         plot: A picture of how often each class was given; of margins where votes are opened.
     """
     from ogive.pate import label as release_labels
+    from ogive.privacy import Adjacency
     from ogive.statistics.labels import Labels
 
     aggregator = how.made()
@@ -84,6 +86,8 @@ def label(
     )
     rows = budget.max_rows_per_person
     privacy = _granted(asked, held.trust, granted, rows)
+    teachers = held.trust.count() if _adjacency(granted, None, rows) is Adjacency.REPLACE else None
+    note(aggregator, len(held.ballots.queries), teachers, max_answers)
 
     def ask(account: Account | None) -> LabelsEstimate:
         return release_labels(
@@ -101,9 +105,9 @@ def label(
     if budget.ledger is None or not held.trust.private:
         found, kept_in = ask(None), None
     else:
-        found, note = _pay(votes, held, limit, granted, budget, ask)
+        found, paid = _pay(votes, held, limit, granted, budget, ask)
         kept_in = budget.ledger
-        print(note, file=sys.stderr)
+        print(paid, file=sys.stderr)
     publish(found.to_json, lambda: _told(found), output, kept_in=kept_in)
     if plot is not None:
         draw(found.plot, plot)

@@ -12,6 +12,7 @@ from ogive.cli.converters import whole
 from ogive.cli.options import TABLE, OutputOptions
 from ogive.cli.output import busy, check_outputs, publish
 from ogive.cli.pate_cost import answered_in
+from ogive.cli.pate_notes import note
 from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
 from ogive.errors import RefusalError
 
@@ -69,6 +70,7 @@ def sanitize(
             f"{output.output} is there already: to publish a cost again costs as much again; name another file to do so"
         )
     _, counts = chosen.read(votes)
+    note(aggregator, len(counts), int(counts[0].sum()), max_answers)
     with busy("publishing the cost"):
         found = publish_cost(
             counts,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError
+from ogive.errors import DataError, ParameterError
 from ogive.pate.learners import (
     check_labels,
     check_learning,
@@ -80,7 +80,7 @@ def train_student(learner: Any, queries: Any, answers: Any, *, classes: int, see
         seed: Every random state of the learner is drawn from this.
 
     Raises:
-        ParameterError: scikit-learn is missing, or classes or the seed is out of range.
+        ParameterError: scikit-learn is missing, classes or the seed is out of range, or answers are a release.
         DataError: answers are no labels, all were refused, or the learner cannot learn from them.
 
     Privacy: post-processing of the answers.
@@ -97,21 +97,22 @@ def train_semi_supervised(learner: Any, inputs: Any, answers: Any, *, classes: i
 
     Args:
         learner: What learns from inputs with the label -1 too: `VirtualAdversarialStudent`, or an estimator of
-            scikit-learn's `semi_supervised`, which share this convention.
+            scikit-learn's `semi_supervised`, which share this convention. The former takes minutes in silence unless
+            it is given `steps` and `progress`.
         inputs: Public inputs: first those that were asked, then those that were not, shape (inputs, ...).
         answers: Labels of the aggregator, -1 where it refused, for the first inputs; shape (queries,).
         classes: How many classes there are.
         seed: Every random state of the learner is drawn from this.
 
     Raises:
-        ParameterError: scikit-learn is missing, or classes or the seed is out of range.
+        ParameterError: scikit-learn is missing, classes or the seed is out of range, or answers are a release.
         DataError: there are more answers than inputs, answers are no labels, all were refused, or the learner cannot
             learn from them.
 
     Privacy: post-processing of the answers.
     """
     check_learning()
-    whole, asked = number_of_rows(inputs), len(np.atleast_1d(answers))
+    whole, asked = number_of_rows(inputs), len(np.atleast_1d(_given(answers)))
     if asked > whole:
         raise DataError(f"there are {asked} answers for {whole} inputs; give every input that was asked, in its order")
     found = np.full(whole, UNKNOWN, dtype=np.int64)
@@ -123,8 +124,15 @@ def train_semi_supervised(learner: Any, inputs: Any, answers: Any, *, classes: i
     return Student(model, int(classes), int(np.count_nonzero(found != UNKNOWN)))
 
 
+def _given(answers: Any) -> Any:
+    """Answers, if they are not a release of them."""
+    if hasattr(answers, "labels"):
+        raise ParameterError(f"answers must be labels, not {type(answers).__name__}; give its .labels")
+    return answers
+
+
 def _answers(answers: Any, queries: Any, classes: int) -> Int64:
-    found = check_labels(answers, number_of_rows(queries), classes, lowest=UNKNOWN)
+    found = check_labels(_given(answers), number_of_rows(queries), classes, lowest=UNKNOWN)
     if (found == UNKNOWN).all():
         raise DataError("no query was answered, so that there is nothing to learn from; ask more, or with less noise")
     return found

@@ -117,7 +117,7 @@ class LabelsEstimate:
 
     def __str__(self) -> str:
         lines = [
-            f"labels of {len(self.labels)} queries ({self.provenance})",
+            f"labels of {len(self.labels)} {'query' if len(self.labels) == 1 else 'queries'} ({self.provenance})",
             f"{self.answered} answered by teachers of {self.asked} that were asked",
         ]
         own = int((self.labels >= 0).sum()) - self.answered

@@ -93,3 +93,8 @@ def test_a_label_that_teachers_gave_is_a_class():
     data["labels"][0] = -1
     with pytest.raises(DataError, match="that teachers gave must be classes"):
         read_estimate(data)
+
+
+def test_labels_of_one_query_are_said_to_be():
+    found = label([[30, 2]], GNMax(40), target_delta="1e-5")
+    assert str(found).startswith("labels of 1 query (")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ogive.errors import DataError, ParameterError
-from ogive.pate import InteractiveGNMax, train_semi_supervised, train_student
+from ogive.pate import GNMax, InteractiveGNMax, label, train_semi_supervised, train_student
 
 pytest.importorskip("sklearn")
 pytest.importorskip("joblib")
@@ -101,8 +101,8 @@ def test_unlabelled_inputs_help():
 
     features, truth = make_moons(400, noise=0.06, random_state=2)
     answers = np.full(400, -1)
-    for label in (0, 1):
-        answers[np.flatnonzero(truth == label)[:2]] = label
+    for kind in (0, 1):
+        answers[np.flatnonzero(truth == kind)[:2]] = kind
     alone = train_student(KNeighborsClassifier(1), features, answers, classes=2)
     spread = train_semi_supervised(
         LabelSpreading(kernel="knn", n_neighbors=8, alpha=0.9, max_iter=300), features, answers, classes=2
@@ -171,3 +171,11 @@ def test_what_is_no_probability_is_refused(inputs):
         with pytest.raises(DataError, match="no probabilities") as caught:
             student.probabilities(some)
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("train", [train_student, train_semi_supervised])
+def test_a_release_in_place_of_its_labels_is_refused_with_what_to_give(train):
+    votes = np.tile([9, 1], (4, 1))
+    found = label(votes, GNMax(40), target_delta="1e-5")
+    with pytest.raises(ParameterError, match=r"answers must be labels, not LabelsEstimate; give its \.labels"):
+        train(LabelSpreading(), np.zeros((4, 2)), found, classes=2)
