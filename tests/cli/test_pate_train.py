@@ -134,7 +134,7 @@ def test_votes_can_be_labelled_and_priced(run, capsys):
         (("data.csv", "--person", "none"), "has no column 'none'"),
         (("data.csv", "--person", "who", "--teachers", 1), "from 2 to"),
         (("data.csv", "--teachers", 100, "--person", "who"), "too few for 100 teachers"),
-        (("data.csv",), "public.csv has no column 'who'"),
+        (("data.csv",), "no column 'who', from which teachers learn; leave it out of data.csv, or say --person who if"),
         (("text.csv",), "column 'x' of text.csv must hold numbers, as that of public.csv does"),
         (("data.csv", "--person", "who", "--estimator", "magic"), "--estimator must be random_forest"),
         (("data.csv", "--person", "who", "--estimator", "no.such:thing"), "there is no 'thing'"),

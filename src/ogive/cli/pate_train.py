@@ -17,7 +17,7 @@ from ogive.cli.output import busy, check_outputs
 from ogive.cli.pate_features import Coding
 from ogive.cli.pate_options import OWNER_ONLY
 from ogive.cli.pate_tables import labels_in, persons_in, table
-from ogive.errors import ParameterError
+from ogive.errors import DataError, ParameterError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -80,6 +80,12 @@ def train(
         truth = labels_in(rows, label, classes, data)
         owners = None if person is None else persons_in(rows, person, data)
         asked = table(queries)
+        unknown = next((column for column in names if column not in asked.columns), None)
+        if unknown is not None and person is None:
+            raise DataError(
+                f"{queries} has no column {unknown!r}, from which teachers learn; leave it out of {data}, or say "
+                f"--person {unknown} if it says whose row it is"
+            )
         coding = Coding.of(asked, names, queries)
         inputs = coding.features(asked, queries)
         features = coding.features(rows, data)

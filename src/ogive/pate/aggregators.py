@@ -8,8 +8,8 @@ votes that count 2^16 each, so that it is as good as continuous noise, and discr
 
 A threshold above the number of teachers is allowed: no count reaches it without noise. With little noise nearly all
 queries are then refused; with sigma_1 as wide as the distance many pass, the more the teachers agree. Where everything
-shall be answered, use an aggregator without a threshold: one of 0 or less refuses hardly any, and costs more. To keep or
-answer more queries than there are is to keep or answer all. None of this is said when labels are drawn.
+shall be answered, use an aggregator without a threshold: one of 0 or less refuses hardly any, and costs more. To keep
+or answer more queries than there are is to keep or answer all. None of this is said when labels are drawn.
 """
 
 from __future__ import annotations
