@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +18,14 @@ VOTES, _ = simulated_votes(640, 250, 10)
 RNG = np.random.default_rng(1)
 
 
-def commands(page):
-    """What follows the prompt in a page, without `ogive`."""
-    return [shlex.split(line)[1:] for line in re.findall(r"^\$ (ogive .*)$", (DOCS / page).read_text(), re.MULTILINE)]
+def commands(text):
+    """What follows the prompt in a text, without `ogive`."""
+    return [shlex.split(line)[1:] for line in re.findall(r"^\$ (ogive .*)$", text, re.MULTILINE)]
+
+
+def section(page, heading):
+    """A part of a page, up to the next one."""
+    return re.search(rf"^## {heading}\n(.*?)^## ", (DOCS / page).read_text(), re.MULTILINE | re.DOTALL)[1]
 
 
 @pytest.fixture
@@ -41,7 +47,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_the_commands_of_the_page_run_in_their_order(folder, capsys):
-    run = commands("pate.md")
+    run = commands(section("pate.md", "On the command line"))
     assert [words[1] for words in run].count("plan") >= 3
     for words in run:
         quick = ["--estimator", "logistic", "--jobs", "1"] if words[1] == "train" else []
@@ -59,10 +65,8 @@ def test_the_commands_of_the_page_run_in_their_order(folder, capsys):
 
 def test_what_labels_print_is_what_the_manual_shows(folder, capsys):
     np.save("votes.npy", VOTES)
-    (asked,) = [
-        words for words in commands("command_line.md") if words[:2] == ["pate", "label"] and "--ledger" in words
-    ]
     text = (DOCS / "command_line.md").read_text()
+    (asked,) = [words for words in commands(text) if words[:2] == ["pate", "label"] and "--ledger" in words]
     shown = re.search(r"```text\n(began the account 'votes'.*?)```", text, re.DOTALL)[1].splitlines()
     assert main(asked) == 0
     printed = capsys.readouterr()
@@ -70,3 +74,42 @@ def test_what_labels_print_is_what_the_manual_shows(folder, capsys):
     assert len(lines) == len(shown) == 7
     different = [number for number, pair in enumerate(zip(lines, shown, strict=True)) if pair[0] != pair[1]]
     assert different in ([], [3]), "all but how many were asked is the same whatever the votes are"
+
+
+def test_the_small_run_of_the_page_goes_from_records_to_a_student(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    text = section("pate.md", "A small run, from records to a student")
+    scope, ran = {}, []
+    for kind, code in re.findall(r"^```(py|console)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):
+        if kind == "py":
+            exec(compile(code, "pate.md", "exec"), scope)
+        for words in commands(code):
+            assert main([*words, *(["--jobs", "1"] if words[1] == "train" else [])]) == 0, capsys.readouterr().err
+            ran.append(words[1])
+    assert ran == ["train", "label", "label"]
+    assert (scope["first"] >= 0).sum() == 60
+    assert (scope["second"] >= 0).sum() > 60
+    assert float(capsys.readouterr().out.split()[-1]) > 0.85
+
+
+def test_the_page_on_teachers_shows_how_far_a_network_is(capsys):
+    pytest.importorskip("torch")
+    from ogive.pate import VirtualAdversarialStudent, train_semi_supervised
+    from ogive.pate.networks import perceptron
+
+    (code,) = [
+        code
+        for code in re.findall(r"^```py\n(.*?)^```$", (DOCS / "teachers.md").read_text(), re.M | re.S)
+        if "told" in code
+    ]
+    scope = {
+        "partial": partial,
+        "perceptron": perceptron,
+        "VirtualAdversarialStudent": partial(VirtualAdversarialStudent, batch=2, unlabelled_batch=2),
+        "train_semi_supervised": train_semi_supervised,
+        "inputs": RNG.normal(size=(30, 392)),
+        "answers": np.arange(10),
+    }
+    assert "steps=1000" in code
+    exec(code.replace("steps=1000", "steps=200"), scope)
+    assert capsys.readouterr().out == "100 of 200 steps\n200 of 200 steps\n"
