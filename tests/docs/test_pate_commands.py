@@ -88,7 +88,7 @@ def test_the_small_run_of_the_page_goes_from_records_to_a_student(tmp_path, monk
             ran.append(words[1])
     assert ran == ["train", "label", "label"]
     assert (scope["first"] >= 0).sum() == 60
-    assert (scope["second"] >= 0).sum() > 60
+    assert (scope["second"] >= 0).sum() > 20
     assert float(capsys.readouterr().out.split()[-1]) > 0.85
 
 
