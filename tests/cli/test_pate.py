@@ -37,6 +37,7 @@ def run(capsys, tmp_path, monkeypatch):
     np.save("student.npy", np.full((QUERIES, CLASSES), 0.25))
     names = ",".join(f"class{n}" for n in range(CLASSES))
     (tmp_path / "votes.csv").write_text("\n".join([names, *(",".join(map(str, row)) for row in VOTES.tolist())]) + "\n")
+    (tmp_path / "twice.csv").write_text("2,2\n2,2\n0,4\n")
     (tmp_path / "bare.csv").write_text("3,1\n2,2\n0,4\n")
     columns = ",".join(f"q{n}" for n in range(QUERIES))
     (tmp_path / "table.csv").write_text("\n".join([columns, *(",".join(map(str, r)) for r in CAST.tolist())]) + "\n")
@@ -320,7 +321,10 @@ def test_what_is_no_probability_of_a_student_is_refused(run, wrong):
         (("label", "votes.npy", *STUDENT[2:], "--student", "votes.csv", *DELTA), 2, "votes.csv must be an .npy file"),
         (("label", "votes.npy", *CONFIDENT, *DELTA, "-o", "votes.npy"), 2, "overwrite"),
         (("cost", "votes.npy", "--scale", 20, *DELTA, "--mode", "exact"), 1, "LNMax"),
-        (("cost", "votes.npy", *CONFIDENT, "--delta", 2), 2, "delta"),
+        (("cost", "votes.npy", *CONFIDENT, "--delta", 2), 2, "--delta must be strictly between 0 and 1"),
+        (("cost", "votes.npy", *CONFIDENT, "--delta", "1e-400"), 2, "--delta must be of a size from 1e-300 to 1e300"),
+        (("sanitize", "votes.npy", *CONFIDENT, "--delta", "few"), 2, "--delta must be a number, got 'few'"),
+        (("cost", "twice.csv", *CONFIDENT, *DELTA), 2, "write a line of names above it"),
         (("cost", "votes.npy", *CONFIDENT, *DELTA, "--mode", "joint", "--max-answers", 4), 2, "independent"),
         (("sanitize", "votes.npy", "--scale", 20, *DELTA), 1, ""),
     ],
@@ -360,7 +364,11 @@ def test_a_picture_that_cannot_be_drawn_is_refused_before_anything_is_spent(run,
     [
         ("votes.npy", ("--threshold", 251, *CONFIDENT[2:]), "the threshold is above the 250 teachers"),
         ("votes.npy", ("--threshold", 0, *CONFIDENT[2:]), "a threshold of 0 or less refuses hardly any query"),
-        ("votes.npy", (*CONFIDENT, "--max-answers", 61), "--max-answers 61 is more than the 60 queries"),
+        (
+            "votes.npy",
+            (*CONFIDENT, "--max-answers", 61),
+            "--max-answers 61 is more than the queries that are asked, and counts as 60",
+        ),
         ("alone.npy", ("--sigma", 40), "there is one teacher"),
     ],
     ids=["above", "zero", "answers", "alone"],
@@ -379,7 +387,7 @@ def test_what_is_allowed_and_rarely_meant_is_noted_in_one_line(run, command, vot
 
 def test_more_kept_than_asked_is_noted_and_a_private_number_of_teachers_is_not_told(run):
     keep = ("label", "votes.npy", "--keep", 61, "--epsilon", 2, *DELTA)
-    assert "--keep 61 is more than the 60 queries" in run(*keep)[2]
+    assert "--keep 61 is more than the queries that are asked, and counts as 60" in run(*keep)[2]
     high = ("label", "votes.npy", "--threshold", 251, *CONFIDENT[2:], *DELTA, "--adjacency", "add_or_remove")
     status, _, err = run(*high)
     assert (status, err) == (0, "")

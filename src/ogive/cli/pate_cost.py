@@ -32,7 +32,7 @@ def cost(
     votes: Path,
     /,
     *,
-    delta: float,
+    delta: str,
     mode: Literal[
         "auto", "independent", "joint", "joint_two_sided", "exact", "exact_two_sided", "realised", "expected"
     ] = "auto",
@@ -143,7 +143,7 @@ def _check_run(released: LabelsEstimate, aggregator: Aggregator, votes: Int64) -
 
 
 def _words(aggregator: dict[str, Any]) -> str:
-    options = [f"{name.replace('_', '')} {value}" for name, value in aggregator.items() if name != "name"]
+    options = [f"{name.replace('_', '')} {value}" for name, value in aggregator.items() if name != "name" and value]
     return f"{aggregator['name']} with {', '.join(options)}"
 
 

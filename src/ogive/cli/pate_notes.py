@@ -34,5 +34,5 @@ def _said(aggregator: Aggregator, queries: int, teachers: int | None, max_answer
         said.append(f"the threshold is above the {teachers} teachers, so that only noise passes it")
     for option, number in (("--keep", keep), ("--max-answers", max_answers or 0)):
         if number > queries:
-            said.append(f"{option} {number} is more than the {queries} queries that are asked, and counts as {queries}")
+            said.append(f"{option} {number} is more than the queries that are asked, and counts as {queries}")
     return said

@@ -24,7 +24,7 @@ def sanitize(
     votes: Path,
     /,
     *,
-    delta: float,
+    delta: str,
     order: float | None = None,
     smoothness: float | None = None,
     noise_scale: float | None = None,

@@ -75,7 +75,10 @@ def read_header(path: Path, separator: str | None) -> Header:
         if name in names[:position]:
             if certain:
                 raise DataError(f"{path} has two columns named {name!r}; rename one")
-            raise DataError(f"the first line of {path} must name the columns, but it holds one name twice")
+            raise DataError(
+                f"the first line of {path} must name the columns, but it holds one name twice; "
+                "if it is a row, write a line of names above it"
+            )
     return Header(names, separator, certain)
 
 

@@ -217,7 +217,7 @@ def test_refuses_scores_that_are_no_probabilities(scores, message):
             {"mode": "realised", "answered": [True] * 9, "order": 9},
             "answered must be 60 truth .*got 9 of them",
         ),
-        (CONFIDENT, {"mode": "realised", "answered": [99] * 60, "order": 9}, "label of query 0 is 99, none of -1 to"),
+        (CONFIDENT, {"mode": "realised", "answered": [4] * 60, "order": 9}, "label of query 0 is 4, none of -1 to"),
         (CONFIDENT, {"mode": "realised", "answered": [-2] * 60, "order": 9}, "label of query 0 is -2, none of -1 to"),
         (CONFIDENT, {"answered": [True] * 60}, "answered goes with mode realised"),
         (CONFIDENT, {"max_answers": 9}, "max_answers goes with mode independent"),
