@@ -9,7 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, in_terms_of, total_loss
-from ogive.errors import BudgetError, ParameterError, UnsupportedError
+from ogive.errors import BudgetError, ParameterError, ReleaseMismatchError, UnsupportedError
+from ogive.ledger.entries import plain_text
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import (
@@ -88,7 +89,7 @@ def release(
     check_privacy(privacy)
     named = _batch_name(batch, ledger)
     unit = trust.unit(adjacency)
-    books = _Books(ledger if trust.private else None, statistic, privacy, unit, trust)
+    books = _Books(ledger if trust.private else None, statistic, privacy, unit, trust, batch=named)
     stored = books.stored()
     if stored is not None:
         return cast(EstimateT, _named(read_estimate(stored), named, books.mark))
@@ -180,11 +181,39 @@ def _batch_name(batch: str | None, account: Account | None) -> str | None:
     return check_batch_name(part if batch is None else batch)
 
 
+def _check_records(account: Account, question: dict[str, Any]) -> None:
+    """Refuse the same question about other records: whether they are others must decide neither price nor answer.
+
+    An account with a fingerprint refuses other records itself, unless it is said that they were updated.
+
+    Raises:
+        ReleaseMismatchError: it was asked of others under the same name.
+    """
+    if account.has_fingerprint:
+        return
+    public = plain_text(question | {"records": None})
+    for entry in account.history:
+        asked = entry.question
+        others = entry.part == account.part_name and asked.get("records") not in (None, question["records"])
+        if others and plain_text(asked | {"records": None}) == public:
+            raise ReleaseMismatchError(
+                "this question was asked of other votes before; if these are of another round give it a public name "
+                "of its own with batch="
+            )
+
+
 class _Books:
     """The account's side of one release; does nothing where there is no account."""
 
     def __init__(
-        self, account: Account | None, statistic: Statistic[Any], privacy: Privacy, unit: PrivacyUnit, trust: TrustModel
+        self,
+        account: Account | None,
+        statistic: Statistic[Any],
+        privacy: Privacy,
+        unit: PrivacyUnit,
+        trust: TrustModel,
+        *,
+        batch: str | None,
     ) -> None:
         self._account = account
         self._statistic = statistic
@@ -208,7 +237,8 @@ class _Books:
                 # what was released counting on fewer that collude is no answer to who counts on more
                 self._question["terms"] = dataclasses.asdict(trust.terms)
             if isinstance(trust, Digested):
-                self._question["records"] = account.fingerprint(trust.digest())
+                self._question |= {"batch": batch, "records": account.fingerprint(trust.digest())}
+                _check_records(account, self._question)
 
     @property
     def release_id(self) -> str:

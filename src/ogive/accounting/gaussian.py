@@ -226,9 +226,10 @@ def gaussian_grant(target: ApproxDP, *, integers: int, per_unit: float) -> float
     kept = distance_delta(distance, target.epsilon) * Fraction(1 + 1e-6)
     if kept * 2 < target.delta:
         return gaussian_mu(target.epsilon, target.delta - kept)
-    if 2 * distance_delta(distance, min(target.epsilon, Fraction(1))) >= target.delta:
+    found = largest_mu(target, integers * DISTANCE / Fraction(per_unit) ** 2)
+    if 2 * found < gaussian_mu(min(target.epsilon, Fraction(1)), target.delta):
         raise ParameterError("the integers are scaled too little for this delta; use more fractional bits")
-    return largest_mu(target, integers * DISTANCE / Fraction(per_unit) ** 2)
+    return found
 
 
 def largest_mu(target: ApproxDP, distance: Fraction) -> float:

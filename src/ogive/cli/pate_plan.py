@@ -23,7 +23,7 @@ def plan(
     votes: Path | None = None,
     /,
     *,
-    delta: float,
+    delta: str,
     epsilon: Words = (),
     answers: Words = (),
     public: Annotated[bool, Parameter(show_default=False)] = False,

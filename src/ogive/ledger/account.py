@@ -52,6 +52,11 @@ class Account:
         names = [self.name] if self.part_name is None else [self.name, self.part_name]
         return "/".join(self._books.keys.fingerprint(b"ogive account\n" + name.encode())[:_MARK] for name in names)
 
+    @property
+    def has_fingerprint(self) -> bool:
+        """Whether the ledger tells this account's data from others."""
+        return self._spot.fingerprint is not None
+
     def fingerprint(self, digest: bytes) -> str:
         """As `Ledger.fingerprint`: a digest of data as a text that reveals nothing to who lacks the ledger's key."""
         return self._books.keys.fingerprint(digest)

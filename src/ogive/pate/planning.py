@@ -22,7 +22,7 @@ from ogive.pate.learners import check_labels
 from ogive.pate.planned import LabelsPlan, LabelsPlanRow, Planned
 from ogive.pate.rehearsal import Predicted, Rehearsal
 from ogive.pate.votes import check_votes
-from ogive.privacy import ApproxDP, Rational
+from ogive.privacy import ApproxDP, Rational, exact
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -50,7 +50,7 @@ def plan_labels(
     votes: ArrayLike,
     *,
     epsilons: Sequence[float],
-    target_delta: float,
+    target_delta: Rational,
     answers: Sequence[int] | None = None,
     truth: ArrayLike | None = None,
     probabilities: ArrayLike | None = None,
@@ -112,7 +112,9 @@ def plan_labels(
         if progress is not None:
             progress(number, whole)
     teachers = int(counts[0].sum())
-    return LabelsPlan(float(target_delta), queries, teachers, classes, truth is not None, tuple(rows))
+    return LabelsPlan(
+        float(exact(target_delta, "target_delta")), queries, teachers, classes, truth is not None, tuple(rows)
+    )
 
 
 Candidate = tuple[Planned, int, Predicted]

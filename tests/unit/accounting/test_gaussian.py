@@ -1,5 +1,6 @@
 """The exact privacy of Gaussian noise, against the definition in many digits."""
 
+import itertools
 import math
 from fractions import Fraction
 from functools import cache
@@ -360,6 +361,15 @@ def test_a_larger_epsilon_never_takes_more_delta(mu_squared, distance):
         assert found <= least * (1 + 1e-8)
         assert found >= least * 0.98  # a grid misses the least by that much at most
         before = found
+
+
+@pytest.mark.parametrize(("integers", "delta"), [(10, "1e-10"), (2, "1e-10"), (1000, "1e-8"), (1000, "1e-5")])
+def test_a_larger_epsilon_is_never_granted_less(integers, delta):
+    grants = [
+        gaussian_grant(ApproxDP(epsilon, delta), integers=integers, per_unit=2**16 * 2**0.5)
+        for epsilon in ("0.5", 1, 2, 5, 12, 60, 300, 1000)
+    ]
+    assert all(more >= less * (1 - 1e-6) for less, more in itertools.pairwise(grants))
 
 
 def test_integers_may_be_granted_a_large_epsilon():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.accounting import covers, epsilon_of_gaussian
-from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
+from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError
 from ogive.ledger import Ledger
 from ogive.ledger.account import Reservation
 from ogive.noise import KeyedSource
@@ -95,7 +95,10 @@ def test_a_run_that_was_cut_off_repeats_its_labels_and_pays_no_more(account, mon
     done = label(VOTES, CONFIDENT, target_delta=DELTA, max_answers=20, ledger=account)
     assert seen[0] == seen[1] == done.labels.tolist()
     assert account.remaining == left
-    label(VOTES[::-1], CONFIDENT, target_delta=DELTA, max_answers=20, ledger=account)
+    with pytest.raises(ReleaseMismatchError, match="asked of other votes before"):
+        label(VOTES[::-1], CONFIDENT, target_delta=DELTA, max_answers=20, ledger=account)
+    assert account.remaining == left
+    label(VOTES[::-1], CONFIDENT, target_delta=DELTA, max_answers=20, ledger=account, batch="second round")
     assert account.remaining.epsilon < left.epsilon  # other votes never get the noise of these
 
 
@@ -186,15 +189,20 @@ def test_whoever_has_several_teachers_is_paid_for_as_a_group():
 
 
 def test_the_same_question_about_other_votes_is_another_question():
-    """Two rounds over other queries look alike: the first answers are not given for the second."""
+    """Two rounds over other queries look alike, and have public names: the first answers are not the second's."""
     other = VOTES[:, ::-1].copy()
     with Ledger.open() as ledger:
         account = ledger.account("patients", unit=PrivacyUnit(Adjacency.REPLACE), limit=ZeroConcentratedDP(5))
-        first, second, again = (
-            label(votes, LargestMargins(40, QUERIES), privacy=ZeroConcentratedDP("0.1"), ledger=account)
-            for votes in (VOTES, other, VOTES.copy())
-        )
+        asked = {"privacy": ZeroConcentratedDP("0.1"), "ledger": account}
+        first = label(VOTES, LargestMargins(40, QUERIES), **asked)
+        with pytest.raises(ReleaseMismatchError, match="batch="):
+            label(other, LargestMargins(40, QUERIES), **asked)
+        second = label(other, LargestMargins(40, QUERIES), batch="second", **asked)
+        again = label(VOTES.copy(), LargestMargins(40, QUERIES), **asked)
         assert len(account.history) == 2
+        # whether votes are the same decides no price: a round with a name of its own is paid for
+        label(VOTES, LargestMargins(40, QUERIES), batch="third", **asked)
+        assert len(account.history) == 3
     assert again == first
     assert first.provenance.release_id != second.provenance.release_id
     assert not np.array_equal(first.labels, second.labels)
