@@ -88,11 +88,11 @@ def pate(*, figure: Numbers = (), table: Numbers = (), options: ReproduceOptions
 
     Args:
         figure: Numbers of figures: 1 (answers, price, consensus), 4 (noises, sizes of ensembles), 5 (checks). All, and
-            the tables, by default. All are of simulated votes, Figure 4 of those on MNIST as well.
+            the tables, by default. All are of simulated votes, and beside them of the real ones on MNIST and Adult.
         table: Numbers of tables: 1 (answers and their price), 2 (sanitized epsilon). They read pate_teacher_votes.npz,
             mnist.npz and adult.test; for SVHN, counts of 250 teachers of the shape (8500 or more, 10), svhn_250.npy or
             the array svhn_250 of an .npz.
-        options: How thoroughly, and where to; 20 runs of Table 1 by default, 5 of the figures, 1 of Table 2.
+        options: How thoroughly, and where to; 100 runs of Table 1 by default, 5 of the figures, 1 of Table 2.
     """
     _reproduce("pate", figures=figure, tables=table, options=options)
 

@@ -19,7 +19,7 @@ from ogive.pate.costs.threshold import rdp_threshold
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.pate.prices import chances
 from ogive.reproduce.pate.printed import DELTAS, GLYPH
-from ogive.reproduce.pate.stand_in import Drawn, glyph
+from ogive.reproduce.pate.stand_in import glyph
 from ogive.reproduce.randomness import streams
 
 Int64 = NDArray[np.int64]
@@ -47,8 +47,9 @@ LEAST_LOG10 = -300.0
 """What is drawn for smaller mean costs."""
 
 CODE = (
-    "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "reproduce/pate/consensus.py",
-    "reproduce/pate/prices.py", "reproduce/pate/printed.py", "reproduce/pate/stand_in.py",
+    "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "reproduce/pate/checked.py",
+    "reproduce/pate/consensus.py", "reproduce/pate/prices.py", "reproduce/pate/printed.py",
+    "reproduce/pate/stand_in.py", "reproduce/pate/votes.py",
 )  # fmt: skip
 
 
@@ -72,14 +73,15 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     generator, source = streams(seed)
     drawn = glyph(generator, int(setting["asked"]))
     if setting["panel"] == SHARES:
-        return _by_share(drawn.votes, int(setting["bins"]))
+        bins, compared = int(setting["bins"]), {name: MECHANISMS[name] for name in COMPARED}
+        return {**by_share(drawn.votes, bins, compared), **_costs_by_share(drawn.votes, bins)}
     mechanism = MECHANISMS[str(setting["mechanism"])]
     labels = mechanism.answer(drawn.votes, source=source)
     answered = labels >= 0
     return {
         ANSWERED: float(answered.sum()),
         RIGHT: float((labels == drawn.truth)[answered].mean()),
-        **_prices(drawn, mechanism),
+        **prices(drawn.votes, mechanism, DELTAS[GLYPH]),
     }
 
 
@@ -89,32 +91,43 @@ def lnmax_price(votes: Int64, scale: float, delta: float) -> Converted:
     return epsilon_of_rdp(costs, ORDERS, target_delta=delta, rule="paper")
 
 
-def _prices(drawn: Drawn, mechanism: LNMax | ConfidentGNMax) -> Numbers:
-    delta = DELTAS[GLYPH]
-    joint = privacy_cost(drawn.votes, mechanism, target_delta=delta, mode="joint").epsilon
+def prices(votes: Int64, mechanism: LNMax | ConfidentGNMax, delta: float) -> Numbers:
+    """Epsilon by the paper's accounting and jointly, and what part of the cost is that of checks."""
+    joint = privacy_cost(votes, mechanism, target_delta=delta, mode="joint").epsilon
     if isinstance(mechanism, LNMax):
-        return {PAPER: lnmax_price(drawn.votes, float(mechanism.scale), delta).value, JOINT: joint}
-    found = privacy_cost(drawn.votes, mechanism, target_delta=delta, mode="expected")
+        return {PAPER: lnmax_price(votes, float(mechanism.scale), delta).value, JOINT: joint}
+    found = privacy_cost(votes, mechanism, target_delta=delta, mode="expected")
     assert found.order is not None
-    highest = drawn.votes.max(axis=1)
+    highest = votes.max(axis=1)
     checks = rdp_threshold(highest, float(mechanism.threshold), float(mechanism.sigma_1), found.order, "theorem3")
     return {PAPER: found.epsilon, JOINT: joint, CHECKS: float(checks.sum()) / found.by_order[found.order]}
 
 
-def _by_share(votes: Int64, bins: int) -> Numbers:
-    """Queries whose plurality has a share in each bin: how many, how many are answered, and what an answer costs."""
-    share = votes.max(axis=1) / votes.sum(axis=1)
-    places = np.minimum((share * bins).astype(np.int64), bins - 1)
-    costs = GnmaxBound(COST_SIGMA, COST_ORDER).beta(logq_gnmax(votes, COST_SIGMA))
+def by_share(votes: Int64, bins: int, compared: Mapping[str, LNMax | ConfidentGNMax]) -> Numbers:
+    """Queries whose plurality has a share in each bin: how many, and how many each mechanism is expected to answer."""
+    places = _places(votes, bins)
     numbers = {}
     for place in range(bins):
         inside = places == place
         numbers[in_bin(ASKED_IN, place, bins)] = float(inside.sum())
-        for name in COMPARED:
-            mechanism = MECHANISMS[name]
+        for name, mechanism in compared.items():
             passes = inside if isinstance(mechanism, LNMax) else chances(mechanism, votes[inside])
             numbers[in_bin(ANSWERED, place, bins, name)] = float(passes.sum())
-        if inside.any():
-            mean = float(costs[inside].mean())
-            numbers[in_bin(COST_IN, place, bins)] = max(math.log10(mean), LEAST_LOG10) if mean > 0 else LEAST_LOG10
     return numbers
+
+
+def _costs_by_share(votes: Int64, bins: int) -> Numbers:
+    """What an answer costs on average, in each bin that has queries."""
+    places = _places(votes, bins)
+    costs = GnmaxBound(COST_SIGMA, COST_ORDER).beta(logq_gnmax(votes, COST_SIGMA))
+    means = {place: float(costs[places == place].mean()) for place in np.unique(places).tolist()}
+    return {
+        in_bin(COST_IN, place, bins): max(math.log10(mean), LEAST_LOG10) if mean > 0 else LEAST_LOG10
+        for place, mean in means.items()
+    }
+
+
+def _places(votes: Int64, bins: int) -> Int64:
+    """The bin of every query's plurality, shape (queries,)."""
+    share: NDArray[np.float64] = votes.max(axis=1) / votes.sum(axis=1)
+    return np.asarray(np.minimum(share * bins, bins - 1), dtype=np.int64)

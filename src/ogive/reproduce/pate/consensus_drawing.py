@@ -12,12 +12,12 @@ from ogive.reproduce.pate.consensus import (
     COMPARED,
     COST_IN,
     JOINT,
-    LAPLACE,
     PAPER,
     RIGHT,
     SHARES,
     in_bin,
 )
+from ogive.reproduce.pate.marks import legend_below, mark_simulated
 from ogive.reproduce.summaries import Cell, Row, Summary, scaled
 from ogive.reproduce.ustatistics.drawing import COLORS, MARKERS
 
@@ -30,37 +30,51 @@ STUDENTS = {
 }
 """The paper's students of Glyph: answers and percent right. They are quoted; none is trained here."""
 
+BUDGET = (1 / 3, 1 / 2)
+"""What part of the budget the paper says that checks take."""
+
 FEWEST = 10
 """Queries of a bin, on average, from which its part that passes is told."""
 
 
 def draw_labels(axes: Axes, summary: Summary, mechanisms: Sequence[str]) -> None:
-    """Labels that are right, and the accuracy of the paper's students, against answers."""
+    """Labels that are right, against answers."""
     for number, name in enumerate(mechanisms):
         rows = _ordered(summary.where(mechanism=name), "asked")
-        look: Any = {"color": COLORS[number], "marker": MARKERS[number]}
-        answers = [row.cells[ANSWERED].mean for row in rows]
-        axes.plot(answers, [100 * row.cells[RIGHT].mean for row in rows], label=f"{name}, labels", **look)
-        places, accuracies = zip(*STUDENTS[name], strict=True)
-        axes.plot(places, accuracies, linestyle=":", label=f"{name}, students (quoted)", **look)
-    axes.set(xlabel="answers", ylabel="percent right", title="accuracy")
-    axes.legend(fontsize="x-small")
+        axes.plot(_means(rows, ANSWERED), [100 * mean for mean in _means(rows, RIGHT)], label=name, **_look(number))
+    axes.set(xlabel="answers", ylabel="labels that are right, percent", title="labels")
+    _finish(axes)
 
 
-def draw_prices(axes: Axes, summary: Summary, mechanisms: Sequence[str], *, checks: bool) -> None:
-    """Epsilon against answers, with the part of the checks shaded."""
+def draw_students(axes: Axes) -> None:
+    """The accuracy of the paper's students, against answers."""
+    for number, (name, students) in enumerate(STUDENTS.items()):
+        answers, accuracies = zip(*students, strict=True)
+        axes.plot(answers, accuracies, label=name, **_look(number))
+    axes.set(xlabel="answers", ylabel="students' accuracy, percent", title="students: the paper's, quoted, not redone")
+    legend_below(axes, columns=2)
+
+
+def draw_prices(axes: Axes, summary: Summary, mechanisms: Sequence[str]) -> None:
+    """Epsilon against answers, by the paper's accounting and by ours."""
     for number, name in enumerate(mechanisms):
         rows = _ordered(summary.where(mechanism=name), "asked")
-        answers = [row.cells[ANSWERED].mean for row in rows]
-        paper = [row.cells[PAPER].mean for row in rows]
-        axes.plot(answers, paper, color=COLORS[number], marker=MARKERS[number], label=name)
-        joint = [row.cells[JOINT].mean for row in rows]
-        axes.plot(answers, joint, color=COLORS[number], linestyle=":", label=f"{name}, joint")
-        if checks and name != LAPLACE:
-            spent = [price * row.cells[CHECKS].mean for price, row in zip(paper, rows, strict=True)]
-            axes.fill_between(answers, 0, spent, color=COLORS[number], alpha=0.15)
+        answers = _means(rows, ANSWERED)
+        axes.plot(answers, _means(rows, PAPER), label=f"{name}, the paper's accounting", **_look(number))
+        axes.plot(answers, _means(rows, JOINT), color=COLORS[number], linestyle=":", label=f"{name}, joint")
     axes.set(xlabel="answers", ylabel="epsilon at delta 1e-8", title="price", ylim=(0, None))
-    axes.legend(fontsize="x-small")
+    _finish(axes)
+
+
+def draw_checks(axes: Axes, summary: Summary, mechanisms: Sequence[str]) -> None:
+    """What part of the Renyi cost is that of checks, and what the paper says of it."""
+    for number, name in enumerate(COMPARED):
+        if name in mechanisms:
+            rows = _ordered(summary.where(mechanism=name), "asked")
+            axes.plot(_means(rows, ANSWERED), _means(rows, CHECKS), label=name, **_look(number))
+    axes.axhspan(*BUDGET, color="#d9dee4", label="the paper: a third to a half")
+    axes.set(xlabel="answers", ylabel="part of checks in the Renyi cost", title="checks", ylim=(0, 1.05))
+    _finish(axes)
 
 
 def draw_shares(axes: Axes, summary: Summary) -> None:
@@ -69,29 +83,60 @@ def draw_shares(axes: Axes, summary: Summary) -> None:
     middles = [(place + 0.5) / bins for place in range(bins)]
     for number, name in enumerate(COMPARED):
         heights = [cells[in_bin(ANSWERED, place, bins, name)].mean for place in range(bins)]
-        width = 0.9 * (1 - 0.25 * number) / bins
-        axes.bar(middles, heights, width=width, color=COLORS[number], alpha=0.7, label=name)
+        width = 0.9 * (1 - 0.3 * number) / bins
+        axes.bar(middles, heights, width=width, color=COLORS[number], label=name)
     costs = axes.twinx()
     known = [place for place in range(bins) if in_bin(COST_IN, place, bins) in cells]
+    dots: Any = {"color": "black", "marker": "o", "linestyle": "", "markersize": 6, "markeredgecolor": "white"}
     costs.plot(
-        [middles[place] for place in known], [cells[in_bin(COST_IN, place, bins)].mean for place in known],
-        color=COLORS[-1], marker="o", linestyle="",
-    )  # fmt: skip
+        [middles[place] for place in known], [cells[in_bin(COST_IN, place, bins)].mean for place in known], **dots
+    )
     costs.grid(visible=False)
-    costs.set_ylabel("log10 of the mean cost of an answer, order 50 (dots)", fontsize="small")
+    costs.spines["right"].set_visible(True)
+    costs.set_ylabel("log10 of the mean Renyi cost")
+    axes.plot([], [], label="cost of an answer, order 50 (right axis)", **dots)
+    axes.set_axisbelow(True)
     axes.set(xlabel="share of the plurality", ylabel="answers", title="consensus")
-    axes.legend(fontsize="x-small", loc="center left")
+    _finish(axes)
+
+
+def draw_passing(axes: Axes, rates: Mapping[str, Mapping[int, Cell]], bins: int) -> None:
+    """The part of real queries that passes a check, by the share of the plurality, for every data set."""
+    for number, (title, found) in enumerate(rates.items()):
+        middles = [(place + 0.5) / bins for place in found]
+        axes.plot(middles, [cell.mean for cell in found.values()], label=title, **_look(number))
+    axes.set(xlabel="share of the plurality", ylabel="part that passes the check", xlim=(0, 1), ylim=(0, 1.05))
+    axes.set_title("real votes, the checks of Table 1")
+    legend_below(axes, columns=2)
 
 
 def pass_rates(summary: Summary, mechanism: str) -> Sequence[Cell]:
     """The part of every bin's queries that is answered, by bin; bins of few queries are left out."""
     bins, cells = _bins(summary)
+    return list(passing(cells, bins, mechanism).values())
+
+
+def passing(cells: Mapping[str, Cell], bins: int, mechanism: str) -> dict[int, Cell]:
+    """The part of every bin's queries that is answered, by number of the bin; bins of few queries are left out."""
     asked = [cells[in_bin(ASKED_IN, place, bins)].mean for place in range(bins)]
-    return [
-        scaled(cells[in_bin(ANSWERED, place, bins, mechanism)], 1 / asked[place])
+    return {
+        place: scaled(cells[in_bin(ANSWERED, place, bins, mechanism)], 1 / asked[place])
         for place in range(bins)
         if asked[place] >= FEWEST
-    ]
+    }
+
+
+def _finish(axes: Axes) -> None:
+    mark_simulated(axes)
+    legend_below(axes, columns=2)
+
+
+def _look(number: int) -> Any:
+    return {"color": COLORS[number], "marker": MARKERS[number]}
+
+
+def _means(rows: Sequence[Row], quantity: str) -> list[float]:
+    return [row.cells[quantity].mean for row in rows]
 
 
 def _bins(summary: Summary) -> tuple[int, Mapping[str, Cell]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ogive.reproduce.items import FIGURE, Item, Setting
+from ogive.reproduce.items import FIGURE, Item, Numbers, Places, Setting
+from ogive.reproduce.pate import checked, checked_claims, consensus
 from ogive.reproduce.pate.consensus import (
     AGGRESSIVE,
     ANSWERED,
@@ -18,15 +19,20 @@ from ogive.reproduce.pate.consensus import (
     PAPER,
     PRICE,
     RIGHT,
-    measure,
     price_settings,
     share_setting,
 )
-from ogive.reproduce.pate.consensus_drawing import draw_labels, draw_prices, draw_shares, pass_rates
+from ogive.reproduce.pate.consensus_drawing import (
+    draw_checks,
+    draw_labels,
+    draw_passing,
+    draw_prices,
+    draw_shares,
+    draw_students,
+    pass_rates,
+)
 from ogive.reproduce.pate.printed import GLYPH
-from ogive.reproduce.pate.stand_in import simulated
 from ogive.reproduce.pate.tables import PRIVATE_VOTES
-from ogive.reproduce.simulated import stamp
 from ogive.reproduce.summaries import Cell, Row, Summary, difference, scaled
 from ogive.reproduce.verdicts import Check, Outcome, above, below, every, show
 
@@ -37,14 +43,14 @@ SEEN = "on SIMULATED votes "
 
 
 def first_settings(quick: bool) -> tuple[Setting, ...]:
-    """LNMax and Confident-GNMax after more and more queries; consensus in five bins."""
+    """LNMax and Confident-GNMax after more and more queries; consensus in five bins; the two on real votes."""
     asked = (500, 1000) if quick else (500, 1000, 2000, 4000, 6000)
     prices = [setting for name in (LAPLACE, CONFIDENT) for setting in price_settings(name, *asked)]
-    return (*prices, share_setting(5, asked=1000) if quick else share_setting(5))
+    return (*prices, share_setting(5, asked=1000) if quick else share_setting(5), *checked.real_settings())
 
 
 def fifth_settings(quick: bool) -> tuple[Setting, ...]:
-    """LNMax, a moderate and an aggressive check after more and more queries; consensus in ten bins."""
+    """LNMax, a moderate and an aggressive check after more and more queries; consensus in ten bins; real votes."""
     thousand = {LAPLACE: 1000, MODERATE: 1750, AGGRESSIVE: 3750}  # queries for so many answers
     times = (0.5, 1) if quick else (1, 2, 4, 6)
     prices = [
@@ -52,7 +58,13 @@ def fifth_settings(quick: bool) -> tuple[Setting, ...]:
         for name, asked in thousand.items()
         for setting in price_settings(name, *(round(asked * each) for each in times))
     ]
-    return (*prices, share_setting(5, asked=1000) if quick else share_setting(10))
+    return (*prices, share_setting(5, asked=1000) if quick else share_setting(10), *checked.real_settings())
+
+
+def measure(setting: Setting, seed: int, data: Places) -> Numbers:
+    """One run at one place of a panel, or on real votes."""
+    where = checked.measure if setting["panel"] == checked.REAL else consensus.measure
+    return where(setting, seed, data)
 
 
 def judge_first(summary: Summary) -> tuple[Check, ...]:
@@ -79,6 +91,9 @@ def judge_first(summary: Summary) -> tuple[Check, ...]:
               every([below(difference(b.cells[JOINT], b.cells[PAPER]), 0.0) for _, b in pairs]),
               f"{SEEN}{_curve(rows[CONFIDENT], JOINT)}", essential=False),
         _filtered(summary),
+        *checked_claims.cheaper(summary),
+        *checked_claims.right_more_often(summary),
+        *checked_claims.filtered(summary),
     )  # fmt: skip
 
 
@@ -101,6 +116,8 @@ def judge_fifth(summary: Summary) -> tuple[Check, ...]:
                      above(difference(rows[MODERATE][-1].cells[RIGHT], rows[LAPLACE][-1].cells[RIGHT]), 0.0)]),
               SEEN + ", ".join(f"{name} {show(rows[name][-1].cells[RIGHT])}" for name in rows), essential=False),
         _filtered(summary),
+        *checked_claims.cheaper(summary),
+        *checked_claims.filtered(summary),
     )  # fmt: skip
 
 
@@ -137,31 +154,35 @@ def _at_most(answered: dict[str, Cell]) -> float:
 
 
 def draw_first(summary: Summary, figure: Figure) -> None:
-    """Accuracy, price and consensus."""
-    figure.set_size_inches(13.0, 4.2)
-    panels = figure.subplots(1, 3)
-    draw_labels(panels[0], summary.where(panel=PRICE), (LAPLACE, CONFIDENT))
-    draw_prices(panels[1], summary.where(panel=PRICE), (LAPLACE, CONFIDENT), checks=False)
-    draw_shares(panels[2], summary)
-    for axes in panels:
-        stamp(axes, GLYPH)
+    """Right labels, students, price and consensus."""
+    figure.set_size_inches(10.4, 8.4)
+    ((labels, students), (prices, shares)) = figure.subplots(2, 2)
+    draw_labels(labels, summary.where(panel=PRICE), (LAPLACE, CONFIDENT))
+    draw_students(students)
+    draw_prices(prices, summary.where(panel=PRICE), (LAPLACE, CONFIDENT))
+    draw_shares(shares, summary)
 
 
 def draw_fifth(summary: Summary, figure: Figure) -> None:
-    """Consensus and price."""
-    figure.set_size_inches(10.0, 4.2)
-    left, right = figure.subplots(1, 2)
-    draw_shares(left, summary)
-    draw_prices(right, summary.where(panel=PRICE), (LAPLACE, MODERATE, AGGRESSIVE), checks=True)
-    for axes in (left, right):
-        stamp(axes, GLYPH)
+    """Consensus, price and the part of checks in it; and who passes on real votes, where there are some."""
+    figure.set_size_inches(10.4, 8.6)
+    ((shares, prices), (checks, real)) = figure.subplots(2, 2)
+    draw_shares(shares, summary)
+    draw_prices(prices, summary.where(panel=PRICE), (LAPLACE, MODERATE, AGGRESSIVE))
+    draw_checks(checks, summary.where(panel=PRICE), (MODERATE, AGGRESSIVE))
+    known = summary.where(panel=checked.REAL, mechanism=CONFIDENT).rows
+    rates = {str(row.setting["votes"]): checked_claims.pass_rates(row) for row in known if row.cells}
+    if rates:
+        draw_passing(real, rates, checked.BINS)
+    else:
+        real.set_axis_off()
 
 
 FIGURE_1 = Item(
-    "pate", FIGURE, 1, "right answers, their price, and the queries that are answered, on simulated votes",
-    first_settings, measure, draw_first, judge_first, CODE, inputs=simulated, usual_runs=5,
+    "pate", FIGURE, 1, "right answers, their price, and the queries that are answered",
+    first_settings, measure, draw_first, judge_first, CODE, inputs=checked.inputs, usual_runs=5,
 )  # fmt: skip
 FIGURE_5 = Item(
-    "pate", FIGURE, 5, "the queries that checks keep, and what checks cost, on simulated votes",
-    fifth_settings, measure, draw_fifth, judge_fifth, CODE, inputs=simulated, usual_runs=5,
+    "pate", FIGURE, 5, "the queries that checks keep, and what checks cost",
+    fifth_settings, measure, draw_fifth, judge_fifth, CODE, inputs=checked.inputs, usual_runs=5,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Figure 4: what the paper says of Gaussian against Laplace noise and of larger ensembles, and its two panels."""
+"""Figure 4: what the paper says of Gaussian against Laplace noise and of larger ensembles, and its panels."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from ogive.reproduce.pate.ensembles import (
     GAUSSIAN,
     LAPLACE,
     LOST,
+    SHARED,
     inputs,
     measure,
     settings,
 )
+from ogive.reproduce.pate.marks import legend_below, mark_simulated
 from ogive.reproduce.pate.printed import GLYPH
 from ogive.reproduce.pate.tables import PRIVATE_VOTES
-from ogive.reproduce.pate.votes import MNIST, absence
-from ogive.reproduce.simulated import stamp
+from ogive.reproduce.pate.votes import TEACHERS, VOTE_SETS, lack
 from ogive.reproduce.summaries import Row, Summary, difference
 from ogive.reproduce.ustatistics.drawing import COLORS, MARKERS
 from ogive.reproduce.verdicts import Check, Outcome, above, below, every, show
@@ -43,9 +44,8 @@ def judge(summary: Summary) -> tuple[Check, ...]:
             Outcome.UNDECIDED,
             f'{PRIVATE_VOTES}; the text\'s "left of Figure 1" is the left panel of this figure',
         ),
-        _noises(summary, GLYPH),
-        _noises(summary, MNIST.title),
-        *_sizes(summary.where(votes=GLYPH)),
+        *(_noises(summary, votes) for votes in COMPARED),
+        *(check for votes in COMPARED for check in _sizes(summary, votes)),
     )
 
 
@@ -53,9 +53,10 @@ def _noises(summary: Summary, votes: str) -> Check:
     """At the accuracy of each Laplace noise, what Gaussian noise of that accuracy costs."""
     teachers = COMPARED[votes]
     claim = f"for {teachers} teachers of {votes} Gaussian noise is cheaper than Laplace noise at equal accuracy"
-    rows = [row for row in summary.where(votes=votes, teachers=teachers).rows if EPSILON in row.cells]
+    measured = summary.where(votes=votes, teachers=teachers).rows
+    rows = [row for row in measured if EPSILON in row.cells]
     if not rows:
-        return Check(claim, Outcome.UNDECIDED, absence(MNIST), essential=False)
+        return Check(claim, Outcome.UNDECIDED, lack(VOTE_SETS[votes], measured[0].setting), essential=False)
     gaussian = sorted((row for row in rows if row.setting["mechanism"] == GAUSSIAN), key=_lost)
     lost = [_lost(row) for row in gaussian]
     prices = np.log([row.cells[EPSILON].mean for row in gaussian])
@@ -68,16 +69,18 @@ def _noises(summary: Summary, votes: str) -> Check:
     return Check(
         claim,
         every([above(cell, price) for cell, price in pairs]),
-        f"on {'SIMULATED' if votes == GLYPH else 'real'} votes epsilon {found}",
+        f"{_seen(votes)} epsilon {found}",
         essential=False,
     )
 
 
-def _sizes(summary: Summary) -> tuple[Check, ...]:
+def _sizes(summary: Summary, votes: str) -> tuple[Check, ...]:
     """At every noise, whether more teachers cost less and lose less."""
-    rows = summary.where(mechanism=GAUSSIAN).rows
+    rows = summary.where(votes=votes, mechanism=GAUSSIAN).rows
+    sizes = ", ".join(f"{size}" for size in sorted({int(row.setting["teachers"]) for row in rows}))
+    known = [row for row in rows if EPSILON in row.cells]
     groups: dict[float, list[Row]] = {}
-    for row in sorted(rows, key=lambda row: float(row.setting["teachers"])):
+    for row in sorted(known, key=lambda row: float(row.setting["teachers"])):
         groups.setdefault(float(row.setting["noise"]), []).append(row)
     checks = []
     for quantity, words in ((EPSILON, "cost no more"), (LOST, "lose no more right labels")):
@@ -90,13 +93,17 @@ def _sizes(summary: Summary) -> tuple[Check, ...]:
             f"sigma {noise:g}: " + ", ".join(f"{row.cells[quantity].mean:.3g}" for row in group)
             for noise, group in groups.items()
         )
-        sizes = ", ".join(f"{row.setting['teachers']}" for row in next(iter(groups.values())))
         checks.append(Check(
-            f"with the same noise more teachers {words} (ensembles of {sizes})",
-            every(falls), f"on SIMULATED votes, whose teachers are as good in ensembles of every size: {found}",
+            f"with the same noise more teachers of {votes} {words} (ensembles of {sizes})", every(falls),
+            f"{_seen(votes)}, where teachers are as good in ensembles of every size: {found}"
+            if groups else lack(VOTE_SETS[votes], rows[0].setting),
             essential=False,
         ))  # fmt: skip
     return tuple(checks)
+
+
+def _seen(votes: str) -> str:
+    return "on SIMULATED votes" if votes == GLYPH else "on real votes"
 
 
 def _lost(row: Row) -> float:
@@ -104,29 +111,53 @@ def _lost(row: Row) -> float:
 
 
 def draw(summary: Summary, figure: Figure) -> None:
-    """Right labels that noise costs, against epsilon: two noises, then sizes; and the noises on real votes."""
-    simulated, real = summary.where(votes=GLYPH), summary.where(votes=MNIST.title)
-    known = any(EPSILON in row.cells for row in real.rows)
-    panels = figure.subplots(1, 2 + known)
-    for axes, part, votes in zip(panels[::2], (simulated, real), COMPARED, strict=False):
-        for number, mechanism in enumerate((LAPLACE, GAUSSIAN)):
-            _curve(axes, part.where(mechanism=mechanism, teachers=COMPARED[votes]), number, mechanism)
-        axes.set_title(f"{COMPARED[votes]} teachers" + (f", {votes}, real votes" if axes is not panels[0] else ""))
-    sizes = sorted({int(row.setting["teachers"]) for row in simulated.rows})
-    for number, size in enumerate(sizes):
+    """Right labels that noise costs, against epsilon: two noises, then sizes; and both on real votes."""
+    simulated = summary.where(votes=GLYPH)
+    known = [votes for votes in SHARED if any(EPSILON in row.cells for row in summary.where(votes=votes).rows)]
+    figure.set_size_inches(10.4, 8.4 if known else 4.4)
+    panels = figure.subplots(1 + bool(known), 2, squeeze=False).ravel()
+    for number, mechanism in enumerate((LAPLACE, GAUSSIAN)):
+        _curve(panels[0], simulated.where(mechanism=mechanism, teachers=COMPARED[GLYPH]), number, mechanism)
+    panels[0].set_title(f"{COMPARED[GLYPH]} teachers")
+    for number, size in enumerate(sorted({int(row.setting["teachers"]) for row in simulated.rows})):
         _curve(panels[1], simulated.where(mechanism=GAUSSIAN, teachers=size), number, f"{size} teachers")
-    panels[1].set_title(GAUSSIAN)
-    for axes in panels:
-        axes.set(xscale="log", xlabel="epsilon, the paper's accounting")
-        axes.legend(fontsize="small")
+    panels[1].set_title(f"{GAUSSIAN}, by teachers")
     for axes in panels[:2]:
-        stamp(axes, GLYPH)
-    panels[0].set_ylabel("right labels lost to noise, percentage points")
-    figure.set_size_inches(4.3 * len(panels), 4.2)
+        mark_simulated(axes)
+    for axes, votes in zip(panels[2:], known, strict=False):
+        part = summary.where(votes=votes)
+        for number, mechanism in enumerate((LAPLACE, GAUSSIAN)):
+            _curve(
+                axes, part.where(mechanism=mechanism, teachers=TEACHERS), number, f"{mechanism}, {TEACHERS} teachers"
+            )
+        for size in sorted({int(row.setting["teachers"]) for row in part.rows} - {TEACHERS}):
+            _curve(axes, part.where(mechanism=GAUSSIAN, teachers=size), 2, f"{GAUSSIAN}, {size} of them")
+        axes.set_title(f"{votes}, real votes")
+    for axes in panels[2 + len(known) :]:
+        axes.set_axis_off()
+    for axes in panels[: 2 + len(known)]:
+        axes.set(
+            xlabel="epsilon, the paper's accounting", ylabel="right labels lost to noise, percentage points",
+            xscale="log",
+        )  # fmt: skip
+        _plain_ticks(axes)
+        legend_below(axes, columns=2)
+
+
+def _plain_ticks(axes: Axes) -> None:
+    """Ticks of a logarithmic axis as plain numbers, as many as have room."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
+    low, high = axes.get_xlim()
+    steps = (1, 1.5, 2, 3, 4, 5, 6, 8) if high < 10 * low else (1, 2, 5)
+    axes.xaxis.set_major_locator(LogLocator(subs=steps))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.xaxis.set_minor_locator(NullLocator())
 
 
 def _curve(axes: Axes, summary: Summary, number: int, label: str) -> None:
-    rows = sorted(summary.rows, key=lambda row: float(row.setting["noise"]))
+    known = [row for row in summary.rows if EPSILON in row.cells]
+    rows = sorted(known, key=lambda row: float(row.setting["noise"]))
     prices = [row.cells[EPSILON].mean for row in rows]
     axes.plot(
         prices, [100 * _lost(row) for row in rows], color=COLORS[number], marker=MARKERS[number], label=label
@@ -134,6 +165,6 @@ def _curve(axes: Axes, summary: Summary, number: int, label: str) -> None:
 
 
 FIGURE_4 = Item(
-    "pate", FIGURE, 4, "right labels against epsilon, for two noises and four sizes of ensembles",
+    "pate", FIGURE, 4, "right labels against epsilon, for two noises and sizes of ensembles",
     settings, measure, draw, judge, CODE, inputs=inputs, usual_runs=5,
 )  # fmt: skip

@@ -35,7 +35,8 @@ PLURALITY = "right by plurality"
 MOMENTS = np.arange(2.0, 10.0)
 """Orders of the 2017 paper, whose moments are 1 to 8."""
 
-QUICK = ("MNIST Confident-GNMax, 640 queries", "Adult Confident-GNMax, 1500 queries")
+LABEL_RUNS = {GLYPH: 10}
+"""Most runs of labels where they take long, by data set."""
 
 CODE = (
     "pate/aggregators.py", "pate/asking.py", "pate/costs/*.py", "noise/*.py", "reproduce/pate/prices.py",
@@ -46,11 +47,15 @@ inputs = inputs_of(*VOTE_SETS)
 
 
 def settings(quick: bool) -> tuple[Setting, ...]:
-    """Every row's price once, and labels of the rows that have a check; those of real votes when quick."""
-    names = QUICK if quick else tuple(PRICES)
-    prices: list[Setting] = [{"row": name, "of": PRICE, "runs": 1} for name in names]
-    checked = [name for name in names if isinstance(PRICES[name].aggregator, ConfidentGNMax)]
-    return (*prices, *({"row": name, "of": LABELS} for name in checked if PRICES[name].data != "SVHN"))
+    """Every row's price once, and labels of the rows that have a check; when quick, not of simulated votes."""
+    rows = [row for row in PRICES.values() if not (quick and row.data == GLYPH)]
+    prices: list[Setting] = [{"row": row.name, "of": PRICE, "runs": 1} for row in rows]
+    labels: list[Setting] = [
+        {"row": row.name, "of": LABELS} | ({"runs": LABEL_RUNS[row.data]} if row.data in LABEL_RUNS else {})
+        for row in rows
+        if isinstance(row.aggregator, ConfidentGNMax) and row.data != "SVHN"
+    ]
+    return (*prices, *labels)
 
 
 def measure(setting: Setting, seed: int, data: Places) -> Numbers:

@@ -85,13 +85,19 @@ def find_labels(votes: VoteSet, places: Places) -> Path | None:
 
 
 def inputs_of(*titles: str) -> Callable[[Places], Setting]:
-    """A function that names votes and labels by content: the start of a file's SHA-256, or `ABSENT`."""
+    """A function that names votes and labels by content: the start of a file's SHA-256, or `ABSENT`.
+
+    It reads the votes that it finds, so that others than the paper's are refused before anything is worked out.
+    """
 
     def inputs(places: Places) -> Setting:
         known: dict[str, str] = {}
         for title in titles:
             votes = VOTE_SETS[title]
-            known[votes_input(title)] = _digest(find_votes(votes, places))
+            found = find_votes(votes, places)
+            if found is not None:
+                _read_votes(votes, found)
+            known[votes_input(title)] = _digest(found)
             if votes.labels:
                 known[f"{title} labels"] = _digest(find_labels(votes, places))
         return known
@@ -111,6 +117,13 @@ def absence(votes: VoteSet) -> str:
         f"no array {votes.array} was found; name {file} or its folder with --data (counts of {TEACHERS} teachers, "
         f"at least {votes.queries} x {votes.classes})"
     )
+
+
+def lack(votes: VoteSet, known: Setting) -> str:
+    """What to say where votes with true labels are needed and one of them is not among the inputs."""
+    if known.get(votes_input(votes.title), ABSENT) == ABSENT:
+        return absence(votes)
+    return f"the true labels of {votes.title} were not found; put {votes.labels[0]} into the folder named with --data"
 
 
 def votes_of(votes: VoteSet, places: Places, asked: int) -> Int64 | None:
@@ -142,11 +155,10 @@ def labels_of(votes: VoteSet, places: Places, asked: int) -> Int64 | None:
 def _read_votes(votes: VoteSet, path: Path) -> Int64:
     counts = check_votes(read_votes(path, name=votes.array if path.suffix == ".npz" else None), teachers=TEACHERS)
     queries, classes = counts.shape
-    if queries < votes.queries or classes != votes.classes:
-        raise DataError(
-            f"{votes.array} of {path} has shape {counts.shape}; votes on {votes.title} have {votes.classes} classes "
-            f"and at least {votes.queries} queries"
-        )
+    if queries < votes.queries:
+        raise DataError(f"{votes.array} needs at least {votes.queries} rows, got {queries} ({path})")
+    if classes != votes.classes:
+        raise DataError(f"{votes.array} needs {votes.classes} columns, one for every class, got {classes} ({path})")
     return counts
 
 
@@ -186,7 +198,11 @@ def _arrays(path: Path) -> tuple[str, ...]:
     found = tuple(votes.array for votes in VOTE_SETS.values() if votes.array in names)
     if not found:
         wanted = ", ".join(votes.array for votes in VOTE_SETS.values())
-        raise ParameterError(f"{path} holds no votes of the paper's teachers: none of the arrays {wanted}")
+        raise ParameterError(
+            f"{path} is not named after any of the paper's votes, {wanted}; call it {SVHN.array}.npy for those on SVHN"
+            if path.suffix == ".npy"
+            else f"{path} holds no votes of the paper's teachers: none of the arrays {wanted}"
+        )
     return found
 
 

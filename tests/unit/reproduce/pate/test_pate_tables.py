@@ -18,7 +18,7 @@ from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell, Row, Summary
 from ogive.reproduce.verdicts import INCONCLUSIVE, NOT_REPRODUCED, WITH_REMARK, Outcome, verdict
 
-ROW_MNIST, ROW_ADULT = prices.QUICK
+ROW_MNIST, ROW_ADULT = SPECIFIED_ROWS = ("MNIST Confident-GNMax, 640 queries", "Adult Confident-GNMax, 1500 queries")
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ SPECIFIED = {
 }
 
 
-@pytest.mark.parametrize("row", prices.QUICK)
+@pytest.mark.parametrize("row", SPECIFIED_ROWS)
 def test_prices_of_real_votes_are_those_that_are_specified(row, data):
     found = prices.measure({"row": row, "of": prices.PRICE}, 1, data)
     names = (
@@ -113,7 +113,13 @@ def test_table_1_agrees_but_for_an_epsilon_that_its_paper_prints_twice(data):
     assert found == WITH_REMARK
     assert claims[f"{ROW_MNIST}: epsilon is 1.97, to 5%"] is Outcome.HOLDS
     assert claims[f"{ROW_ADULT}: epsilon is 1.9, to 5%"] is Outcome.FAILS
-    assert [claim for claim, outcome in claims.items() if outcome is Outcome.UNDECIDED] == [
+    assert claims["MNIST LNMax, 100 queries: epsilon 2.04, to 5%"] is Outcome.HOLDS
+    assert claims["MNIST LNMax, 1000 queries: epsilon 8.03, to 5%"] is Outcome.FAILS
+    cheaper = [outcome for claim, outcome in claims.items() if "than LNMax for a smaller epsilon" in claim]
+    assert cheaper == [Outcome.HOLDS] * 2
+    undecided = [claim for claim, outcome in claims.items() if outcome is Outcome.UNDECIDED]
+    assert len([claim for claim in undecided if claim.startswith("SVHN")]) == 3
+    assert [claim for claim in undecided if not claim.startswith("SVHN")] == [
         next(claim for claim in claims if "4341 answers" in claim),
         next(claim for claim in claims if claim.startswith("students' accuracy")),
     ]
@@ -144,11 +150,12 @@ def test_without_votes_each_row_says_so_in_one_line(item):
     checks = item.judge(summary)
     assert set(item.inputs(plan.data).values()) == {ABSENT}
     absent = [check for check in checks if "was found" in check.evidence]
-    assert len(absent) == 2
+    assert {check.claim.split()[0].rstrip(",") for check in absent} == {"MNIST", "SVHN", "Adult"}
     for check in absent:
-        assert check.outcome is Outcome.UNDECIDED
-        assert check.essential
-        assert "name pate_teacher_votes.npz or its folder with --data" in check.evidence
+        shared = not check.claim.startswith("SVHN")
+        assert (check.outcome, check.essential) == (Outcome.UNDECIDED, shared)
+        file = "pate_teacher_votes.npz" if shared else "svhn_250.npy"
+        assert f"name {file} or its folder with --data" in check.evidence
         assert "\n" not in check.evidence
     # that the printed formula is wrong needs no votes
     assert verdict(checks) == (INCONCLUSIVE if item is TABLE_1 else NOT_REPRODUCED)
@@ -207,7 +214,8 @@ def test_table_2_is_found_and_its_formula_refuted(data):
     assert found == NOT_REPRODUCED
     assert [claim for claim, outcome in claims.items() if outcome is Outcome.FAILS] == [
         next(claim for claim in claims if claim.startswith("Theorem 6")),
-        next(claim for claim in claims if claim.startswith("MNIST: published at its true price")),
+        next(claim for claim in claims if claim.startswith("SVHN: the printed total is 0.49 above")),
+        next(claim for claim in claims if claim.startswith("beyond the paper: MNIST: published at its true price")),
     ]
 
 
@@ -228,7 +236,8 @@ def test_table_2_would_be_reproduced_were_its_formula_right(data):
 @pytest.mark.parametrize("quantity", [sanitized.EXPECTED, sanitized.SENSITIVITY, sanitized.NOISE])
 def test_every_printed_number_of_table_2_counts(quantity, data):
     def change(setting, numbers):
-        return numbers | {quantity: 1.02 * numbers[quantity], sanitized.SHIFTED: 0.0}
+        changed = {quantity: 1.02 * numbers[quantity]} if quantity in numbers else {}
+        return numbers | changed | {sanitized.SHIFTED: 0.0}
 
     assert outcomes(TABLE_2, redo(TABLE_2, data, change=change))[0] == NOT_REPRODUCED
 
@@ -243,6 +252,29 @@ def test_svhn_of_given_votes_is_judged_as_a_detail():
         summary = Summary.of([({"row": "SVHN"}, numbers | {sanitized.EXPECTED: row.expected + change})])
         check = TABLE_2.judge(summary)[0]
         assert (check.outcome, check.essential) == (outcome, False)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_votes_on_svhn_that_are_given_are_judged_as_details(quick, tmp_path):
+    votes = np.zeros((8500, 10), dtype=np.int64)
+    votes[:, 3], votes[::2, 3] = 250, 150
+    votes[::2, 7] = 100
+    np.save(tmp_path / "svhn_250.npy", votes)
+    data = (tmp_path,)
+    for item in (TABLE_1, TABLE_2):
+        settings = [each for each in item.settings(quick) if str(each["row"]).startswith("SVHN")]
+        assert len(settings) == (3 if item is TABLE_1 else 1)
+        plan = Plan(runs=1, quick=quick, data=data)
+        tasks = [task for task in item.tasks(plan) if str(task.setting["row"]).startswith("SVHN")]
+        found = Summary.of([(task.setting, item.measure(task.setting, task.seed, data)) for task in tasks])
+        checks = [check for check in item.judge(found) if check.claim.startswith("SVHN")]
+        assert all("was found" not in check.evidence for check in checks)
+        assert not any(check.essential for check in checks)
+        if item is TABLE_1:
+            # pass chances of unanimous queries and of those with 150 votes of 250, at threshold 300 and noise 200
+            answers = 4250 * (ndtr(-0.25) + ndtr(-0.75))
+            assert checks[2].evidence.startswith(f"{answers:.1f} expected")
+            assert checks[2].outcome is (Outcome.HOLDS if abs(answers - 3098) < 3 * 42.5 else Outcome.FAILS)
 
 
 def test_chances_are_those_of_the_check():

@@ -7,7 +7,10 @@ import pytest
 from helpers.data import shared_data
 
 from ogive.errors import DataError, ParameterError
+from ogive.reproduce.items import Plan
 from ogive.reproduce.pate import stand_in, votes
+from ogive.reproduce.pate.prices_table import TABLE_1
+from ogive.reproduce.pate.sanitized_table import TABLE_2
 from ogive.reproduce.pate.votes import ABSENT, ADULT, MNIST, SVHN
 
 
@@ -53,17 +56,38 @@ def test_inputs_name_what_was_read_and_what_is_absent(folder):
 @pytest.mark.parametrize(
     ("array", "reason"),
     [
-        (counts(600, 10), r"has shape \(600, 10\); votes on MNIST have 10 classes and at least 640 queries"),
-        (counts(640, 5), r"has shape \(640, 5\)"),
+        (counts(100, 10), "mnist_250 needs at least 640 rows, got 100"),
+        (counts(640, 5), "mnist_250 needs 10 columns, one for every class, got 5"),
         (counts(640, 10) * 2, "add up to 500, not to 250"),
         (counts(640, 10) - 1, "below 0"),
     ],
 )
 def test_other_counts_than_the_papers_are_refused(tmp_path, array, reason):
     np.savez(tmp_path / votes.PUBLISHED, mnist_250=array)
-    with pytest.raises(DataError, match=reason) as fault:
-        votes.votes_of(MNIST, (tmp_path,), 640)
-    assert "\n" not in str(fault.value)
+    for read in (lambda: votes.votes_of(MNIST, (tmp_path,), 640), lambda: votes.inputs_of("MNIST")((tmp_path,))):
+        with pytest.raises(DataError, match=reason) as fault:
+            read()
+        assert "\n" not in str(fault.value)
+
+
+@pytest.mark.parametrize("item", [TABLE_1, TABLE_2])
+def test_too_few_rows_are_refused_before_anything_is_worked_out(tmp_path, item):
+    np.save(tmp_path / "svhn_250.npy", counts(100, 10))
+    for quick in (True, False):
+        with pytest.raises(DataError, match="svhn_250 needs at least 8500 rows, got 100"):
+            item.tasks(Plan(runs=1, quick=quick, data=(tmp_path / "svhn_250.npy",)))
+
+
+def test_an_array_of_another_name_is_told_how_to_be_called(tmp_path):
+    np.save(tmp_path / "votes.npy", counts(8500, 10))
+    with pytest.raises(ParameterError, match=r"votes.npy is not named after any .* call it svhn_250.npy"):
+        votes.find_votes(SVHN, (tmp_path / "votes.npy",))
+
+
+def test_what_is_lacking_is_named():
+    assert "no array mnist_250 was found" in votes.lack(MNIST, {})
+    assert "no array mnist_250 was found" in votes.lack(MNIST, {"MNIST votes": ABSENT})
+    assert "true labels of MNIST were not found; put mnist.npz" in votes.lack(MNIST, {"MNIST votes": "0ca5"})
 
 
 def test_files_without_votes_are_refused_by_name(tmp_path):
