@@ -197,8 +197,8 @@ def _check_records(account: Account, question: dict[str, Any]) -> None:
         others = entry.part == account.part_name and asked.get("records") not in (None, question["records"])
         if others and plain_text(asked | {"records": None}) == public:
             raise ReleaseMismatchError(
-                "this question was asked of other votes before; if these are of another round give it a public name "
-                "of its own with batch="
+                "this question was asked of other votes before; if these are of another round give that a public "
+                "name of its own, for example batch='second'"
             )
 
 

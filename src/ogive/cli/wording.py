@@ -6,7 +6,7 @@ import re
 
 # options of one word that advice gives a value, as bins=100; words with underscores are in `_LONG_NAMES`
 _NAMES = (
-    "missing|method|smooth|grid|outside|positive|negative|records|bins|base|smallest|largest|part|person|delta"
+    "missing|method|smooth|grid|outside|positive|negative|records|bins|base|smallest|largest|part|batch|person|delta"
     "|split|composition|branching|parties|colluding|dropouts|servers|upload"
 )
 _LONG_NAMES = "max_rows_per_person|positive_share|positive_when|false_alarm|expected_records"
