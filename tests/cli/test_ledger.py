@@ -1,6 +1,7 @@
 """The budget on the command line: paying, repeating for free, refusing, showing, limiting and exporting."""
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -357,6 +358,18 @@ def test_a_record_of_nobody_is_refused_and_nothing_is_spent(folder, run):
     assert "has no data sets yet" in run("ledger", "show", "budget.db")[1]
 
 
+def opened_by_a_reader(pipe):
+    """The writing end of a named pipe, once somebody has opened it to read."""
+    for _ in range(600):
+        try:
+            return os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as problem:
+            if problem.errno != errno.ENXIO:  # nobody reads yet
+                raise
+            time.sleep(0.1)
+    raise AssertionError("nobody opened the pipe in a minute")
+
+
 def test_an_interrupt_before_anything_is_asked_spends_nothing(folder, run):
     """The installed program, stopped while it waits for its records: nothing is spent, and the status says why."""
     os.mkfifo(folder / "slow.csv")
@@ -365,9 +378,10 @@ def test_an_interrupt_before_anything_is_asked_spends_nothing(folder, run):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
-    time.sleep(2)
+    writer = opened_by_a_reader(folder / "slow.csv")
     program.send_signal(signal.SIGINT)
     out, err = program.communicate(timeout=60)
+    os.close(writer)
     assert (program.returncode, out) == (130, b"")
     assert err.startswith(b"ogive: stopped")
     assert err.count(b"\n") == 1
