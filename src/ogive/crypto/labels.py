@@ -26,6 +26,7 @@ class Label(StrEnum):
     AGGREGATION_TOTALS = "ogive/1/aggregation/totals"
     AGGREGATION_INCLUDED = "ogive/1/aggregation/included"
     COMPARISON_BLOCK = "ogive/1/comparison/block"
+    GARBLING_GATE = "ogive/1/garbling/gate"
     SERVERS_STUDY = "ogive/1/servers/study"
     SERVERS_SESSION = "ogive/1/servers/session"
     SERVERS_BINDING = "ogive/1/servers/binding"
@@ -40,6 +41,9 @@ class Label(StrEnum):
     SKETCH_COMMITMENT = "ogive/1/sketch/commitment"
     SKETCH_CONTEXT = "ogive/1/sketch/context"
     SKETCH_SEED = "ogive/1/sketch/seed"
+    TRANSFER_POINT = "ogive/1/transfer/point"
+    TRANSFER_KEY = "ogive/1/transfer/key"
+    TRANSFER_DEALER = "ogive/1/transfer/dealer"
 
 
 def digest(label: Label, *fields: bytes, length: int = 32) -> bytes:
