@@ -23,7 +23,7 @@ import numpy as np
 
 from ogive.crypto.aes import Blocks
 from ogive.crypto.garbling.hashing import CHUNK_PAIRS, GateKeys
-from ogive.crypto.garbling.passes import free_gates, mix_held, mix_pairs, spread_held, spread_pairs
+from ogive.crypto.garbling.passes import Int32, free_gates, mix_held, mix_pairs, spread_held, spread_pairs
 from ogive.crypto.garbling.schedule import Gates, Level, Schedule
 from ogive.crypto.streams import UInt64
 from ogive.errors import ParameterError
@@ -46,10 +46,11 @@ def garble(schedule: Schedule, zeros: UInt64, deltas: UInt64, keys: GateKeys) ->
         labels of the outputs, shape (outputs, pairs, 2), of which only permute bits may be given away.
 
     Raises:
-        ParameterError: there are more pairs than may share keys.
+        ParameterError: there are more pairs than may share keys, or arrays are not of the circuit's shapes.
     """
     labels = _room(schedule, zeros)
-    pairs = deltas.shape[0]
+    pairs = zeros.shape[1]
+    _check("secrets", deltas, (pairs, 2))
     tables = np.empty((schedule.ands, pairs, 2, 2), np.uint64)
     blocks, hashed, at_once = _buffers(schedule, 4 * pairs)
     for level in schedule.levels:
@@ -57,9 +58,8 @@ def garble(schedule: Schedule, zeros: UInt64, deltas: UInt64, keys: GateKeys) ->
         for ands, numbers in _parts(level, at_once):
             spread_pairs(labels, deltas, ands.left, ands.right, blocks.words)
             _encrypt(keys, numbers, blocks, hashed, 2 * pairs)
-            made = np.empty((len(numbers), pairs, 2, 2), np.uint64)
-            mix_pairs(labels, deltas, ands.left, ands.right, ands.out, blocks.words, hashed.words, made)
-            tables[numbers] = made
+            places = ands.left, ands.right, ands.out
+            mix_pairs(labels, deltas, *places, blocks.words, hashed.words, numbers, tables)
     return tables, labels[schedule.outputs]
 
 
@@ -76,10 +76,11 @@ def evaluate(schedule: Schedule, held: UInt64, tables: UInt64, keys: GateKeys) -
         A label of each output; shape (outputs, pairs, 2).
 
     Raises:
-        ParameterError: there are more pairs than may share keys.
+        ParameterError: there are more pairs than may share keys, or arrays are not of the circuit's shapes.
     """
     labels = _room(schedule, held)
     pairs = held.shape[1]
+    _check("tables", tables, (schedule.ands, pairs, 2, 2))
     nothing = np.zeros((pairs, 2), np.uint64)
     blocks, hashed, at_once = _buffers(schedule, 2 * pairs)
     for level in schedule.levels:
@@ -88,7 +89,8 @@ def evaluate(schedule: Schedule, held: UInt64, tables: UInt64, keys: GateKeys) -
         for ands, numbers in _parts(level, at_once):
             spread_held(labels, ands.left, ands.right, blocks.words)
             _encrypt(keys, numbers, blocks, hashed, pairs)
-            mix_held(labels, ands.left, ands.right, ands.out, blocks.words, hashed.words, tables[numbers])
+            places = ands.left, ands.right, ands.out
+            mix_held(labels, *places, blocks.words, hashed.words, numbers, tables)
     return labels[schedule.outputs]
 
 
@@ -103,6 +105,12 @@ def _room(schedule: Schedule, inputs: UInt64) -> UInt64:
     return labels
 
 
+def _check(name: str, array: UInt64, shape: tuple[int, ...]) -> None:
+    # compiled passes look at no bounds
+    if array.shape != shape:
+        raise ParameterError(f"the {name} must have shape {shape}, got {array.shape}")
+
+
 def _buffers(schedule: Schedule, gate_blocks: int) -> tuple[Blocks, Blocks, int]:
     """Memory for blocks and what they encrypt to, and of how many gates these may be."""
     largest = max(level.numbers.size for level in schedule.levels)
@@ -110,16 +118,16 @@ def _buffers(schedule: Schedule, gate_blocks: int) -> tuple[Blocks, Blocks, int]
     return Blocks(at_once * gate_blocks), Blocks(at_once * gate_blocks), at_once
 
 
-def _parts(level: Level, at_once: int) -> Iterator[tuple[Gates, list[int]]]:
+def _parts(level: Level, at_once: int) -> Iterator[tuple[Gates, Int32]]:
     """The AND gates of a level and their numbers, so many at a time."""
     for start in range(0, level.numbers.size, at_once):
         part = slice(start, start + at_once)
         ands = level.ands
-        yield Gates(ands.left[part], ands.right[part], ands.out[part]), level.numbers[part].tolist()
+        yield Gates(ands.left[part], ands.right[part], ands.out[part]), level.numbers[part]
 
 
-def _encrypt(keys: GateKeys, numbers: list[int], blocks: Blocks, hashed: Blocks, half_blocks: int) -> None:
-    for place, gate in enumerate(numbers):
+def _encrypt(keys: GateKeys, numbers: Int32, blocks: Blocks, hashed: Blocks, half_blocks: int) -> None:
+    for place, gate in enumerate(numbers.tolist()):
         for half in range(2):
             first = (2 * place + half) * half_blocks
             keys.permutation(gate, half).encrypt_part(blocks, hashed, first=first, count=half_blocks)

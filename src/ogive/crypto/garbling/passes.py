@@ -1,7 +1,8 @@
 """Compiled passes over the labels of many pairs, before and after their encryption.
 
 `labels` has shape (slots, pairs, 2): a slot holds the labels of one wire, the lower word first. `deltas` has shape
-(pairs, 2). Blocks are flat arrays of words, two a block; those of a gate follow each other, first those of its half 0,
+(pairs, 2); `tables` of all AND gates have shape (ANDs, pairs, 2, 2), and `numbers` says which of them are those of the
+gates at hand. Blocks are flat arrays of words, two a block; those of a gate follow each other, first those of its half 0,
 then those of its half 1. For each half the garbler hashes both labels of all pairs, first the zero labels, and the
 evaluator hashes the one it holds.
 """
@@ -57,12 +58,13 @@ def mix_pairs(
     out: Int32,
     blocks: UInt64,
     hashed: UInt64,
+    numbers: Int32,
     tables: UInt64,
 ) -> None:
-    """Make tables, shape (gates, pairs, 2, 2), and the zero labels of outputs from blocks and what they encrypt to."""
+    """Make tables and the zero labels of outputs from blocks and what they encrypt to."""
     pairs = deltas.shape[0]
     for g in range(left.size):
-        a, b, w, table = labels[left[g]], labels[right[g]], labels[out[g]], tables[g]
+        a, b, w, table = labels[left[g]], labels[right[g]], labels[out[g]], tables[numbers[g]]
         x, y = blocks[8 * g * pairs :], hashed[8 * g * pairs :]
         for i in range(pairs):
             mask_a = np.uint64(-np.int64(a[i, 0] & _ONE))
@@ -94,12 +96,19 @@ def spread_held(labels: UInt64, left: Int32, right: Int32, blocks: UInt64) -> No
 
 @njit(cache=True, nogil=True)
 def mix_held(
-    labels: UInt64, left: Int32, right: Int32, out: Int32, blocks: UInt64, hashed: UInt64, tables: UInt64
+    labels: UInt64,
+    left: Int32,
+    right: Int32,
+    out: Int32,
+    blocks: UInt64,
+    hashed: UInt64,
+    numbers: Int32,
+    tables: UInt64,
 ) -> None:
-    """Find the held labels of outputs from tables, shape (gates, pairs, 2, 2), blocks and what they encrypt to."""
+    """Find the held labels of outputs from tables, blocks and what these encrypt to."""
     pairs = labels.shape[1]
     for g in range(left.size):
-        a, b, w, table = labels[left[g]], labels[right[g]], labels[out[g]], tables[g]
+        a, b, w, table = labels[left[g]], labels[right[g]], labels[out[g]], tables[numbers[g]]
         x, y = blocks[4 * g * pairs :], hashed[4 * g * pairs :]
         for i in range(pairs):
             mask_a = np.uint64(-np.int64(a[i, 0] & _ONE))

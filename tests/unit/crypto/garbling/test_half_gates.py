@@ -155,6 +155,24 @@ def test_too_many_pairs_and_labels_of_other_circuits_are_refused():
         garble(ONE_AND, np.zeros((3, 1, 2), np.uint64), np.ones((1, 2), np.uint64), KEYS)
 
 
+def test_arrays_of_other_shapes_are_refused():
+    zeros, deltas = np.zeros((2, 3, 2), np.uint64), np.ones((3, 2), np.uint64)
+    tables, _ = garble(ONE_AND, zeros, deltas, KEYS)
+    with pytest.raises(ParameterError, match=r"secrets must have shape \(3, 2\), got \(2, 2\)"):
+        garble(ONE_AND, zeros, deltas[:2], KEYS)
+    for wrong in (tables[:0], tables[:, :2], tables[:, :, :1]):
+        with pytest.raises(ParameterError, match=r"tables must have shape \(1, 3, 2, 2\), got"):
+            evaluate(ONE_AND, zeros, wrong, KEYS)
+
+
+def test_tables_as_they_were_received_cannot_be_written():
+    bits = np.array([[True, False], [True, True]])
+    ends, held, tables, deltas, zeros = garbled(ONE_AND, bits)
+    received = np.frombuffer(tables.tobytes(), "<u8").reshape(tables.shape)
+    assert np.array_equal(evaluate(ONE_AND, labels_of(bits, zeros, deltas), received, KEYS), held)
+    assert (permute_bits(ends) ^ permute_bits(held)).tolist() == [[True, False]]
+
+
 def test_slots_are_used_again():
     gates = 1000
     plan = schedule(
