@@ -2,8 +2,8 @@
 
 `labels` has shape (slots, pairs, 2): a slot holds the labels of one wire, the lower word first. `deltas` has shape
 (pairs, 2); `tables` of all AND gates have shape (ANDs, pairs, 2, 2), and `numbers` says which of them are those of the
-gates at hand. Blocks are flat arrays of words, two a block; those of a gate follow each other, first those of its half 0,
-then those of its half 1. For each half the garbler hashes both labels of all pairs, first the zero labels, and the
+gates at hand. Blocks are flat arrays of words, two a block; those of a gate follow each other, first those of its half
+0, then those of its half 1. For each half the garbler hashes both labels of all pairs, first the zero labels, and the
 evaluator hashes the one it holds.
 """
 
