@@ -19,7 +19,7 @@ plots smoothing
 records ledger
 queries
 strategies kernels
-local
+local pairs
 noise accounting crypto
 provenance files columns
 grids privacy

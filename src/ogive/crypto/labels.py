@@ -27,6 +27,7 @@ class Label(StrEnum):
     AGGREGATION_INCLUDED = "ogive/1/aggregation/included"
     COMPARISON_BLOCK = "ogive/1/comparison/block"
     GARBLING_GATE = "ogive/1/garbling/gate"
+    PAIRS_DESIGN = "ogive/1/pairs/design"
     SERVERS_STUDY = "ogive/1/servers/study"
     SERVERS_SESSION = "ogive/1/servers/session"
     SERVERS_BINDING = "ogive/1/servers/binding"

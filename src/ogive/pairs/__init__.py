@@ -1,0 +1,34 @@
+"""Pairs of people: who meets whom, what it costs each of them, and how precise a mean over their pairs is."""
+
+from ogive.pairs.budgets import capped, divisors, noise_variance
+from ogive.pairs.choosing import optimal_injections, optimal_pairs
+from ogive.pairs.design import Design
+from ogive.pairs.designs import all_pairs, permutations, round_robin, sampled_partners, with_replacement
+from ogive.pairs.dropouts import paired_again
+from ogive.pairs.injections import balanced_injections, injections
+from ogive.pairs.noise import DiscreteLaplaceNoise, LaplaceNoise, ResponseNoise
+from ogive.pairs.variance import Overlaps, TwoSampleOverlaps, overlaps, two_sample_overlaps
+
+__all__ = [
+    "Design",
+    "DiscreteLaplaceNoise",
+    "LaplaceNoise",
+    "Overlaps",
+    "ResponseNoise",
+    "TwoSampleOverlaps",
+    "all_pairs",
+    "balanced_injections",
+    "capped",
+    "divisors",
+    "injections",
+    "noise_variance",
+    "optimal_injections",
+    "optimal_pairs",
+    "overlaps",
+    "paired_again",
+    "permutations",
+    "round_robin",
+    "sampled_partners",
+    "two_sample_overlaps",
+    "with_replacement",
+]

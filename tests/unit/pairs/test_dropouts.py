@@ -1,0 +1,81 @@
+"""After dropouts nobody is in more pairs than agreed, and those left over meet somebody new."""
+
+import numpy as np
+import pytest
+
+from ogive.errors import ParameterError
+from ogive.pairs import Design, balanced_injections, divisors, paired_again, round_robin, with_replacement
+
+SEED = b"again"
+
+
+def gone_of(users, share):
+    return np.random.default_rng(3).random(users) < share
+
+
+@pytest.mark.parametrize("share", [0.05, 0.4])
+@pytest.mark.parametrize("rounds", [1, 4])
+def test_those_without_a_partner_meet_each_other(rounds, share):
+    design = round_robin(200, rounds, seed=SEED)
+    gone = gone_of(200, share)
+    again = paired_again(design, gone, seed=SEED)
+    stays = ~gone[design.pairs].any(axis=1)
+    assert (again.pairs[: stays.sum()] == design.pairs[stays]).all()
+    assert not gone[again.pairs].any()
+    assert (again.degrees <= design.degrees).all()
+    together = np.sort(again.pairs, axis=1)
+    assert len(np.unique(together, axis=0)) == len(again)
+    wanting = int((design.degrees[~gone] - again.degrees[~gone]).sum())
+    lacking = int((~gone).sum() * rounds - 2 * stays.sum())
+    assert lacking > 2
+    assert wanting <= 2  # nearly all found somebody
+    assert (divisors(again, design.degrees) == rounds).all()
+
+
+def test_a_lost_pair_that_had_begun_counts():
+    design = round_robin(100, 3, seed=SEED)
+    gone = gone_of(100, 0.3)
+    begun = np.arange(len(design)) < 60
+    again = paired_again(design, gone, seed=SEED, begun=begun)
+    lost = gone[design.pairs].any(axis=1)
+    spent = np.bincount(design.pairs[lost & begun].ravel(), minlength=100)
+    assert (again.degrees + spent <= design.degrees)[~gone].all()
+    without = paired_again(design, gone, seed=SEED)
+    assert (without.degrees + spent > design.degrees)[~gone].any()  # the control
+    assert len(again) > (~lost).sum()
+
+
+def test_new_pairs_are_between_classes_too():
+    positive = np.arange(120) % 4 == 0
+    design = balanced_injections(positive, 4, seed=SEED)
+    gone = gone_of(120, 0.3)
+    again = paired_again(design, gone, seed=SEED)
+    assert again.between
+    assert positive[again.pairs[:, 0]].all()
+    assert not positive[again.pairs[:, 1]].any()
+    assert (again.degrees <= design.degrees).all()
+    assert len(again) > (~gone[design.pairs].any(axis=1)).sum()
+
+
+def test_random_degrees_are_kept_too():
+    design = with_replacement(60, 120, seed=SEED)
+    again = paired_again(design, gone_of(60, 0.3), seed=SEED)
+    assert (again.degrees <= design.degrees).all()
+
+
+def test_without_dropouts_nothing_changes():
+    design = round_robin(9, 4, seed=SEED)
+    assert (paired_again(design, np.zeros(9, dtype=bool), seed=SEED).pairs == design.pairs).all()
+
+
+def test_two_who_met_do_not_meet_again():
+    design = Design(4, np.array([[0, 1], [0, 2], [1, 3]]))
+    again = paired_again(design, np.array([False, False, True, True]), seed=SEED)
+    assert again.pairs.tolist() == [[0, 1]]
+
+
+def test_no_pair_left_is_refused():
+    with pytest.raises(ParameterError, match="no pair is left"):
+        paired_again(round_robin(4, 1, seed=SEED), np.array([True, True, True, False]), seed=SEED)
+    with pytest.raises(ParameterError, match="one truth value a user"):
+        paired_again(round_robin(4, 1, seed=SEED), np.zeros(3, dtype=bool), seed=SEED)
