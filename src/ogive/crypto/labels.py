@@ -25,6 +25,7 @@ class Label(StrEnum):
     AGGREGATION_COMMITMENT = "ogive/1/aggregation/commitment"
     AGGREGATION_TOTALS = "ogive/1/aggregation/totals"
     AGGREGATION_INCLUDED = "ogive/1/aggregation/included"
+    CIRCUIT_DESCRIPTION = "ogive/1/circuit/description"
     COMPARISON_BLOCK = "ogive/1/comparison/block"
     GARBLING_GATE = "ogive/1/garbling/gate"
     PAIRS_DESIGN = "ogive/1/pairs/design"

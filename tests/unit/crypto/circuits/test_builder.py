@@ -1,0 +1,139 @@
+"""Building circuits: nothing needless is emitted, and gates come level by level."""
+
+import numpy as np
+import pytest
+
+from ogive.crypto.circuits.arithmetic import less, multiply
+from ogive.crypto.circuits.builder import Builder, Unsigned
+from ogive.crypto.circuits.circuit import Gate
+from ogive.crypto.circuits.plain import arrange, evaluate, separate
+from ogive.errors import ParameterError
+
+
+def random_circuit(seed, *, inputs=6, gates=60, outputs=8):
+    """A circuit of gates drawn at random, and the same gates as functions of columns of bits."""
+    draw, builder = np.random.default_rng(seed), Builder()
+    bits = [*builder.garbler("x", inputs).bits, *builder.evaluator("y", inputs).bits, *builder.constant(2, 2).bits]
+    grid = (np.arange(1 << 2 * inputs)[:, None] >> np.arange(2 * inputs) & 1).astype(bool)
+    columns = [*grid.T, np.zeros(len(grid), bool), np.ones(len(grid), bool)]
+    for _ in range(gates):
+        i, j = draw.integers(len(bits), size=2)
+        kind = draw.integers(4)
+        bits.append([bits[i] ^ bits[j], bits[i] & bits[j], bits[i] | bits[j], ~bits[i]][kind])
+        columns.append([columns[i] ^ columns[j], columns[i] & columns[j], columns[i] | columns[j], ~columns[i]][kind])
+    circuit = builder.finish({"out": Unsigned(tuple(bits[-outputs:]))})
+    return circuit, grid[:, :inputs], grid[:, inputs:], np.array(columns[-outputs:]).T
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_circuits_compute_what_their_gates_say(seed):
+    circuit, x, y, wanted = random_circuit(seed)
+    np.testing.assert_array_equal(evaluate(circuit, x, y), wanted)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_gates_come_level_by_level_after_what_they_read(seed):
+    circuit, *_ = random_circuit(seed)
+    own = circuit.inputs + np.arange(circuit.gates)
+    assert (circuit.left < own).all()
+    assert (circuit.right < own).all()
+    assert [gate for level in circuit.levels for part in (level.ands, level.free) for gate in part] == [
+        *range(circuit.gates)
+    ]
+    assert sum(len(level.ands) for level in circuit.levels) == circuit.ands
+    for number, level in enumerate(circuit.levels):
+        before = circuit.inputs + level.ands.start
+        for gate in level.ands:  # all at once: none reads another of its level
+            assert circuit.kinds[gate] == Gate.AND
+            assert max(circuit.left[gate], circuit.right[gate]) < before
+        assert all(circuit.kinds[gate] != Gate.AND for gate in level.free)
+        assert bool(level.ands) == (number > 0)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_last_use_of_a_wire_is_the_last_gate_that_reads_it(seed):
+    circuit, *_ = random_circuit(seed)
+    for wire in range(circuit.wires):
+        readers = [gate for gate in range(circuit.gates) if wire in (circuit.left[gate], circuit.right[gate])]
+        last = circuit.gates if wire in circuit.output_wires else max(readers, default=-1)
+        assert circuit.last_use[wire] == last
+
+
+def test_gates_of_constants_and_of_known_bits_are_not_emitted():
+    builder = Builder()
+    a, b = builder.garbler("a", 1).bits[0], builder.evaluator("b", 1).bits[0]
+    no, yes = builder.constant(2, 2).bits
+    assert [(a & no).literal, (a & ~a).literal, (a ^ a).literal] == [no.literal] * 3
+    assert [(a | yes).literal, (a | ~a).literal, (a ^ ~a).literal] == [yes.literal] * 3
+    assert [(a & yes).literal, (a & a).literal, (a ^ no).literal, (~~a).literal] == [a.literal] * 4
+    assert (a ^ yes).literal == (~a).literal
+    assert (a & b).literal == (b & a).literal
+    assert (~a ^ b).literal == (~(b ^ a)).literal
+    both = builder.finish({"first": a & b, "again": b & a, "unused": no})
+    assert both.ands == 1
+    assert builder.finish({"only": a}).gates == 0
+
+
+def test_gates_that_no_output_needs_are_left_out():
+    builder = Builder()
+    x, y = builder.garbler("x", 4), builder.evaluator("y", 4)
+    multiply(x, y)
+    assert builder.finish({"less": less(x, y)}).ands == 4
+
+
+def test_an_output_may_be_constant_an_input_or_twice_the_same():
+    builder = Builder()
+    x = builder.garbler("x", 1).bits[0]
+    no, yes = builder.constant(2, 2).bits
+    circuit = builder.finish({"no": no, "yes": yes, "x": x, "not": ~x, "again": x})
+    found = separate(circuit.outputs, evaluate(circuit, np.array([[False], [True]]), np.zeros((2, 0), bool)))
+    assert {name: values.tolist() for name, values in found.items()} == {
+        "no": [0, 0],
+        "yes": [1, 1],
+        "x": [0, 1],
+        "not": [1, 0],
+        "again": [0, 1],
+    }
+
+
+def comparison(width=4, name="x", swapped=False):
+    builder = Builder()
+    x, y = builder.garbler(name, width), builder.evaluator("y", width)
+    return builder.finish({"less": less(y, x) if swapped else less(x, y)})
+
+
+def test_the_digest_names_the_circuit():
+    assert comparison().digest() == comparison().digest()
+    others = [comparison(), comparison(5), comparison(name="z"), comparison(swapped=True)]
+    assert len({circuit.digest() for circuit in others}) == len(others)
+
+
+@pytest.mark.parametrize("pairs", [0, 1, 63, 64, 65, 1000])
+def test_any_number_of_pairs_is_evaluated(pairs):
+    draw, circuit = np.random.default_rng(7), comparison()
+    x, y = draw.integers(16, size=(2, pairs))
+    bits = evaluate(circuit, arrange(circuit.garbler, {"x": x}), arrange(circuit.evaluator, {"y": y}))
+    np.testing.assert_array_equal(separate(circuit.outputs, bits)["less"], x < y)
+
+
+def test_what_cannot_be_built_or_evaluated_is_refused():
+    builder, other = Builder(), Builder()
+    x = builder.garbler("x", 2)
+    with pytest.raises(ParameterError, match="different names"):
+        builder.garbler("x", 2)
+    with pytest.raises(ParameterError, match="a bit at least"):
+        builder.evaluator("x", 0)
+    with pytest.raises(ParameterError, match="in 2 bits"):
+        builder.constant(4, 2)
+    with pytest.raises(ParameterError, match="one builder"):
+        x.bits[0] & other.garbler("y", 1).bits[0]
+    with pytest.raises(ParameterError, match="another circuit"):
+        other.finish({"x": x})
+    with pytest.raises(ParameterError, match="an output"):
+        builder.finish({})
+    circuit = comparison()
+    with pytest.raises(ParameterError, match="shapes"):
+        evaluate(circuit, np.zeros((3, 4), bool), np.zeros((2, 4), bool))
+    for values in ({"y": [1]}, {"x": [16]}, {"x": [-1]}, {"x": [0.5]}, {"x": np.zeros((1, 3), bool)}):
+        with pytest.raises(ParameterError, match="must be"):
+            arrange(circuit.garbler, values)
