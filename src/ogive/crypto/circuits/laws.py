@@ -1,0 +1,236 @@
+"""Exact laws of the noise that circuits draw, with the rounded probabilities that they really have.
+
+What is promised, and how an estimate is corrected, follows from these and not from the ideal laws.
+
+Source:
+    `ustatistics.md`, sections 7.2 and 8; `crypto.md`, section 9.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from ogive.crypto.circuits.thresholds import check_precision, log_odds, probability
+from ogive.errors import ParameterError
+
+DEFAULT_PRECISION = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class ResponseLaw:
+    """Randomized response over 2 or 3 values: another one, each as likely, with probability T / 2^precision.
+
+    Args:
+        values: How many there are.
+        threshold: T.
+        precision: Uniform bits that the comparison with T reads.
+    """
+
+    values: int
+    threshold: int
+    precision: int
+
+    @classmethod
+    def of(cls, epsilon: Fraction, *, values: int, precision: int = DEFAULT_PRECISION) -> ResponseLaw:
+        """The law of least noise that is epsilon-private, for changes of either input.
+
+        Args:
+            epsilon: Of one response, above 0.
+            values: 2 or 3.
+            precision: Uniform bits, from 1 to 64.
+
+        Raises:
+            ParameterError: an argument is out of its range, or the precision too low for the epsilon.
+
+        Privacy:
+            Pure; the threshold is rounded up, so the loss is never above epsilon.
+        """
+        check_precision(precision)
+        if values not in (2, 3) or epsilon <= 0:
+            raise ParameterError(f"values must be 2 or 3 and epsilon above 0, got {values!r} and {epsilon}")
+        ideal = probability(epsilon, Fraction(1, values - 1))
+        threshold = math.ceil(ideal * (1 << precision))
+        if threshold * values >= (1 << precision) * (values - 1):
+            raise ParameterError(f"precision {precision} leaves no signal at epsilon {float(epsilon):g}: raise it")
+        return cls(values=values, threshold=threshold, precision=precision)
+
+    @property
+    def change(self) -> Fraction:
+        """Probability that the response is another value."""
+        return Fraction(self.threshold, 1 << self.precision)
+
+    @property
+    def uniform_bits(self) -> int:
+        """Bits that each party must give: the comparison's, and one that chooses among two other values."""
+        return self.precision + self.values - 2
+
+    @property
+    def epsilon(self) -> float:
+        """What a response costs, rounded up: ln of the likelier response over the other."""
+        other = self.change / (self.values - 1)
+        return _up(log_odds((1 - self.change) / (1 - self.change + other)))
+
+    def unbiased(self, values: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """What to count for each response, so that its mean is the true value.
+
+        Args:
+            values: Of the kernel, by the index that a response is.
+        """
+        uniform = self.change * self.values / (self.values - 1)
+        mean = sum(values, Fraction(0)) / self.values
+        return tuple((value - uniform * mean) / (1 - uniform) for value in values)
+
+    def variance(self, values: Sequence[Fraction], true: int) -> Fraction:
+        """Variance of what is counted for a pair.
+
+        Args:
+            values: Of the kernel, by index.
+            true: Index of the pair's true value.
+        """
+        other = self.change / (self.values - 1)
+        counted = self.unbiased(values)
+        squares = sum((other * value**2 for value in counted), Fraction(0))
+        return squares + (1 - self.change - other) * counted[true] ** 2 - values[true] ** 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class LaplaceLaw:
+    """Truncated discrete Laplace noise: 0 with the flag's probability, else +-(1 + G), G of independent binary digits.
+
+    Args:
+        sensitivity: The most that one person's input changes the kernel's whole value.
+        scale: t of the ideal law, whose probabilities fall by e^(-1/t) a step.
+        flag: Threshold of the zero flag, of 2^precision.
+        digits: Thresholds of the digits of G, the least significant first.
+        precision: Uniform bits that each comparison reads.
+    """
+
+    sensitivity: int
+    scale: Fraction
+    flag: int
+    digits: tuple[int, ...]
+    precision: int
+
+    @classmethod
+    def of(cls, epsilon: Fraction, *, sensitivity: int, digits: int, precision: int = DEFAULT_PRECISION) -> LaplaceLaw:
+        """The law of scale sensitivity / epsilon with a stated number of digits.
+
+        Args:
+            epsilon: Before the probabilities are rounded, above 0; `LaplaceLaw.epsilon` is what is paid.
+            sensitivity: A whole number above 0.
+            digits: Of G; 2^digits may not be below the sensitivity.
+            precision: Uniform bits, from 1 to 64.
+
+        Raises:
+            ParameterError: an argument is out of its range, or the last digit too rare for the precision.
+        """
+        check_precision(precision)
+        if epsilon <= 0 or sensitivity < 1 or digits < 0 or 1 << digits < sensitivity:
+            raise ParameterError(
+                f"epsilon and sensitivity must be above 0 and 2^digits not below the sensitivity, got {epsilon}, "
+                f"{sensitivity} and {digits} digits"
+            )
+        scale = Fraction(sensitivity) / epsilon
+        ideal = [_zero_probability(scale), *(probability(2**place / scale) for place in range(digits))]
+        if min(ideal[0], ideal[-1], 1 - ideal[0]) ** 2 <= Fraction(1, 1 << precision):
+            raise ParameterError(f"precision {precision} is too low for {digits} digits at scale {float(scale):g}")
+        flag, *thresholds = (round(chance * (1 << precision)) for chance in ideal)
+        return cls(sensitivity=sensitivity, scale=scale, flag=flag, digits=tuple(thresholds), precision=precision)
+
+    @classmethod
+    def within(
+        cls, epsilon: Fraction, *, delta: float, sensitivity: int, precision: int = DEFAULT_PRECISION
+    ) -> LaplaceLaw:
+        """The law with the fewest digits whose delta is not above a stated one.
+
+        Args:
+            epsilon: As in `of`.
+            delta: For one release, above 0.
+            sensitivity: As in `of`.
+            precision: As in `of`.
+
+        Raises:
+            ParameterError: an argument is out of its range, or the precision too low for so small a delta.
+        """
+        if not delta > 0:
+            raise ParameterError(f"delta must be above 0, got {delta!r}")
+        digits = max(1, (sensitivity - 1).bit_length())
+        while (law := cls.of(epsilon, sensitivity=sensitivity, digits=digits, precision=precision)).delta > delta:
+            digits += 1
+        return law
+
+    @property
+    def uniform_bits(self) -> int:
+        """Bits that each party must give: a comparison for the flag and for every digit, and the sign."""
+        return self.precision * (len(self.digits) + 1) + 1
+
+    @property
+    def largest(self) -> int:
+        """No noise is further from 0."""
+        return 1 << len(self.digits)
+
+    @property
+    def epsilon(self) -> float:
+        """What a release costs where the noise of both neighbours has support, rounded up.
+
+        Rounding moves log-ratios by at most the sum of what it moves the log-odds of the flag and of every digit.
+        """
+        moved = abs(log_odds(self._chance(self.flag)) - log_odds(_zero_probability(self.scale)))
+        for place, threshold in enumerate(self.digits):
+            moved += abs(log_odds(self._chance(threshold)) + 2**place / self.scale)
+        return _up(self.sensitivity / self.scale + moved)
+
+    @property
+    def delta(self) -> float:
+        """Probability that noise is so large that a neighbour cannot have given the same sum, rounded up."""
+        return _up(self._sided * self._tail(self.largest - self.sensitivity))
+
+    @property
+    def variance(self) -> Fraction:
+        """Of the noise, whose mean is 0."""
+        chances = [self._chance(threshold) for threshold in self.digits]
+        mean = sum((chance * 2**place for place, chance in enumerate(chances)), Fraction(0))
+        spread = sum((chance * (1 - chance) * 4**place for place, chance in enumerate(chances)), Fraction(0))
+        return 2 * self._sided * (spread + (1 + mean) ** 2)
+
+    def probability(self, noise: int) -> Fraction:
+        """The exact probability of one value of the noise."""
+        if noise == 0:
+            return self._chance(self.flag)
+        if abs(noise) > self.largest:
+            return Fraction(0)
+        found = self._sided
+        for place, threshold in enumerate(self.digits):
+            chance = self._chance(threshold)
+            found *= chance if abs(noise) - 1 >> place & 1 else 1 - chance
+        return found
+
+    @property
+    def _sided(self) -> Fraction:
+        """Probability of noise above 0."""
+        return (1 - self._chance(self.flag)) / 2
+
+    def _tail(self, least: int) -> Fraction:
+        """Probability that G is at least a number from 0 to 2^digits - 1, digit by digit."""
+        found = Fraction(1)
+        for place, threshold in enumerate(self.digits):
+            chance = self._chance(threshold)
+            found = chance * found if least >> place & 1 else chance + (1 - chance) * found
+        return found
+
+    def _chance(self, threshold: int) -> Fraction:
+        return Fraction(threshold, 1 << self.precision)
+
+
+def _zero_probability(scale: Fraction) -> Fraction:
+    """(1 - e^(-1/t)) / (1 + e^(-1/t)), the discrete Laplace law's probability of 0."""
+    return 1 - 2 * probability(1 / scale)
+
+
+def _up(value: Fraction) -> float:
+    """The least float that is not below a number."""
+    found = float(value)
+    return found if Fraction(found) >= value else math.nextafter(found, math.inf)
