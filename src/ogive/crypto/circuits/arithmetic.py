@@ -123,10 +123,9 @@ def all_of(bits: Sequence[Bit]) -> Bit:
 def sum_of_bits(left: Sequence[Bit], right: Sequence[Bit], carry: Bit) -> tuple[Bit, ...]:
     """Two numbers of one width and a carry, added modulo 2^width; width - 1 ANDs."""
     found = []
-    for place, (a, b) in enumerate(zip(left, right, strict=True)):
+    for a, b in zip(left, right, strict=True):
         found.append(a ^ b ^ carry)
-        if place < len(left) - 1:
-            carry = majority(a, b, carry)
+        carry = majority(a, b, carry)  # nothing reads the last one, so it is never emitted
     return tuple(found)
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ogive.crypto.circuits.arithmetic import less, multiply
-from ogive.crypto.circuits.builder import Builder, Unsigned
+from ogive.crypto.circuits.builder import Builder, Signed, Unsigned
 from ogive.crypto.circuits.circuit import Gate
 from ogive.crypto.circuits.plain import arrange, evaluate, separate
 from ogive.errors import ParameterError
@@ -106,6 +106,15 @@ def test_the_digest_names_the_circuit():
     assert comparison().digest() == comparison().digest()
     others = [comparison(), comparison(5), comparison(name="z"), comparison(swapped=True)]
     assert len({circuit.digest() for circuit in others}) == len(others)
+
+
+def test_the_digest_tells_apart_ports_over_the_same_wires():
+    def whole(*widths, kind=Unsigned):
+        builder = Builder()
+        bits = [bit for place, width in enumerate(widths) for bit in builder.garbler(str(place), width).bits]
+        return builder.finish({"out": kind(tuple(bits))}).digest()
+
+    assert len({whole(1, 2), whole(2, 1), whole(3), whole(3, kind=Signed)}) == 4
 
 
 @pytest.mark.parametrize("pairs", [0, 1, 63, 64, 65, 1000])
