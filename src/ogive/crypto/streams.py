@@ -34,12 +34,17 @@ class WordStream:
     def words(self, count: int) -> UInt64:
         """The next `count` words, little-endian, uniform in [0, 2^64); shape (count,)."""
         out = np.empty(count, "<u8")
+        self.fill(out)
+        return out
+
+    def fill(self, out: UInt64) -> None:
+        """Write the next words over all of an array, which must lie in memory without gaps."""
+        assert out.flags.c_contiguous
         # AES encrypts zeros into the array itself: block by block, so that zeros need not be as long as the stream
-        memory = out.data.cast("B")
+        memory = out.reshape(-1).view(np.uint8).data
         for start in range(0, len(memory), CHUNK_BYTES):
             part = memory[start : start + CHUNK_BYTES]
             self._encryptor.update_into(_ZEROS[: len(part)], part)
-        return out
 
 
 def words(seed: bytes, count: int) -> UInt64:

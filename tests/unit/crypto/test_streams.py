@@ -30,3 +30,11 @@ def test_how_many_words_are_asked_for_at_a_time_does_not_matter(count):
 
 def test_streams_of_two_seeds_have_nothing_in_common():
     assert not np.isin(words(SEED, 1000), words(bytes(16), 1000)).any()
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (3, 5, 2), (CHUNK_BYTES // 8 + 1,)])
+def test_filling_an_array_takes_the_next_words(shape):
+    stream, out = WordStream(SEED), np.zeros(shape, np.uint64)
+    first = stream.words(7)
+    stream.fill(out)
+    assert np.array_equal(np.concatenate([first, out.ravel()]), words(SEED, 7 + out.size))

@@ -29,10 +29,7 @@ def evaluate(circuit: Circuit, garbler: Bits, evaluator: Bits) -> Bits:
     Raises:
         ParameterError: the arrays are of other shapes.
     """
-    pairs = len(garbler)
-    if garbler.shape != (pairs, circuit.garbler_bits) or evaluator.shape != (pairs, circuit.evaluator_bits):
-        wanted = f"(pairs, {circuit.garbler_bits}) and (pairs, {circuit.evaluator_bits})"
-        raise ParameterError(f"inputs must have the shapes {wanted}, got {garbler.shape} and {evaluator.shape}")
+    pairs = pairs_of(circuit, garbler, evaluator)
     wires: list[NDArray[np.uint64] | None] = [*_packed(garbler), *_packed(evaluator), *[None] * circuit.gates]
     gates = zip(circuit.kinds.tolist(), circuit.left.tolist(), circuit.right.tolist(), strict=True)
     last = circuit.last_use.tolist()
@@ -47,6 +44,24 @@ def evaluate(circuit: Circuit, garbler: Bits, evaluator: Bits) -> Bits:
     found = np.array([wires[wire] for wire in circuit.output_wires.tolist()])
     bits = np.unpackbits(found.view(np.uint8), axis=1, count=pairs, bitorder="little")
     return bits.T.astype(bool)
+
+
+def pairs_of(circuit: Circuit, garbler: Bits, evaluator: Bits) -> int:
+    """How many pairs there are inputs of.
+
+    Args:
+        circuit: Which one.
+        garbler: As in `evaluate`.
+        evaluator: As in `evaluate`.
+
+    Raises:
+        ParameterError: the arrays are of other shapes.
+    """
+    pairs = len(garbler)
+    if garbler.shape != (pairs, circuit.garbler_bits) or evaluator.shape != (pairs, circuit.evaluator_bits):
+        wanted = f"(pairs, {circuit.garbler_bits}) and (pairs, {circuit.evaluator_bits})"
+        raise ParameterError(f"inputs must have the shapes {wanted}, got {garbler.shape} and {evaluator.shape}")
+    return pairs
 
 
 def arrange(ports: tuple[Port, ...], values: Mapping[str, ArrayLike]) -> Bits:

@@ -49,18 +49,8 @@ def garble(schedule: Schedule, zeros: UInt64, deltas: UInt64, keys: GateKeys) ->
         ParameterError: there are more pairs than may share keys, or arrays are not of the circuit's shapes.
     """
     labels = _room(schedule, zeros)
-    pairs = zeros.shape[1]
-    _check("secrets", deltas, (pairs, 2))
-    tables = np.empty((schedule.ands, pairs, 2, 2), np.uint64)
-    blocks, hashed, at_once = _buffers(schedule, 4 * pairs)
-    for level in schedule.levels:
-        free_gates(labels, deltas, level.free.left, level.free.right, level.free.out)
-        for ands, numbers in _parts(level, at_once):
-            spread_pairs(labels, deltas, ands.left, ands.right, blocks.words)
-            _encrypt(keys, numbers, blocks, hashed, 2 * pairs)
-            places = ands.left, ands.right, ands.out
-            mix_pairs(labels, deltas, *places, blocks.words, hashed.words, numbers, tables)
-    return tables, labels[schedule.outputs]
+    tables = np.empty((schedule.ands, zeros.shape[1], 2, 2), np.uint64)
+    return tables, garble_in_place(schedule, labels, deltas, tables, keys)
 
 
 def evaluate(schedule: Schedule, held: UInt64, tables: UInt64, keys: GateKeys) -> UInt64:
@@ -78,9 +68,55 @@ def evaluate(schedule: Schedule, held: UInt64, tables: UInt64, keys: GateKeys) -
     Raises:
         ParameterError: there are more pairs than may share keys, or arrays are not of the circuit's shapes.
     """
-    labels = _room(schedule, held)
-    pairs = held.shape[1]
-    _check("tables", tables, (schedule.ands, pairs, 2, 2))
+    return evaluate_in_place(schedule, _room(schedule, held), tables, keys)
+
+
+def garble_in_place(schedule: Schedule, labels: UInt64, deltas: UInt64, tables: UInt64, keys: GateKeys) -> UInt64:
+    """Garble a circuit in memory that is there already.
+
+    Args:
+        schedule: The circuit.
+        labels: Zero labels of its inputs in the first rows, and room for those of other wires, which may take the
+            place of the former; shape (slots, pairs, 2).
+        deltas: As in `garble`.
+        tables: Room for the tables; shape (ANDs, pairs, 2, 2).
+        keys: As in `garble`.
+
+    Returns:
+        The zero labels of the outputs, shape (outputs, pairs, 2).
+
+    Raises:
+        ParameterError: there are more pairs than may share keys, or arrays are not of the circuit's shapes.
+    """
+    pairs = _checked(schedule, labels, tables)
+    _check("secrets", deltas, (pairs, 2))
+    blocks, hashed, at_once = _buffers(schedule, 4 * pairs)
+    for level in schedule.levels:
+        free_gates(labels, deltas, level.free.left, level.free.right, level.free.out)
+        for ands, numbers in _parts(level, at_once):
+            spread_pairs(labels, deltas, ands.left, ands.right, blocks.words)
+            _encrypt(keys, numbers, blocks, hashed, 2 * pairs)
+            places = ands.left, ands.right, ands.out
+            mix_pairs(labels, deltas, *places, blocks.words, hashed.words, numbers, tables)
+    return labels[schedule.outputs]
+
+
+def evaluate_in_place(schedule: Schedule, labels: UInt64, tables: UInt64, keys: GateKeys) -> UInt64:
+    """Evaluate a garbled circuit in memory that is there already.
+
+    Args:
+        schedule: The circuit.
+        labels: A label of each of its inputs in the first rows, and room as in `garble_in_place`.
+        tables: As in `evaluate`.
+        keys: As in `evaluate`.
+
+    Returns:
+        A label of each output; shape (outputs, pairs, 2).
+
+    Raises:
+        ParameterError: there are more pairs than may share keys, or arrays are not of the circuit's shapes.
+    """
+    pairs = _checked(schedule, labels, tables)
     nothing = np.zeros((pairs, 2), np.uint64)
     blocks, hashed, at_once = _buffers(schedule, 2 * pairs)
     for level in schedule.levels:
@@ -98,11 +134,19 @@ def _room(schedule: Schedule, inputs: UInt64) -> UInt64:
     wires, pairs, _ = inputs.shape
     if wires != schedule.inputs:
         raise ParameterError(f"the circuit has {schedule.inputs} inputs, got labels of {wires}")
-    if pairs > CHUNK_PAIRS:
-        raise ParameterError(f"at most {CHUNK_PAIRS} pairs may share the keys of gates, got {pairs}")
     labels = np.empty((schedule.slots, pairs, 2), np.uint64)
     labels[:wires] = inputs
     return labels
+
+
+def _checked(schedule: Schedule, labels: UInt64, tables: UInt64) -> int:
+    """How many pairs there are."""
+    pairs = int(labels.shape[1])
+    if pairs > CHUNK_PAIRS:
+        raise ParameterError(f"at most {CHUNK_PAIRS} pairs may share the keys of gates, got {pairs}")
+    _check("labels", labels, (schedule.slots, pairs, 2))
+    _check("tables", tables, (schedule.ands, pairs, 2, 2))
+    return pairs
 
 
 def _check(name: str, array: UInt64, shape: tuple[int, ...]) -> None:

@@ -21,6 +21,16 @@ _ONE = np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
+def choose_labels(bits: NDArray[np.bool_], zeros: UInt64, deltas: UInt64, labels: UInt64) -> None:
+    """Write the labels of values, from the zero labels of their wires; bits have shape (wires, pairs)."""
+    for w in range(bits.shape[0]):
+        for i in range(bits.shape[1]):
+            mask = np.uint64(-np.int64(bits[w, i]))
+            for word in range(2):
+                labels[w, i, word] = zeros[w, i, word] ^ (mask & deltas[i, word])
+
+
+@njit(cache=True, nogil=True)
 def free_gates(labels: UInt64, deltas: UInt64, left: Int32, right: Int32, out: Int32) -> None:
     """XOR and NOT gates in turn; the latter have no right wire, which is -1, and shift their label by delta."""
     for g in range(left.size):

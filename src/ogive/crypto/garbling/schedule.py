@@ -12,6 +12,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.crypto.circuits.circuit import Circuit
 from ogive.crypto.garbling.passes import Int32
 
 
@@ -100,6 +101,12 @@ def schedule(kind: Int32, left: Int32, right: Int32, *, inputs: int, outputs: In
         free_gates = Gates(a, np.where(is_not[free], -1, b).astype(np.int32), out)
         levels.append(Level(free_gates, Gates(*slots.place(ands.tolist())), numbers[ands]))
     return Schedule(inputs, int(is_and.sum()), slots.count, tuple(levels), slots.of(outputs.tolist()))
+
+
+def schedule_of(circuit: Circuit) -> Schedule:
+    """Order the gates of a circuit whose kinds, wires and outputs are numbered as `schedule` takes them."""
+    kinds = circuit.kinds.astype(np.int32)
+    return schedule(kinds, circuit.left, circuit.right, inputs=circuit.inputs, outputs=circuit.output_wires)
 
 
 class _Slots:

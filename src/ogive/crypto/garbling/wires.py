@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.crypto.garbling.passes import choose_labels
 from ogive.crypto.streams import UInt64, WordStream
 
 LABEL_BYTES = 16
@@ -39,7 +40,9 @@ def labels_of(bits: Bits, zeros: UInt64, deltas: UInt64) -> UInt64:
     Returns:
         Shape (wires, pairs, 2).
     """
-    return zeros ^ np.where(bits[:, :, None], deltas, np.uint64(0))
+    labels = np.empty(zeros.shape, np.uint64)
+    choose_labels(np.ascontiguousarray(bits), zeros, deltas, labels)
+    return labels
 
 
 def permute_bits(labels: UInt64) -> Bits:

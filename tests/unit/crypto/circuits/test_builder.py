@@ -2,27 +2,13 @@
 
 import numpy as np
 import pytest
+from helpers.circuits import random_circuit
 
 from ogive.crypto.circuits.arithmetic import less, multiply
 from ogive.crypto.circuits.builder import Builder, Signed, Unsigned
 from ogive.crypto.circuits.circuit import Gate
 from ogive.crypto.circuits.plain import arrange, evaluate, separate
 from ogive.errors import ParameterError
-
-
-def random_circuit(seed, *, inputs=6, gates=60, outputs=8):
-    """A circuit of gates drawn at random, and the same gates as functions of columns of bits."""
-    draw, builder = np.random.default_rng(seed), Builder()
-    bits = [*builder.garbler("x", inputs).bits, *builder.evaluator("y", inputs).bits, *builder.constant(2, 2).bits]
-    grid = (np.arange(1 << 2 * inputs)[:, None] >> np.arange(2 * inputs) & 1).astype(bool)
-    columns = [*grid.T, np.zeros(len(grid), bool), np.ones(len(grid), bool)]
-    for _ in range(gates):
-        i, j = draw.integers(len(bits), size=2)
-        kind = draw.integers(4)
-        bits.append([bits[i] ^ bits[j], bits[i] & bits[j], bits[i] | bits[j], ~bits[i]][kind])
-        columns.append([columns[i] ^ columns[j], columns[i] & columns[j], columns[i] | columns[j], ~columns[i]][kind])
-    circuit = builder.finish({"out": Unsigned(tuple(bits[-outputs:]))})
-    return circuit, grid[:, :inputs], grid[:, inputs:], np.array(columns[-outputs:]).T
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.crypto.garbling import Gate, GateKeys, evaluate, garble, schedule
+from ogive.crypto.garbling.half_gates import evaluate_in_place, garble_in_place
 from ogive.crypto.garbling.wires import fresh_deltas, fresh_zeros, labels_of, permute_bits
 from ogive.crypto.streams import WordStream
 from ogive.errors import ParameterError
@@ -163,6 +164,20 @@ def test_arrays_of_other_shapes_are_refused():
     for wrong in (tables[:0], tables[:, :2], tables[:, :, :1]):
         with pytest.raises(ParameterError, match=r"tables must have shape \(1, 3, 2, 2\), got"):
             evaluate(ONE_AND, zeros, wrong, KEYS)
+
+
+def test_room_of_other_shapes_is_refused():
+    labels, deltas, tables = (np.ones(shape, np.uint64) for shape in ((ONE_AND.slots, 3, 2), (3, 2), (1, 3, 2, 2)))
+    for wrong in (labels[:-1], labels[:, :, :1]):
+        with pytest.raises(ParameterError, match=r"labels must have shape \(3, 3, 2\), got"):
+            garble_in_place(ONE_AND, wrong, deltas, tables, KEYS)
+        with pytest.raises(ParameterError, match=r"labels must have shape \(3, 3, 2\), got"):
+            evaluate_in_place(ONE_AND, wrong, tables, KEYS)
+    for wrong in (tables[:0], tables[:, :2]):
+        with pytest.raises(ParameterError, match=r"tables must have shape \(1, 3, 2, 2\), got"):
+            garble_in_place(ONE_AND, labels, deltas, wrong, KEYS)
+    with pytest.raises(ParameterError, match=r"secrets must have shape \(3, 2\), got"):
+        garble_in_place(ONE_AND, labels, deltas[:2], tables, KEYS)
 
 
 def test_tables_as_they_were_received_cannot_be_written():
