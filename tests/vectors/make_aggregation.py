@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from helpers.aggregation import Session, enrolment, settings
 
 from ogive.crypto.aggregation import Round
-from ogive.crypto.aggregation.mailbox import SIGNATURE_BYTES, Mailbox
+from ogive.crypto.aggregation.mailbox import Mailbox
 from ogive.crypto.aggregation.messages import (
     Advertised,
     Roster,
@@ -25,6 +25,7 @@ from ogive.crypto.aggregation.messages import (
     write_confirmations,
     write_list,
 )
+from ogive.crypto.channels import SIGNATURE_BYTES
 from ogive.crypto.wire import HEADER_BYTES
 
 FILE = Path(__file__).with_suffix("").with_name("aggregation.json")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ogive.crypto.aggregation.mailbox import SIGNED_BYTES
 from ogive.crypto.aggregation.messages import (
     ADVERTISED_BYTES,
     CONFIRMED_BYTES,
@@ -19,6 +18,7 @@ from ogive.crypto.aggregation.messages import (
     roster_bytes,
 )
 from ogive.crypto.aggregation.sharing import SHARE_BYTES
+from ogive.crypto.channels import SIGNED_BYTES
 
 NUMBERS_PER_SECOND = 3e8
 """Of a mask's stream, made and added to a vector."""

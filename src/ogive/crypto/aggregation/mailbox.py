@@ -1,7 +1,5 @@
 """Signed messages of one participant: who sends, who receives, in which session and round.
 
-    signed message = header | body | Ed25519 signature of both by the sender
-
 Party number u writes one message a round to the server, which is number 0, and the server one to each party; so the
 sequence number of a message is its round, and nobody is heard twice in a round.
 """
@@ -10,17 +8,14 @@ from __future__ import annotations
 
 from enum import IntEnum
 
-from cryptography.exceptions import InvalidSignature
-from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.crypto.aggregation.settings import AggregationSettings
-from ogive.crypto.wire import HEADER_BYTES, Header, Inbox, Suite
-from ogive.errors import ParameterError, PeerError
+from ogive.crypto.channels import read_signed, sign
+from ogive.crypto.wire import Header, Inbox, Suite
+from ogive.errors import ParameterError
 
 SERVER = 0
-SIGNATURE_BYTES = 64
-SIGNED_BYTES = HEADER_BYTES + SIGNATURE_BYTES
-"""What header and signature add to a body."""
 
 
 class Round(IntEnum):
@@ -65,8 +60,7 @@ class Mailbox:
         """A signed message of this participant."""
         kind = _Kind.TO_SERVER if receiver == SERVER else _Kind.TO_PARTY
         header = Header(Suite.AGGREGATION, kind, self._study, session, self._owner, receiver, round, round)
-        message = header.message(body)
-        return message + self._key.sign(message)
+        return sign(header.message(body), self._key)
 
     def read(self, data: bytes, *, session: bytes, round: Round, longest: int) -> tuple[Header, bytes]:
         """Header and body of a message to this participant that was not received before.
@@ -97,15 +91,5 @@ class Mailbox:
         return Inbox(suite=Suite.AGGREGATION, study=self._study, receiver=owner, senders=senders)
 
     def _open(self, inbox: Inbox, data: bytes, *, session: bytes, round: Round, longest: int) -> tuple[Header, bytes]:
-        if not isinstance(data, bytes) or len(data) < SIGNED_BYTES:
-            raise PeerError(f"a signed message has at least {SIGNED_BYTES} bytes")
-        message, signature = data[:-SIGNATURE_BYTES], data[-SIGNATURE_BYTES:]
         kind = _Kind.TO_SERVER if inbox.receiver == SERVER else _Kind.TO_PARTY
-        header, body = inbox.read(message, kind=kind, session=session, round=round, longest=longest)
-        if header.sequence != round:
-            raise PeerError(f"the message has the sequence number {header.sequence}; in this round it is {int(round)}")
-        try:
-            Ed25519PublicKey.from_public_bytes(self._public(header.sender)).verify(signature, message)
-        except InvalidSignature:
-            raise PeerError(f"the message is not signed by number {header.sender}, from whom it says it is") from None
-        return header, body
+        return read_signed(inbox, data, public=self._public, kind=kind, session=session, round=round, longest=longest)

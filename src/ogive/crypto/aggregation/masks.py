@@ -9,29 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import numpy as np
-from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ogive.crypto.aggregation.sharing import PRIME, uniform
 from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.streams import SEED_BYTES, UInt64, words
-from ogive.errors import PeerError
 
 
 def fresh_key(random: Callable[[int], bytes]) -> X25519PrivateKey:
     """A private key that can be shared as a number below the prime."""
     return X25519PrivateKey.from_private_bytes(as_secret(uniform(random)))
-
-
-def agree(private: X25519PrivateKey, public: bytes, who: int) -> bytes:
-    """The secret of two key pairs, 32 bytes; to be hashed before it is used.
-
-    Raises:
-        PeerError: the other's key is of small order, so that everybody would know the secret.
-    """
-    try:
-        return private.exchange(X25519PublicKey.from_public_bytes(public))
-    except ValueError:
-        raise PeerError(f"party {who} sent a key with which no secret can be agreed on") from None
 
 
 def pair_seed(session: bytes, one: int, other: int, agreed: bytes) -> bytes:

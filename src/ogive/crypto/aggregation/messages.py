@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.crypto.aggregation.mailbox import SIGNED_BYTES
 from ogive.crypto.aggregation.settings import AggregationSettings
 from ogive.crypto.aggregation.sharing import PRIME, SHARE_BYTES
+from ogive.crypto.channels import SIGNED_BYTES
 from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.wire import SESSION_BYTES, Reader
 from ogive.errors import PeerError

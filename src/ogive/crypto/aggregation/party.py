@@ -26,7 +26,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from ogive.crypto.aggregation.checking import as_bits, check_confirmed, check_keys, check_members
 from ogive.crypto.aggregation.graph import neighbours_of
 from ogive.crypto.aggregation.mailbox import SERVER, Mailbox, Round
-from ogive.crypto.aggregation.masks import agree, as_secret, commitment, fresh_key, mask_vector, pair_seed, self_seed
+from ogive.crypto.aggregation.masks import as_secret, commitment, fresh_key, mask_vector, pair_seed, self_seed
 from ogive.crypto.aggregation.messages import (
     NONCE_BYTES,
     SALT_BYTES,
@@ -45,6 +45,7 @@ from ogive.crypto.aggregation.messages import (
 from ogive.crypto.aggregation.sealing import deal, unseal
 from ogive.crypto.aggregation.settings import AggregationSettings
 from ogive.crypto.aggregation.sharing import uniform
+from ogive.crypto.channels import agree
 from ogive.crypto.labels import number as field
 from ogive.crypto.streams import UInt64
 from ogive.crypto.wire import Header, Reader

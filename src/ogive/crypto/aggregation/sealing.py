@@ -10,7 +10,8 @@ from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from ogive.crypto.aggregation.mailbox import Round
 from ogive.crypto.aggregation.messages import read_shares, write_shares
 from ogive.crypto.aggregation.sharing import share
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.channels import cipher_of
+from ogive.crypto.labels import Label, number
 from ogive.errors import PeerError
 
 _NONCE_BYTES = 12
@@ -64,8 +65,7 @@ def unseal(sealed: bytes, *, session: bytes, sender: int, receiver: int, agreed:
     return own, mask
 
 
-def _cipher(session: bytes, sender: int, receiver: int, agreed: bytes) -> tuple[ChaCha20Poly1305, bytes]:
+def _cipher(session: bytes, sender: int, receiver: int, key: bytes) -> tuple[ChaCha20Poly1305, bytes]:
     """The cipher of one direction between two parties, and what a ciphertext is tied to."""
-    ends = (number(sender), number(receiver))
-    key = digest(Label.AGGREGATION_CHANNEL, session, *ends, agreed)
-    return ChaCha20Poly1305(key), b"".join((session, number(Round.SHARES), *ends))
+    about = b"".join((session, number(Round.SHARES), number(sender), number(receiver)))
+    return cipher_of(Label.AGGREGATION_CHANNEL, session, sender, receiver, key), about

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from ogive.crypto.aggregation.graph import SAFE_BITS, counted_on, failure_bits
+from ogive.crypto.channels import PUBLIC_KEY_BYTES
 from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.wire import STUDY_BYTES
 from ogive.errors import ParameterError
 
-PUBLIC_KEY_BYTES = 32
 MOST_PARTIES = 10_000
 MOST_TOTALS = 1 << 20
 LONGEST = 1 << 27
