@@ -46,6 +46,10 @@ class Label(StrEnum):
     TRANSFER_POINT = "ogive/1/transfer/point"
     TRANSFER_KEY = "ogive/1/transfer/key"
     TRANSFER_DEALER = "ogive/1/transfer/dealer"
+    TWOPARTY_SETTINGS = "ogive/1/twoparty/settings"
+    TWOPARTY_OPENING = "ogive/1/twoparty/opening"
+    TWOPARTY_SESSION = "ogive/1/twoparty/session"
+    TWOPARTY_CHANNEL = "ogive/1/twoparty/channel"
 
 
 def digest(label: Label, *fields: bytes, length: int = 32) -> bytes:

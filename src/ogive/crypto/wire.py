@@ -38,6 +38,7 @@ class Suite(IntEnum):
     AGGREGATION = 1
     SKETCH = 2
     SERVERS = 3
+    PAIRS = 4
 
 
 class Reader:
