@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-import numpy as np
-
 from ogive.crypto.channels import PUBLIC_KEY_BYTES
 from ogive.crypto.circuits import Circuit
-from ogive.crypto.garbling import Schedule, schedule
+from ogive.crypto.garbling.schedule import Schedule, schedule_of
 from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.twoparty.messages import Step, body_bytes, is_extended
 from ogive.crypto.wire import STUDY_BYTES
@@ -85,8 +83,8 @@ class PairSettings:
 
     @property
     def schedule(self) -> Schedule:
-        """The order in which the circuit is garbled."""
-        return schedule_of(self.circuit)
+        """The order in which the circuit is garbled; made once for all pairs that run it."""
+        return _schedule(self.circuit)
 
     @property
     def extended(self) -> bool:
@@ -112,15 +110,8 @@ class PairSettings:
 
 
 @lru_cache(_KEPT)
-def schedule_of(circuit: Circuit) -> Schedule:
-    """The order in which a circuit is garbled; made once for all pairs that run it."""
-    return schedule(
-        circuit.kinds.astype(np.int32),
-        circuit.left,
-        circuit.right,
-        inputs=circuit.inputs,
-        outputs=circuit.output_wires,
-    )
+def _schedule(circuit: Circuit) -> Schedule:
+    return schedule_of(circuit)
 
 
 @lru_cache(_KEPT)
