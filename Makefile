@@ -58,6 +58,7 @@ bench: $(VENV)/work.stamp $(VENV)/torch.stamp
 	$(BIN)/python benchmarks/local.py
 	$(BIN)/python benchmarks/comparison_keys.py
 	$(BIN)/python benchmarks/pairwise.py
+	$(BIN)/python benchmarks/pairs.py
 	$(BIN)/python benchmarks/local_curves.py
 	$(BIN)/python benchmarks/secagg.py
 	$(BIN)/python benchmarks/uploads.py
