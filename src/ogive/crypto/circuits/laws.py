@@ -125,7 +125,8 @@ class LaplaceLaw:
             precision: Uniform bits, from 1 to 64.
 
         Raises:
-            ParameterError: an argument is out of its range, or the last digit too rare for the precision.
+            ParameterError: an argument is out of its range, or the last digit so rare that rounding could move its
+                log-odds by 2^(-precision / 4).
         """
         check_precision(precision)
         if epsilon <= 0 or sensitivity < 1 or digits < 0 or 1 << digits < sensitivity:
@@ -135,7 +136,7 @@ class LaplaceLaw:
             )
         scale = Fraction(sensitivity) / epsilon
         ideal = [_zero_probability(scale), *(probability(2**place / scale) for place in range(digits))]
-        if min(ideal[0], ideal[-1], 1 - ideal[0]) ** 2 <= Fraction(1, 1 << precision):
+        if min(ideal[0], ideal[-1], 1 - ideal[0]) ** 4 <= Fraction(1, 1 << 3 * precision):
             raise ParameterError(f"precision {precision} is too low for {digits} digits at scale {float(scale):g}")
         flag, *thresholds = (round(chance * (1 << precision)) for chance in ideal)
         return cls(sensitivity=sensitivity, scale=scale, flag=flag, digits=tuple(thresholds), precision=precision)
@@ -144,7 +145,7 @@ class LaplaceLaw:
     def within(
         cls, epsilon: Fraction, *, delta: float, sensitivity: int, precision: int = DEFAULT_PRECISION
     ) -> LaplaceLaw:
-        """The law with the fewest digits whose delta is not above a stated one.
+        """The law with the fewest digits whose delta is not above a stated one, and whose end adds nothing to epsilon.
 
         Args:
             epsilon: As in `of`.
@@ -158,9 +159,11 @@ class LaplaceLaw:
         if not delta > 0:
             raise ParameterError(f"delta must be above 0, got {delta!r}")
         digits = max(1, (sensitivity - 1).bit_length())
-        while (law := cls.of(epsilon, sensitivity=sensitivity, digits=digits, precision=precision)).delta > delta:
+        while True:
+            law = cls.of(epsilon, sensitivity=sensitivity, digits=digits, precision=precision)
+            if law.delta <= delta and law._loss_at_zero <= law._loss_of_steps:
+                return law
             digits += 1
-        return law
 
     @property
     def uniform_bits(self) -> int:
@@ -174,14 +177,8 @@ class LaplaceLaw:
 
     @property
     def epsilon(self) -> float:
-        """What a release costs where the noise of both neighbours has support, rounded up.
-
-        Rounding moves log-ratios by at most the sum of what it moves the log-odds of the flag and of every digit.
-        """
-        moved = abs(log_odds(self._chance(self.flag)) - log_odds(_zero_probability(self.scale)))
-        for place, threshold in enumerate(self.digits):
-            moved += abs(log_odds(self._chance(threshold)) + 2**place / self.scale)
-        return _up(self.sensitivity / self.scale + moved)
+        """What a release costs where the noise of both neighbours has support, rounded up."""
+        return _up(max(self._loss_of_steps, self._loss_at_zero))
 
     @property
     def delta(self) -> float:
@@ -207,6 +204,20 @@ class LaplaceLaw:
             chance = self._chance(threshold)
             found *= chance if abs(noise) - 1 >> place & 1 else 1 - chance
         return found
+
+    @property
+    def _loss_of_steps(self) -> Fraction:
+        """Of the ideal law, and the most that rounding the flag and the digits moves log-ratios by."""
+        moved = abs(log_odds(self._chance(self.flag)) - log_odds(_zero_probability(self.scale)))
+        for place, threshold in enumerate(self.digits):
+            moved += abs(log_odds(self._chance(threshold)) + 2**place / self.scale)
+        return self.sensitivity / self.scale + moved
+
+    @property
+    def _loss_at_zero(self) -> Fraction:
+        """How much likelier 1 is than 0, as a logarithm; few digits squeeze all noise but 0 together."""
+        one, zero = self.probability(1), self.probability(0)
+        return log_odds(one / (one + zero))
 
     @property
     def _sided(self) -> Fraction:

@@ -12,6 +12,8 @@ from ogive.errors import ParameterError
 
 MAX_PRECISION = 64
 DIGITS = 60
+_LARGEST = Fraction(200)
+"""Larger exponents are taken for this one, whose probability is far below any threshold's and still a short number."""
 
 
 def check_precision(precision: int) -> None:
@@ -30,10 +32,10 @@ def as_decimal(value: Fraction) -> Decimal:
 
 
 def probability(exponent: Fraction, times: Fraction = Fraction(1)) -> Fraction:
-    """1 / (1 + times e^exponent), to far more digits than a threshold has."""
+    """1 / (1 + times e^exponent), to far more digits than a threshold has; never much less than e^-200."""
     with localcontext() as context:
         context.prec = DIGITS
-        return Fraction(1 / (1 + as_decimal(times) * as_decimal(exponent).exp()))
+        return Fraction(1 / (1 + as_decimal(times) * as_decimal(min(exponent, _LARGEST)).exp()))
 
 
 def log_odds(value: Fraction) -> Fraction:

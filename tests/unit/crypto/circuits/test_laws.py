@@ -1,8 +1,11 @@
 """Laws of the noise of circuits: the specification's values, and what rounding costs."""
 
+import contextlib
+import itertools
 import math
 from fractions import Fraction
 
+import mpmath
 import pytest
 
 from ogive.crypto.circuits.laws import LaplaceLaw, ResponseLaw
@@ -143,3 +146,68 @@ def test_laws_that_cannot_be_drawn_are_refused():
         LaplaceLaw.within(ONE, delta=1e-30, sensitivity=1)
     with pytest.raises(ParameterError, match="delta"):
         LaplaceLaw.within(ONE, delta=0.0, sensitivity=1)
+
+
+def hockey_stick(law, shift, epsilon):
+    """The most that any set of sums is likelier under one of two neighbours than e^epsilon times under the other."""
+    support = range(-law.largest, law.largest + 1)
+    with mpmath.workdps(60):
+        factor = mpmath.exp(epsilon)
+        gaps = (exactly(law.probability(x)) - factor * exactly(law.probability(x - shift)) for x in support)
+        return mpmath.fsum(gap for gap in gaps if gap > 0)
+
+
+def exactly(value):
+    return mpmath.mpf(value.numerator) / value.denominator
+
+
+def drawable(epsilon, sensitivity):
+    """All laws of few digits and of several precisions that are not refused."""
+    least = (sensitivity - 1).bit_length()
+    for digits, precision in itertools.product(range(least, least + 5), (8, 20, 64)):
+        with contextlib.suppress(ParameterError):
+            yield LaplaceLaw.of(epsilon, sensitivity=sensitivity, digits=digits, precision=precision)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1, 50), Fraction(1, 4), ONE, Fraction(20)])
+@pytest.mark.parametrize("sensitivity", [1, 3, 8])
+def test_neither_epsilon_nor_delta_says_too_little_however_few_digits_there_are(epsilon, sensitivity):
+    laws = list(drawable(epsilon, sensitivity))
+    assert laws
+    for law in laws:
+        for shift in range(1, sensitivity + 1):
+            assert hockey_stick(law, shift, law.epsilon) <= law.delta
+
+
+def test_few_digits_cost_more_than_the_scale_says():
+    # the control: noise of 1 is twice as likely as none, for all of the noise beyond 0 is squeezed into few values
+    law = LaplaceLaw.of(Fraction(1, 4), sensitivity=1, digits=0)
+    assert law.epsilon == pytest.approx(math.log(law.probability(1) / law.probability(0)), rel=1e-14)
+    assert law.epsilon > 1
+    assert hockey_stick(law, 1, 0.25) > law.delta
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(Fraction(1, 1000), 1e-6), (Fraction(1, 100), 1e-4), (ONE, 0.5)])
+def test_a_large_delta_does_not_raise_epsilon(epsilon, delta):
+    law = LaplaceLaw.within(epsilon, delta=delta, sensitivity=4)
+    assert law.delta <= delta
+    assert law.epsilon == pytest.approx(float(epsilon), rel=1e-8)
+
+
+@pytest.mark.parametrize("sensitivity", [1, 255, 65536])
+@pytest.mark.parametrize("delta", [1e-6, 1e-9, 1e-12])
+def test_usual_budgets_can_all_be_drawn(sensitivity, delta):
+    for tenths in (1, 2, 5, 8, 15, 30, 59, 75):
+        epsilon = Fraction(tenths, 10)
+        law = LaplaceLaw.within(epsilon, delta=delta, sensitivity=sensitivity)
+        assert law.delta <= delta
+        assert float(epsilon) <= law.epsilon <= float(epsilon) * (1 + 2.0**-10)
+
+
+def test_thresholds_of_any_epsilon_are_found():
+    for epsilon in (Fraction(700), Fraction(10**9), Fraction(10**400)):
+        law = ResponseLaw.of(epsilon, values=2)
+        assert law.threshold == 1
+        assert law.epsilon == pytest.approx(math.log(2.0**64 - 1), rel=1e-15)
+        with pytest.raises(ParameterError, match="too low"):
+            LaplaceLaw.of(epsilon, sensitivity=1, digits=1)
