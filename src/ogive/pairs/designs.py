@@ -92,6 +92,8 @@ def with_replacement(users: int, pairs: int, *, seed: bytes) -> Design:
 def sampled_partners(users: int, partners: int, *, seed: bytes) -> Design:
     """Every user draws so many partners, each on its own; how often a user is drawn by others is random.
 
+    Users draw in random order, so that what is done pair by pair, such as `capped`, treats all alike.
+
     Args:
         users: At least 2.
         partners: Of each user, at least 1; on average a user is in twice as many pairs.
@@ -102,7 +104,8 @@ def sampled_partners(users: int, partners: int, *, seed: bytes) -> Design:
     """
     users = check_count(users, "users", 2)
     partners = check_count(partners, "partners", 1)
-    return _partnered(users, np.repeat(np.arange(users), partners), PublicDraws(seed, "sampled partners"))
+    draws = PublicDraws(seed, "sampled partners")
+    return _partnered(users, np.repeat(draws.permutation(users), partners), draws)
 
 
 def all_pairs(users: int) -> Design:

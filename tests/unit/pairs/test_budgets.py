@@ -1,9 +1,12 @@
 """Nobody spends more than epsilon, whatever the degrees."""
 
+import itertools
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from ogive.errors import ParameterError
 from ogive.pairs import (
@@ -74,6 +77,30 @@ def test_capped_degrees_are_capped(most):
             assert (first, second) in kept
         seen[[first, second]] += 1
     assert (len(found) == 200) == (most == 100)
+
+
+def kept_over_seeds(draw):
+    """How often each pair of five users is left by a cap of 2, over 1500 seeds."""
+    counts = Counter()
+    for trial in range(1500):
+        counts += Counter(map(frozenset, capped(draw(trial.to_bytes(2, "big")), 2).pairs.tolist()))
+    return np.array([counts[frozenset(pair)] for pair in itertools.combinations(range(5), 2)])
+
+
+def in_order_of_users(seed):
+    """The control: who comes first has more room."""
+    design = sampled_partners(5, 1, seed=seed)
+    return Design(5, design.pairs[np.argsort(design.pairs[:, 0])])
+
+
+def test_a_cap_treats_all_pairs_of_users_alike():
+    """Chi-square at a level of 1e-6, twice as wide, for pairs of a design depend on each other."""
+    limit = 2 * chi2.isf(1e-6, 9)
+    for draw in (lambda seed: sampled_partners(5, 1, seed=seed), lambda seed: with_replacement(5, 5, seed=seed)):
+        found = kept_over_seeds(draw)
+        assert ((found - found.mean()) ** 2 / found.mean()).sum() < limit
+    control = kept_over_seeds(in_order_of_users)
+    assert ((control - control.mean()) ** 2 / control.mean()).sum() > limit
 
 
 def test_a_cap_must_be_a_number():
