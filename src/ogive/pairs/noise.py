@@ -88,8 +88,8 @@ class ResponseNoise:
 
     def keep(self, epsilon: float) -> float:
         """1 - beta: the chance of answering with the value itself, and not with a uniform one."""
-        other = math.exp(-_positive(epsilon, "epsilon"))
-        return (1 - other) / (1 + (len(self.values) - 1) * other)
+        rate = -_positive(epsilon, "epsilon")
+        return -math.expm1(rate) / (1 + (len(self.values) - 1) * math.exp(rate))
 
     def decoded(self, epsilon: float) -> Float64:
         """What each answer stands for, unbiased, shape of the values: beyond them, at both ends."""
@@ -102,9 +102,10 @@ class ResponseNoise:
         """Variance of the decoded answer of a pair of each value, shape of the values."""
         values = np.array(self.values)
         keep, size = self.keep(epsilon), len(values)
-        chances = keep * np.eye(size) + (1 - keep) / size
-        # around each one's own mean, for squares that nearly cancel lose digits
-        apart = values - (chances @ values)[:, None]
+        other = math.exp(-epsilon) / (1 + (size - 1) * math.exp(-epsilon))
+        chances = keep * np.eye(size) + other
+        # around each one's own mean, which is written as its value and a little: what nearly cancels loses digits
+        apart = values - values[:, None] + other * (size * values - values.sum())[:, None]
         found: Float64 = (chances * apart**2).sum(axis=1) / keep**2
         return found
 

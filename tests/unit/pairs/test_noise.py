@@ -2,6 +2,7 @@
 
 import math
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -40,6 +41,19 @@ def test_response_is_private_unbiased_and_as_variable_as_it_says(values, epsilon
         assert mean == pytest.approx(value, abs=1e-9)
         spread = sum(chance * (stand - value) ** 2 for chance, stand in zip(chances, stands, strict=True))
         assert noise.variances(epsilon)[place] == pytest.approx(spread, rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 20.0, 45.0, 700.0])
+@pytest.mark.parametrize("values", [(0.0, 1.0), (-1.0, 0.0, 1.0), (0.0, 0.5, 1.0)])
+def test_the_variance_of_rare_changes_keeps_its_digits(values, epsilon):
+    size = len(values)
+    with mpmath.workdps(700):
+        beta = size / (size + mpmath.exp(epsilon) - 1)
+        for place, found in enumerate(ResponseNoise(values).variances(epsilon)):
+            chances = [(1 - beta) * (answer == place) + beta / size for answer in range(size)]
+            mean = mpmath.fdot(chances, values)
+            spread = mpmath.fdot(chances, [(value - mean) ** 2 for value in values])
+            assert found == pytest.approx(float(spread / (1 - beta) ** 2), rel=1e-13, abs=0)
 
 
 @pytest.mark.parametrize(("steps", "epsilon"), [(1, 0.5), (1, 3.0), (15, 2.0), (8, 8.0)])
