@@ -2,6 +2,6 @@
 
 from ogive.crypto.garbling.half_gates import evaluate, garble
 from ogive.crypto.garbling.hashing import GateKeys
-from ogive.crypto.garbling.schedule import Gate, Schedule, schedule
+from ogive.crypto.garbling.schedule import Schedule, schedule
 
-__all__ = ["Gate", "GateKeys", "Schedule", "evaluate", "garble", "schedule"]
+__all__ = ["GateKeys", "Schedule", "evaluate", "garble", "schedule"]

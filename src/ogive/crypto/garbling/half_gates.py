@@ -25,6 +25,7 @@ from ogive.crypto.aes import Blocks
 from ogive.crypto.garbling.hashing import CHUNK_PAIRS, GateKeys
 from ogive.crypto.garbling.passes import Int32, free_gates, mix_held, mix_pairs, spread_held, spread_pairs
 from ogive.crypto.garbling.schedule import Gates, Level, Schedule
+from ogive.crypto.garbling.wires import check_shape
 from ogive.crypto.streams import UInt64
 from ogive.errors import ParameterError
 
@@ -46,7 +47,8 @@ def garble(schedule: Schedule, zeros: UInt64, deltas: UInt64, keys: GateKeys) ->
         labels of the outputs, shape (outputs, pairs, 2), of which only permute bits may be given away.
 
     Raises:
-        ParameterError: there are more pairs than may share keys, or arrays are not of the circuit's shapes.
+        ParameterError: there are more pairs than may share keys, arrays are not of the circuit's shapes, or the lowest
+            bit of a secret is 0.
     """
     labels = _room(schedule, zeros)
     tables = np.empty((schedule.ands, zeros.shape[1], 2, 2), np.uint64)
@@ -86,10 +88,12 @@ def garble_in_place(schedule: Schedule, labels: UInt64, deltas: UInt64, tables: 
         The zero labels of the outputs, shape (outputs, pairs, 2).
 
     Raises:
-        ParameterError: there are more pairs than may share keys, or arrays are not of the circuit's shapes.
+        ParameterError: as `garble`.
     """
     pairs = _checked(schedule, labels, tables)
-    _check("secrets", deltas, (pairs, 2))
+    check_shape("secrets", deltas, (pairs, 2))
+    if not (deltas[:, 0] & np.uint64(1)).all():
+        raise ParameterError("the lowest bit of every secret must be 1, or permute bits would not hide values")
     blocks, hashed, at_once = _buffers(schedule, 4 * pairs)
     for level in schedule.levels:
         free_gates(labels, deltas, level.free.left, level.free.right, level.free.out)
@@ -131,9 +135,10 @@ def evaluate_in_place(schedule: Schedule, labels: UInt64, tables: UInt64, keys: 
 
 
 def _room(schedule: Schedule, inputs: UInt64) -> UInt64:
-    wires, pairs, _ = inputs.shape
+    wires, pairs = inputs.shape[:2]
     if wires != schedule.inputs:
         raise ParameterError(f"the circuit has {schedule.inputs} inputs, got labels of {wires}")
+    check_shape("labels of inputs", inputs, (wires, pairs, 2))
     labels = np.empty((schedule.slots, pairs, 2), np.uint64)
     labels[:wires] = inputs
     return labels
@@ -144,15 +149,9 @@ def _checked(schedule: Schedule, labels: UInt64, tables: UInt64) -> int:
     pairs = int(labels.shape[1])
     if pairs > CHUNK_PAIRS:
         raise ParameterError(f"at most {CHUNK_PAIRS} pairs may share the keys of gates, got {pairs}")
-    _check("labels", labels, (schedule.slots, pairs, 2))
-    _check("tables", tables, (schedule.ands, pairs, 2, 2))
+    check_shape("labels", labels, (schedule.slots, pairs, 2))
+    check_shape("tables", tables, (schedule.ands, pairs, 2, 2))
     return pairs
-
-
-def _check(name: str, array: UInt64, shape: tuple[int, ...]) -> None:
-    # compiled passes look at no bounds
-    if array.shape != shape:
-        raise ParameterError(f"the {name} must have shape {shape}, got {array.shape}")
 
 
 def _buffers(schedule: Schedule, gate_blocks: int) -> tuple[Blocks, Blocks, int]:

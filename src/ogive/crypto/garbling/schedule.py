@@ -7,21 +7,13 @@ the wire was used for the last time; then its slot is another wire's.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import IntEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.crypto.circuits.circuit import Circuit
+from ogive.crypto.circuits.circuit import Circuit, Gate
 from ogive.crypto.garbling.passes import Int32
-
-
-class Gate(IntEnum):
-    """Kinds of gates."""
-
-    XOR = 0
-    AND = 1
-    NOT = 2
+from ogive.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -77,15 +69,22 @@ def schedule(kind: Int32, left: Int32, right: Int32, *, inputs: int, outputs: In
     """Order the gates of a circuit.
 
     Args:
-        kind: Kind of each gate, as in Gate.
+        kind: `Gate` of each gate.
         left: Number of each gate's left wire. Inputs are the wires 0 to inputs - 1, and gate g makes wire inputs + g;
             a gate reads only wires before its own.
         right: Number of each gate's right wire, anything for NOT.
         inputs: How many input wires there are.
         outputs: Numbers of the output wires.
+
+    Raises:
+        ParameterError: a gate is of no kind or reads a wire that is not before its own, or an output is no wire.
     """
     is_and, is_not = kind == Gate.AND, kind == Gate.NOT
     right = np.where(is_not, left, right).astype(np.int32)
+    own = inputs + np.arange(kind.size)
+    bounds = (left, own), (right, own), (outputs, inputs + kind.size)
+    if not np.isin(kind, list(Gate)).all() or any(((wire < 0) | (wire >= bound)).any() for wire, bound in bounds):
+        raise ParameterError("gates must be XOR, AND or NOT of wires before their own, and outputs must be wires")
     depth = [0] * inputs
     for gate, a, b in zip(kind.tolist(), left.tolist(), right.tolist(), strict=True):
         depth.append(max(depth[a], depth[b]) + (gate == Gate.AND))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ogive.crypto.garbling.passes import choose_labels
 from ogive.crypto.streams import UInt64, WordStream
+from ogive.errors import ParameterError
 
 LABEL_BYTES = 16
 
@@ -39,10 +40,25 @@ def labels_of(bits: Bits, zeros: UInt64, deltas: UInt64) -> UInt64:
 
     Returns:
         Shape (wires, pairs, 2).
+
+    Raises:
+        ParameterError: shapes do not fit.
     """
+    check_shape("zero labels", zeros, (*bits.shape, 2))
+    check_shape("secrets", deltas, (bits.shape[1], 2))
     labels = np.empty(zeros.shape, np.uint64)
     choose_labels(np.ascontiguousarray(bits), zeros, deltas, labels)
     return labels
+
+
+def check_shape(name: str, array: UInt64, shape: tuple[int, ...]) -> None:
+    """Refuse an array of another shape, for compiled passes look at no bounds.
+
+    Raises:
+        ParameterError: it has another shape.
+    """
+    if array.shape != shape:
+        raise ParameterError(f"the {name} must have shape {shape}, got {array.shape}")
 
 
 def permute_bits(labels: UInt64) -> Bits:

@@ -34,7 +34,7 @@ from ogive.crypto.transfer.group import (
     times,
 )
 from ogive.crypto.wire import Reader
-from ogive.errors import PeerError
+from ogive.errors import ParameterError, PeerError
 
 KeyPair = tuple[bytes, bytes]
 
@@ -115,8 +115,11 @@ class BaseTransfers:
         """Begin a transfer for each choice, 0 or 1, as their receiver.
 
         Raises:
+            ParameterError: a choice is neither 0 nor 1.
             PeerError: the session was used before.
         """
+        if any(choice not in (0, 1) for choice in choices):
+            raise ParameterError("choices must be 0 or 1")
         self._begin(session)
         return BaseReceiver(session, choices, self._random)
 

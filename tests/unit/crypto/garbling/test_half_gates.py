@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from ogive.crypto.garbling import Gate, GateKeys, evaluate, garble, schedule
+from ogive.crypto.circuits import Gate
+from ogive.crypto.garbling import GateKeys, evaluate, garble, schedule
 from ogive.crypto.garbling.half_gates import evaluate_in_place, garble_in_place
 from ogive.crypto.garbling.wires import fresh_deltas, fresh_zeros, labels_of, permute_bits
 from ogive.crypto.streams import WordStream
@@ -164,6 +165,30 @@ def test_arrays_of_other_shapes_are_refused():
     for wrong in (tables[:0], tables[:, :2], tables[:, :, :1]):
         with pytest.raises(ParameterError, match=r"tables must have shape \(1, 3, 2, 2\), got"):
             evaluate(ONE_AND, zeros, wrong, KEYS)
+
+
+def test_labels_and_secrets_that_cannot_be_are_refused():
+    zeros, deltas = np.zeros((2, 3, 2), np.uint64), np.ones((3, 2), np.uint64)
+    with pytest.raises(ParameterError, match=r"labels of inputs must have shape \(2, 3, 2\), got \(2, 3, 1\)"):
+        garble(ONE_AND, zeros[:, :, :1], deltas, KEYS)
+    deltas[1, 0] = 2
+    with pytest.raises(ParameterError, match="lowest bit of every secret must be 1"):
+        garble(ONE_AND, zeros, deltas, KEYS)
+    bits = np.zeros((2, 3), bool)
+    for wrong in (zeros[:1], zeros[:, :2], zeros[:, :, :1]):
+        with pytest.raises(ParameterError, match=r"zero labels must have shape \(2, 3, 2\), got"):
+            labels_of(bits, wrong, deltas)
+    with pytest.raises(ParameterError, match=r"secrets must have shape \(3, 2\), got"):
+        labels_of(bits, zeros, deltas[:2])
+
+
+@pytest.mark.parametrize(
+    ("kind", "left", "right", "output"),
+    [(3, 0, 1, 2), (-1, 0, 1, 2), (1, -1, 1, 2), (1, 0, 2, 2), (2, 2, 0, 2), (1, 0, 1, 3), (1, 0, 1, -1)],
+)
+def test_circuits_of_other_gates_or_wires_are_refused(kind, left, right, output):
+    with pytest.raises(ParameterError, match="gates must be XOR, AND or NOT of wires before their own"):
+        schedule(ints([kind]), ints([left]), ints([right]), inputs=2, outputs=ints([output]))
 
 
 def test_room_of_other_shapes_is_refused():

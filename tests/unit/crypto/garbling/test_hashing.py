@@ -3,7 +3,8 @@
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from ogive.crypto.garbling import Gate, GateKeys, garble, schedule
+from ogive.crypto.circuits import Gate
+from ogive.crypto.garbling import GateKeys, garble, schedule
 from ogive.crypto.garbling.passes import spread_held, spread_pairs
 
 KEYS = GateKeys(b"session", 3)

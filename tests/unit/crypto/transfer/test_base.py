@@ -7,7 +7,7 @@ import pytest
 from ogive.crypto.labels import Label, number
 from ogive.crypto.transfer import BaseTransfers, InsecureDealer
 from ogive.crypto.transfer.group import base_times, hashed, minus, plus, random_scalar
-from ogive.errors import PeerError
+from ogive.errors import ParameterError, PeerError
 
 CHOICES = [0, 1, 1, 0, 1, 0, 0, 1]
 IDENTITY = bytes([1]) + bytes(31)
@@ -116,3 +116,9 @@ def test_any_bytes_are_read_or_refused():
                 refused += 1
         assert read + refused == 60
         assert refused > 30
+
+
+@pytest.mark.parametrize("choice", [2, -1])
+def test_a_choice_of_neither_is_refused(choice):
+    with pytest.raises(ParameterError, match="choices must be 0 or 1"):
+        BaseTransfers().receiver(b"s", [0, 1, choice])

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ogive.crypto.garbling import Gate, GateKeys, evaluate, garble, schedule
+from ogive.crypto.circuits import Gate
+from ogive.crypto.garbling import GateKeys, evaluate, garble, schedule
 from ogive.crypto.garbling.wires import fresh_deltas, fresh_zeros, labels_of, permute_bits
 from ogive.crypto.streams import WordStream, words
 from ogive.crypto.transfer import (
