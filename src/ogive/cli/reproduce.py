@@ -116,8 +116,8 @@ def projection(*, figure: Numbers = (), options: ReproduceOptions = DEFAULTS) ->
 def ustatistics(*, figure: Numbers = (), table: Numbers = (), options: ReproduceOptions = DEFAULTS) -> None:
     """Redo figures of "Private Protocols for U-Statistics in the Local Model and Beyond".
 
-    What is printed is redone beside what the library takes instead; of Figure 4 the local part, whose pairs of parties
-    are not redone.
+    What is printed is redone beside what the library takes instead; of Figure 4 pairs of parties are simulated, by the
+    laws of what their circuits give.
 
     Args:
         figure: Numbers of figures: 3, 5 (the AUC protocol), 4 (Kendall's tau of hotel ratings), 6, 7 (the generic

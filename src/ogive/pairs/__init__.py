@@ -2,6 +2,7 @@
 
 from ogive.pairs.budgets import capped, divisors, noise_variance
 from ogive.pairs.choosing import optimal_injections, optimal_pairs
+from ogive.pairs.conditional import FixedRecords, fixed_records
 from ogive.pairs.design import Design
 from ogive.pairs.designs import all_pairs, permutations, round_robin, sampled_partners, with_replacement
 from ogive.pairs.dropouts import paired_again
@@ -12,6 +13,7 @@ from ogive.pairs.variance import Overlaps, TwoSampleOverlaps, overlaps, two_samp
 __all__ = [
     "Design",
     "DiscreteLaplaceNoise",
+    "FixedRecords",
     "LaplaceNoise",
     "Overlaps",
     "ResponseNoise",
@@ -20,6 +22,7 @@ __all__ = [
     "balanced_injections",
     "capped",
     "divisors",
+    "fixed_records",
     "injections",
     "noise_variance",
     "optimal_injections",

@@ -22,7 +22,7 @@ from ogive.reproduce.ustatistics.tables import of_patients, of_ratings
 from ogive.reproduce.verdicts import Outcome
 
 ITEMS = {item.name: item for item in ustatistics.ITEMS}
-PANELS = {"figure-3": 2, "figure-4": 1, "figure-5": 6, "figure-6": 3, "figure-7": 2, "table-1": 1}
+PANELS = {"figure-3": 2, "figure-4": 2, "figure-5": 6, "figure-6": 3, "figure-7": 2, "table-1": 1}
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Figure 4, the local part: one run of randomized response on pairs of ratings, and unary reports beside it."""
+"""Figure 4, one run: randomized response on pairs of ratings, unary reports beside it, and protocols in pairs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from ogive.local import RandomizedResponse, UnaryOracle, simulate
 from ogive.privacy import exact
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
+from ogive.reproduce.ustatistics import kendall_pairs
 from ogive.reproduce.ustatistics.ratings import coefficients, histogram, signs
 from ogive.statistics.pairwise import generic
 
@@ -19,18 +20,19 @@ TRUTHS = ("tau-a", "tau-b", "gamma")
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 CODE = (
-    "local/*.py", "statistics/pairwise/*law*.py", "statistics/pairwise/generic.py",
-    "reproduce/ustatistics/kendall.py", "reproduce/ustatistics/ratings.py",
+    "local/*.py", "pairs/*.py", "statistics/pairwise/*law*.py", "statistics/pairwise/generic.py",
+    "reproduce/ustatistics/all_pairs.py", "reproduce/ustatistics/kendall.py",
+    "reproduce/ustatistics/kendall_pairs.py", "reproduce/ustatistics/ratings.py",
 )  # fmt: skip
 
 
 def settings(quick: bool) -> tuple[Setting, ...]:
     """Every epsilon."""
-    return tuple({"epsilon": epsilon} for epsilon in ((0.5, 1.0, 5.0) if quick else EPSILONS))
+    return tuple({"epsilon": epsilon} for epsilon in ((0.5, 1.0, 10.0) if quick else EPSILONS))
 
 
 def errors(setting: Setting, seed: int, data: Places) -> Numbers:
-    """Absolute errors of one collection of reports, and the exact coefficients."""
+    """Absolute errors of one collection of reports, those of pairs, and the exact coefficients."""
     generator, _ = streams(seed)
     counts = histogram(data)
     truth = coefficients(counts)
@@ -43,4 +45,4 @@ def errors(setting: Setting, seed: int, data: Places) -> Numbers:
         if name == PAPER:
             numbers[STATED] = math.sqrt(max(float(found.covariance[0, 0]), 0.0))
             numbers[COVERED] = float(error <= 1.96 * numbers[STATED])
-    return numbers
+    return numbers | kendall_pairs.errors(counts.reshape(-1), float(setting["epsilon"]), generator)

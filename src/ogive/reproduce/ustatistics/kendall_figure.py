@@ -1,4 +1,4 @@
-"""Figure 4: what the paper says of randomized response for Kendall's tau, and its picture."""
+"""Figure 4: what the paper says of Kendall's tau from randomized reports and from pairs, and its picture."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ogive.reproduce.ecdf.data_sets import SIMULATED
 from ogive.reproduce.ecdf.drawing import OURS as OUR_COLOR
-from ogive.reproduce.ecdf.drawing import PAPER_BLUE, TRUTH, logarithmic, plot
+from ogive.reproduce.ecdf.drawing import PAPER_BLUE, PAPER_RED, TRUTH, logarithmic, plot
 from ogive.reproduce.items import FIGURE, Item
 from ogive.reproduce.simulated import stamp
 from ogive.reproduce.summaries import Summary, difference, excess
@@ -22,13 +22,31 @@ from ogive.reproduce.ustatistics.kendall import (
     errors,
     settings,
 )
+from ogive.reproduce.ustatistics.kendall_pairs import (
+    ALL,
+    ALL_EXACT,
+    BEST,
+    FRESH,
+    GIVEN,
+    ONE,
+    PRINTED,
+    SAMPLED,
+    SQUARE,
+    THEOREM,
+)
+from ogive.reproduce.ustatistics.kendall_pairs_checks import ROOM, judge_pairs, ratio_of_roots
 from ogive.reproduce.ustatistics.ratings import FILES, INPUT, inputs
 from ogive.reproduce.verdicts import Check, Outcome, above, below, every, show
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PRINTED, DIGITS = 0.58, 0.01
+ALL_COLOR = "#6b46c1"
+REDS, MARKERS = ("#7b341e", "#c05621", "#ed8936", "#fbd38d"), ("o", "P", "X", "h")
+"""Of sampled pairs, darker for fewer pairs."""
+
+COEFFICIENT, DIGITS = 0.58, 0.01
 """The paper's coefficient, which it prints with two digits."""
 
 COVERAGE = 0.75
@@ -36,7 +54,7 @@ COVERAGE = 0.75
 
 
 def judge(summary: Summary) -> tuple[Check, ...]:
-    """Compare with Section 6: the true coefficient, and randomized response; pairs of parties are no part of this."""
+    """Compare with Section 6: the true coefficient, randomized response, and pairs."""
     first = summary.rows[0]
     if first.setting[INPUT] == SIMULATED:
         absent = f"no file {FILES[0]} was found; name a copy or its folder with --data"
@@ -48,8 +66,8 @@ def judge(summary: Summary) -> tuple[Check, ...]:
     _, unary = summary.series("epsilon", OURS)
     return (
         Check(
-            f"the true coefficient is {PRINTED}: tau-a of all reviews, of which -1 is a level like the others",
-            Outcome.HOLDS if 0 <= found["tau-a"] - PRINTED < DIGITS else Outcome.FAILS,
+            f"the true coefficient is {COEFFICIENT}: tau-a of all reviews, of which -1 is a level like the others",
+            Outcome.HOLDS if 0 <= found["tau-a"] - COEFFICIENT < DIGITS else Outcome.FAILS,
             ", ".join(f"{name} {value:.4f}" for name, value in found.items()) + "; tau-b and gamma are not 0.58",
         ),
         Check(
@@ -78,25 +96,68 @@ def judge(summary: Summary) -> tuple[Check, ...]:
             ", ".join(f"{show(cell)} at {epsilon:g}" for epsilon, cell in zip(epsilons, unary, strict=True)),
             essential=False,
         ),
+        *judge_pairs(summary),
     )  # fmt: skip
 
 
 def draw(summary: Summary, figure: Figure) -> None:
-    """Errors against epsilon, both axes logarithmic."""
-    axes = figure.subplots()
-    logarithmic(axes)
-    axes.set(yscale="log", xlabel="epsilon", ylabel="mean absolute error of tau-a")
-    axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS], minor=False)
-    plot(axes, summary, "epsilon", PAPER, color=PAPER_BLUE, marker="s", linestyle="-")
-    plot(axes, summary, "epsilon", STATED, color=TRUTH, marker="", linestyle=":")
-    plot(axes, summary, "epsilon", OURS, color=OUR_COLOR, marker="D", linestyle="-")
-    axes.legend()
-    axes.set_title("Kendall's tau of two ratings, local reports")
+    """Errors against epsilon, the paper's protocols drawn through and ours dashed; beside them errors as predicted."""
+    figure.set_size_inches(11.5, 5.2)
+    left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+    _errors(left, summary)
+    _predictions(right, summary)
     if summary.rows[0].setting[INPUT] == SIMULATED:
-        stamp(axes, "ratings of hotels")
+        stamp(left, "ratings of hotels")
+        stamp(right, "ratings of hotels")
+
+
+def _errors(axes: Axes, summary: Summary) -> None:
+    _by_epsilon(axes)
+    axes.set(yscale="log", ylabel="mean absolute error of tau-a")
+    lines = {
+        PAPER: (PAPER_BLUE, "s", "-"), STATED: (TRUTH, "", ":"), ALL: (ALL_COLOR, "v", "-"),
+        **{name: (color, marker, "-") for name, color, marker in zip(SAMPLED.values(), REDS, MARKERS, strict=True)},
+        OURS: (PAPER_BLUE, "D", "--"), ALL_EXACT: (ALL_COLOR, "^", "--"),
+        ONE: (OUR_COLOR, "o", "--"), BEST: (OUR_COLOR, "*", ":"),
+    }  # fmt: skip
+    for name, (color, marker, style) in lines.items():
+        plot(axes, summary, "epsilon", name, color=color, marker=marker, linestyle=style)
+    axes.legend(fontsize="x-small", loc="lower left")
+    axes.set_title("Kendall's tau of two ratings: drawn through, the paper's protocols", fontsize="medium")
+
+
+def _predictions(axes: Axes, summary: Summary) -> None:
+    """Root mean squared errors over predictions, P = 1 and the largest."""
+    _by_epsilon(axes)
+    axes.set(ylabel="root mean squared error / prediction", ylim=(0.5, 1.6))
+    axes.axhspan(1 - ROOM, 1 + ROOM, color=TRUTH, alpha=0.08, linewidth=0)
+    rows = {float(row.setting["epsilon"]): row.cells for row in summary.rows}
+    largest = max(SAMPLED)
+    kinds = {
+        "given the records": (SQUARE, GIVEN, OUR_COLOR),
+        "Theorem 5, corrected; new records": (FRESH, THEOREM, PAPER_BLUE),
+        "Theorem 5, as printed; new records": (FRESH, PRINTED, PAPER_RED),
+    }
+    for place, rounds in enumerate((1, largest)):
+        for words, (quantity, prediction, color) in kinds.items():
+            cells = [ratio_of_roots(row, SAMPLED[rounds], quantity, prediction) for row in rows.values()]
+            axes.errorbar(
+                [*rows], [cell.mean for cell in cells],
+                yerr=[2 * cell.error if cell.runs > 1 else 0.0 for cell in cells],
+                color=color, marker="os"[place], linestyle=("-", ":")[place], capsize=2, elinewidth=1,
+                label=f"{words}, P = {rounds}",
+            )  # fmt: skip
+    axes.legend(fontsize="x-small", loc="lower left")
+    axes.set_title("sampled pairs, Laplace: within the band is within 10 %", fontsize="medium")
+
+
+def _by_epsilon(axes: Axes) -> None:
+    logarithmic(axes)
+    axes.set_xticks(EPSILONS, [f"{epsilon:g}" for epsilon in EPSILONS], minor=False)
+    axes.set_xlabel("epsilon")
 
 
 FIGURE_4 = Item(
-    "ustatistics", FIGURE, 4, "Kendall's tau of hotel ratings from randomized reports (the local part)",
+    "ustatistics", FIGURE, 4, "Kendall's tau of hotel ratings, from randomized reports and from pairs",
     settings, errors, draw, judge, CODE, inputs=inputs, usual_runs=100,
 )  # fmt: skip
