@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import argparse
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from harness import best_time, record, row, table
 
 from ogive.crypto.circuits import Builder, Circuit, LaplaceLaw, ResponseLaw, arrange, plain, separate
@@ -25,10 +27,11 @@ from ogive.crypto.circuits.kernels import auc_strict, collision, gini, kendall
 from ogive.crypto.circuits.sampling import add_laplace, index_of_sign, respond_binary, respond_ternary, uniform_bits
 from ogive.crypto.garbling import GateKeys, batch, evaluate, garble
 from ogive.crypto.garbling.schedule import schedule_of
-from ogive.crypto.garbling.wires import fresh_deltas, fresh_zeros, labels_of, permute_bits
+from ogive.crypto.garbling.wires import fresh_deltas, fresh_zeros
 from ogive.crypto.streams import WordStream
-from ogive.crypto.transfer import BaseTransfers, correct_choices, correct_zeros, extend_choices, extend_zeros
-from ogive.crypto.transfer.extension import LABEL_BITS, bits_of
+from ogive.crypto.transfer import BaseTransfers
+from ogive.crypto.transfer.extension import LABEL_BITS
+from ogive.crypto.twoparty import AGGREGATOR, PairAggregator, PairParty, PairSettings, Participant
 
 EPSILON, DELTA = Fraction(1), 1e-9
 BATCHES = (1, 16, 256, 1024, 4096)
@@ -37,7 +40,7 @@ TARGET = 10.0
 EMP = "emp-sh2pc, measured elsewhere"
 EMP_SPEED, EMP_COMPARISON = 36.0, 1.8
 """M AND gates a second, at most; microseconds of a comparison of 32 bits."""
-BASE_BYTES = 96
+GARBLER, EVALUATOR = 1, 2
 SEED = bytes(range(16))
 
 
@@ -129,74 +132,73 @@ def comparison(quick: bool) -> Iterator[dict[str, Any]]:
               peer=EMP, peer_value=EMP_COMPARISON)  # fmt: skip
 
 
-def bytes_of(circuit: Circuit) -> int:
-    """What the two parties of one pair send each other, without headers."""
-    inputs = circuit.evaluator_bits
-    transfers = LABEL_BITS * BASE_BYTES + 16 * (-(-inputs // LABEL_BITS) * LABEL_BITS)
-    if inputs < LABEL_BITS:
-        transfers = inputs * (BASE_BYTES + 16)
-    return 32 * circuit.ands + 16 * circuit.garbler_bits + transfers
+class Session:
+    """One pair's session over bytes, whose work is timed participant by participant; the outputs are right.
 
+    Args:
+        circuit: What is evaluated.
+    """
 
-def one_pair(circuit: Circuit) -> dict[str, float]:
-    """Seconds of both parties of one pair, part by part, with real transfers; all that they send is counted."""
-    plan, keys = schedule_of(circuit), GateKeys(SEED)
-    ours, theirs = (bits[0] for bits in bits_for(circuit, 1))
-    times, sent = dict.fromkeys(("garbler", "evaluator", "base sender", "base receiver"), 0.0), 0
+    def __init__(self, circuit: Circuit) -> None:
+        keys = [Ed25519PrivateKey.generate() for _ in range(3)]
+        public = [key.public_key().public_bytes_raw() for key in keys]
+        parties = (Participant(number, public[number]) for number in (GARBLER, EVALUATOR))
+        settings = PairSettings(bytes(32), 0, circuit, *parties, public[AGGREGATOR])
+        bits = dict(zip((GARBLER, EVALUATOR), (side[0] for side in bits_for(circuit, 1)), strict=True))
+        self.seconds = dict.fromkeys((AGGREGATOR, GARBLER, EVALUATOR), 0.0)
+        aggregator = self._timed(AGGREGATOR, lambda: PairAggregator(settings, key=keys[AGGREGATOR]))
+        members = {
+            number: self._timed(
+                number,
+                lambda number=number: PairParty(
+                    settings, number, bits[number], key=keys[number], note=lambda token, value: None
+                ),
+            )
+            for number in bits
+        }
+        queue, self.sent = deque(aggregator.invitations), 0
+        while queue:
+            receiver, data = queue.popleft()
+            self.sent += len(data)
+            take = aggregator.receive if receiver == AGGREGATOR else members[receiver].receive
+            queue.extend(self._timed(receiver, lambda take=take, data=data: take(data)) or ())
+        wanted = plain.evaluate(circuit, bits[GARBLER][None], bits[EVALUATOR][None])[0]
+        assert np.array_equal(aggregator.outputs, wanted), "the outputs are right"
 
-    def timed(*names: str, work: Callable[[], Any]) -> Any:
+    def _timed(self, number: int, work: Callable[[], Any]) -> Any:
         start = time.process_time()
         result = work()
-        for name in names:
-            times[name] += time.process_time() - start
+        self.seconds[number] += time.process_time() - start
         return result
-
-    stream = WordStream(SEED)
-    deltas = timed("garbler", work=lambda: fresh_deltas(1, stream))
-    own = timed("garbler", work=lambda: fresh_zeros(circuit.garbler_bits, 1, stream))
-    extended = circuit.evaluator_bits >= LABEL_BITS
-    # in an extension the garbler receives the base transfers, and its choices are its secret
-    roles = ("evaluator", "garbler") if extended else ("garbler", "evaluator")
-    choices = bits_of(deltas[0]) if extended else theirs.tolist()
-    sender = timed(roles[0], "base sender", work=lambda: BaseTransfers().sender(SEED, len(choices)))
-    receiver = timed(roles[1], "base receiver", work=lambda: BaseTransfers().receiver(SEED, choices))
-    both = timed(roles[0], "base sender", work=lambda: sender.keys(receiver.message))
-    chosen = timed(roles[1], "base receiver", work=lambda: receiver.keys(sender.message))
-    if extended:
-        message, held = timed("evaluator", work=lambda: extend_choices(both, theirs))
-        zeros = timed("garbler", work=lambda: extend_zeros(chosen, deltas[0], message, inputs=circuit.evaluator_bits))
-    else:
-        message, zeros = timed("garbler", work=lambda: correct_zeros(both, deltas[0]))
-        held = timed("evaluator", work=lambda: correct_choices(chosen, theirs, message))
-    every = np.concatenate([own, zeros[:, None]])
-    given = timed("garbler", work=lambda: labels_of(ours[:, None], own, deltas))
-    tables, ends = timed("garbler", work=lambda: garble(plan, every, deltas, keys))
-    labels = np.concatenate([given, held[:, None]])
-    outputs = timed("evaluator", work=lambda: evaluate(plan, labels, tables, keys))
-    found = (permute_bits(ends) ^ permute_bits(outputs))[:, 0]
-    assert np.array_equal(found, plain.evaluate(circuit, ours[None], theirs[None])[0]), "the outputs are right"
-    sent = sum(map(len, (sender.message, receiver.message, message))) + given.nbytes + tables.nbytes
-    assert sent == bytes_of(circuit), "the bytes are those of the formula"
-    return times
 
 
 def pairs_alone(quick: bool) -> Iterator[dict[str, Any]]:
-    """What one pair takes and sends that meets nobody else's work."""
-    runs, every = 1 if quick else 5, []
+    """What one pair takes and sends, over bytes, that shares nothing with others."""
+    runs = 1 if quick else 5
     for name, make in CIRCUITS.items():
         circuit = make()
-        one_pair(circuit)
-        found = [one_pair(circuit) for _ in range(runs)]
-        every += found
+        Session(circuit)
+        found = [Session(circuit) for _ in range(runs)]
         work = f"garbled circuits, one pair, {name}"
         yield row(work, "AND gates", "", circuit.ands, runs=1)
         yield row(work, "inputs of each party", "bits", circuit.evaluator_bits, runs=1)
-        yield row(work, "sent by both", "kB", bytes_of(circuit) / 1000, runs=1)
-        for party in ("garbler", "evaluator"):
-            yield row(work, f"the {party}'s time", "ms", 1000 * min(times[party] for times in found), runs=runs)
-    for side in ("sender", "receiver"):
-        best = 1000 * min(times[f"base {side}"] for times in every)
-        yield row("garbled circuits, one pair, 128 base transfers", f"the {side}'s time", "ms", best, runs=len(every))
+        yield row(work, "sent by all", "kB", found[0].sent / 1000, runs=1)
+        for party, number in (("garbler", GARBLER), ("evaluator", EVALUATOR), ("aggregator", AGGREGATOR)):
+            value = 1000 * min(session.seconds[number] for session in found)
+            yield row(work, f"the {party}'s time", "ms", value, runs=runs)
+
+
+def transfers(quick: bool) -> Iterator[dict[str, Any]]:
+    """The base transfers of an extension, which are most of a pair's time."""
+    runs = 2 if quick else 5
+    choices = [place % 2 for place in range(LABEL_BITS)]
+    sender, receiver = BaseTransfers().sender(SEED, LABEL_BITS), BaseTransfers().receiver(SEED, choices)
+    jobs: dict[str, Callable[[], object]] = {
+        "the sender's time": lambda: BaseTransfers().sender(SEED, LABEL_BITS).keys(receiver.message),
+        "the receiver's time": lambda: BaseTransfers().receiver(SEED, choices).keys(sender.message),
+    }
+    for metric, job in jobs.items():
+        yield row("garbled circuits, 128 base transfers", metric, "ms", 1000 * seconds(job, runs), runs=runs)
 
 
 def studies(quick: bool) -> Iterator[dict[str, Any]]:
@@ -230,6 +232,7 @@ def rows(quick: bool) -> Iterator[dict[str, Any]]:
     yield from gates(CIRCUITS[name](), name, quick)
     yield from comparison(quick)
     yield from pairs_alone(quick)
+    yield from transfers(quick)
     yield from studies(quick)
 
 
