@@ -28,7 +28,7 @@ def paired_again(design: Design, gone: Bool, *, seed: bytes, begun: Bool | None 
     Args:
         design: The first design.
         gone: Whether each user has dropped out, shape (users,).
-        seed: Public.
+        seed: Public; settled once it is known who is gone, or else users could choose whom they meet by dropping out.
         begun: Of each pair of the design, whether it had begun; matters for those that are lost. None: none had.
 
     Raises:

@@ -85,10 +85,14 @@ def separate(ports: tuple[Port, ...], bits: Bits) -> dict[str, NDArray[np.int64]
     Args:
         ports: The outputs, of at most 62 bits each.
         bits: As `evaluate` gives them.
+
+    Raises:
+        ParameterError: an output is wider.
     """
     found, first = {}, 0
     for port in ports:
-        assert port.width < WORD - 1
+        if port.width >= WORD - 1:
+            raise ParameterError(f"{port.name} must have at most {WORD - 2} bits to be a number, got {port.width}")
         weights = np.int64(1) << np.arange(port.width)
         if port.signed:
             weights[-1] = -weights[-1]

@@ -6,7 +6,7 @@ from helpers.circuits import random_circuit
 
 from ogive.crypto.circuits.arithmetic import less, multiply
 from ogive.crypto.circuits.builder import Builder, Signed, Unsigned
-from ogive.crypto.circuits.circuit import Gate
+from ogive.crypto.circuits.circuit import Gate, Port
 from ogive.crypto.circuits.plain import arrange, evaluate, separate
 from ogive.errors import ParameterError
 
@@ -132,3 +132,6 @@ def test_what_cannot_be_built_or_evaluated_is_refused():
     for values in ({"y": [1]}, {"x": [16]}, {"x": [-1]}, {"x": [0.5]}, {"x": np.zeros((1, 3), bool)}):
         with pytest.raises(ParameterError, match="must be"):
             arrange(circuit.garbler, values)
+    wide = Port("wide", 63)
+    with pytest.raises(ParameterError, match="wide must have at most 62 bits"):
+        separate((wide,), np.zeros((1, 63), bool))
