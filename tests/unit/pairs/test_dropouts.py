@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 from ogive.errors import ParameterError
 from ogive.pairs import Design, balanced_injections, divisors, paired_again, round_robin, with_replacement
@@ -55,6 +56,26 @@ def test_new_pairs_are_between_classes_too():
     assert not positive[again.pairs[:, 1]].any()
     assert (again.degrees <= design.degrees).all()
     assert len(again) > (~gone[design.pairs].any(axis=1)).sum()
+
+
+@pytest.mark.parametrize("positives_gone", [2, 6])
+def test_between_classes_all_of_the_side_with_fewer_left_over_meet_one_of_the_other_at_random(positives_gone):
+    """Of each of eight pairs one is gone; chi-square at a level of 1e-6, and one seed for all fails it."""
+    design = Design(16, np.stack([np.arange(8), np.arange(8, 16)], axis=1), between=True)
+    gone = np.zeros(16, dtype=bool)
+    gone[:positives_gone] = True  # their partners want one, and those of the last negatives do
+    gone[8 + positives_gone :] = True
+    wanting = min(positives_gone, 8 - positives_gone)
+    counts = np.zeros((8 - positives_gone, positives_gone))
+    for trial in range(600):
+        again = paired_again(design, gone, seed=trial.to_bytes(2, "big"))
+        assert len(again) == wanting
+        counts[again.pairs[:, 0] - positives_gone, again.pairs[:, 1] - 8] += 1
+    mean = counts.mean()
+    assert ((counts - mean) ** 2 / mean).sum() < chi2.isf(1e-6, counts.size - 1)
+    first = counts * 0
+    first[again.pairs[:, 0] - positives_gone, again.pairs[:, 1] - 8] = 600
+    assert ((first - mean) ** 2 / mean).sum() > chi2.isf(1e-6, counts.size - 1)
 
 
 def test_random_degrees_are_kept_too():

@@ -103,6 +103,7 @@ def test_bad_arguments_are_refused():
         lambda: ResponseNoise((1.0, 1.0)),
         lambda: ResponseNoise((0.0, 1.0), (0.5, 0.6)),
         lambda: ResponseNoise((0.0, 1.0), (1.0,)),
+        lambda: ResponseNoise((0.0, 1.0), (-0.5, 1.5)),
         lambda: ResponseNoise((0.0, 1.0)).keep(-1.0),
     ):
         with pytest.raises(ParameterError):

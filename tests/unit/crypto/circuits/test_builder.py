@@ -132,6 +132,6 @@ def test_what_cannot_be_built_or_evaluated_is_refused():
     for values in ({"y": [1]}, {"x": [16]}, {"x": [-1]}, {"x": [0.5]}, {"x": np.zeros((1, 3), bool)}):
         with pytest.raises(ParameterError, match="must be"):
             arrange(circuit.garbler, values)
-    wide = Port("wide", 63)
+    assert separate((Port("widest", 62),), np.ones((1, 62), bool))["widest"].tolist() == [(1 << 62) - 1]
     with pytest.raises(ParameterError, match="wide must have at most 62 bits"):
-        separate((wide,), np.zeros((1, 63), bool))
+        separate((Port("wide", 63),), np.zeros((1, 63), bool))
