@@ -52,6 +52,26 @@ class Notes:
         return earlier
 
 
+def deliver_in_any_order(queue, step, rng):
+    """Deliver messages as a relay may: of each sender in order, and to each receiver in the order in which it got them.
+
+    Args:
+        queue: List of (sender, receiver, data), in the order in which they were sent; steps add to it.
+        step: Takes the first of the queue and delivers it.
+        rng: Says who is next.
+    """
+    at_relay = []
+    while queue or at_relay:
+        sent = {each[0]: place for place, each in reversed(list(enumerate(queue)))}
+        waiting = {each[1]: place for place, each in reversed(list(enumerate(at_relay)))}
+        choice = int(rng.integers(len(sent) + len(waiting)))
+        if choice < len(sent):
+            at_relay.append(queue.pop(list(sent.values())[choice]))
+        else:
+            queue.insert(0, at_relay.pop(list(waiting.values())[choice - len(sent)]))
+            step()
+
+
 class Pair:
     """Three participants, and what is on its way between them, in order.
 
@@ -71,15 +91,13 @@ class Pair:
             number: PairParty(settings, number, bits, key=enrolment(number), note=self.notes[number])
             for number, bits in self.bits.items()
         }
-        self.queue = [(AGGREGATOR, *outgoing) for outgoing in self.aggregator.invitations]
+        self.queue = [(AGGREGATOR, *self.aggregator.invitation)]
         self.sent = []
 
     def deliver(self, receiver, data):
         """Hand a message over, and put answers in the queue."""
-        if receiver == AGGREGATOR:
-            self.aggregator.receive(data)
-        else:
-            self.queue += [(receiver, *outgoing) for outgoing in self.parties[receiver].receive(data)]
+        machine = self.aggregator if receiver == AGGREGATOR else self.parties[receiver]
+        self.queue += [(receiver, *outgoing) for outgoing in machine.receive(data)]
 
     def step(self):
         sender, receiver, data = self.queue.pop(0)

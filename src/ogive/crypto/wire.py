@@ -164,17 +164,32 @@ def read_message(data: bytes, *, longest: int) -> tuple[Header, bytes]:
         PeerError: it is no message of this version, or its length is not what it says or more than it may be.
     """
     reader = Reader(data, "message")
+    header, length = _read_front(reader)
+    if length > longest:
+        raise PeerError(f"the message says that it has {length} bytes, and at most {longest} are allowed here")
+    body = reader.take(length)
+    reader.finish()
+    return header, body
+
+
+def read_header(data: bytes) -> Header:
+    """What a message says of itself, whatever follows: to see where it belongs, before anything is believed.
+
+    Raises:
+        PeerError: it does not begin as a message of this version.
+    """
+    return _read_front(Reader(data, "message"))[0]
+
+
+def _read_front(reader: Reader) -> tuple[Header, int]:
+    """Header, and the length of the body."""
     fields = _LAYOUT.unpack(reader.take(HEADER_BYTES))
     magic, version, kind, suite, study, session, sender, receiver, number, sequence, length = fields
     if magic != MAGIC:
         raise PeerError("the message does not begin as messages of ogive do")
     if version != VERSION:
         raise PeerError(f"the message is of version {version}; this is version {VERSION}")
-    if length > longest:
-        raise PeerError(f"the message says that it has {length} bytes, and at most {longest} are allowed here")
-    body = reader.take(length)
-    reader.finish()
-    return Header(suite, kind, study, session, sender, receiver, number, sequence), body
+    return Header(suite, kind, study, session, sender, receiver, number, sequence), length
 
 
 class Inbox:

@@ -1,6 +1,6 @@
 """Two people evaluate a public circuit on what only each of them knows, and an aggregator alone sees the outputs.
 
-    1 invite    aggregator -> both             nonce, key for this pair                             signed
+    1 invite    aggregator -> each             nonce, key for this pair                             signed
     2 hello     each -> aggregator, partner    nonce, key for this pair                             signed
     3 transfer  base transfers: of the garbler if they are extended, else of the evaluator          sealed
     4 extension evaluator -> garbler           its base transfers, 16 bytes an input                sealed
@@ -9,9 +9,10 @@
     6 half      each -> aggregator             permute bits of the outputs                          sealed
 
 A garbler's half are the permute bits of the outputs' zero labels, an evaluator's those of the labels that it found:
-their xor is the outputs, and either alone is uniform. `PairParty` and `PairAggregator` are state machines from
-bytes to bytes; whoever carries the messages sees who writes to whom, and how much, and keeps the order of what one
-participant receives.
+their xor is the outputs, and either alone is uniform. `PairParty` and `PairAggregator` are state machines from bytes to
+bytes. Whoever carries the messages sees who writes to whom, and how much; it has to keep the order of what each one
+sends and of what each one is sent. The evaluator is invited after the garbler's hello, so that then nothing reaches
+anybody before it is expected.
 
 Learns: the aggregator the outputs; the two parties nothing, but that they took part.
 

@@ -1,6 +1,7 @@
 """Who sees the outputs of a pair: a state machine from bytes to bytes.
 
-    `invitations`, then each party's hello, then each party's half -> the outputs, once both are in
+    `invitation` to the garbler;  its hello -> the invitation to the evaluator, whose hello follows;
+    each party's half -> the outputs, once both are in
 
 Learns the outputs and nothing else. Any bytes are accepted or raise PeerError, and what raises leaves it as it was, but
 for an authentic message that is malformed, which ends the pair. A pair that was given up (`close`) takes nothing any
@@ -42,8 +43,7 @@ class PairAggregator:
         self._mailbox = Mailbox(settings, AGGREGATOR, key, random)
         self._openings = {AGGREGATOR: self._mailbox.opening}
         parties = (settings.garbler.number, settings.evaluator.number)
-        self.invitations: list[Outgoing] = [self._mailbox.write_opening(Step.INVITE, party) for party in parties]
-        """What to send to the parties; the garbler's is first."""
+        self.invitation, self._second = (self._mailbox.write_opening(Step.INVITE, party) for party in parties)
         self._mailbox.invited(self._mailbox.opening)
         self._halves: dict[int, Bits] = {}
         self._over = False
@@ -55,8 +55,15 @@ class PairAggregator:
         """Whether both parties have said hello: from then on either may have given its half, arrived or not."""
         return len(self._openings) == _PARTICIPANTS
 
-    def receive(self, data: bytes) -> None:
-        """Take a party's hello, or its half; after the second half there are `outputs`.
+    @property
+    def over(self) -> bool:
+        """Whether nothing is taken any more."""
+        return self._over
+
+    def receive(self, data: bytes) -> list[Outgoing]:
+        """Take a party's hello, or its half, and say what follows; after the second half there are `outputs`.
+
+        The evaluator is invited once the garbler has answered: so nobody hears of a pair before it was invited to it.
 
         Raises:
             PeerError: it is neither, comes too early, too late or again, or is malformed.
@@ -67,7 +74,7 @@ class PairAggregator:
         read = self._mailbox.unseal if self.begun else self._mailbox.read_opening
         sender, body = read(data, step)
         try:
-            self._take(step, sender, body)
+            return self._take(step, sender, body)
         except PeerError:
             self.close()
             raise
@@ -78,14 +85,16 @@ class PairAggregator:
         self._halves = {}
         self._mailbox.close()
 
-    def _take(self, step: Step, sender: int, body: bytes) -> None:
+    def _take(self, step: Step, sender: int, body: bytes) -> list[Outgoing]:
         if step is Step.HELLO:
             self._openings[sender] = body
-            if self.begun:
-                self._mailbox.meet(self._openings)
-            return
+            if not self.begun:
+                return [self._second]
+            self._mailbox.meet(self._openings)
+            return []
         self._halves[sender] = read_bits(body, self._settings.outputs)
         if len(self._halves) == _PARTICIPANTS - 1:
             first, second = self._halves.values()
             self.outputs = first ^ second
             self.close()
+        return []

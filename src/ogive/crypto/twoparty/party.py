@@ -1,7 +1,8 @@
 """A party of a pair: a state machine from bytes to bytes.
 
-    invitation -> hellos to the aggregator and the partner;  the partner's hello -> what its role begins with;
-    every message of the partner -> what its role answers, and its half to the aggregator at the end
+    invitation -> its hello to the aggregator, and of the evaluator to the garbler, who was invited before it
+    the partner's hello -> the garbler's to the evaluator, and what a role begins with
+    every message of the partner -> what a role answers, and its half to the aggregator at the end
 
 Any bytes are accepted or raise PeerError. What is not from whom it should be, or not the next step, leaves the party as
 it was; what is, but malformed, ends the pair. Once a pair is over its secrets are dropped and arrays overwritten, as
@@ -134,17 +135,22 @@ class PairParty:
             self._openings[sender] = body
             self._mailbox.invited(body)
             # to the aggregator first: then it knows the session before it can get a half
-            return [self._mailbox.write_opening(Step.HELLO, to) for to in (AGGREGATOR, self._partner)]
+            receivers = (AGGREGATOR,) if self._garbles else (AGGREGATOR, self._partner)
+            return self._hellos(*receivers)
         if step is Step.HELLO:
+            said = self._hellos(self._partner) if self._garbles else []
             self._openings[sender] = body
             self._mailbox.meet(self._openings)
             kind = Garbler if self._garbles else Evaluator
             role: Role = kind(self._settings, self._mailbox.session, self._bits, self._random)
             self._role = role
             self._expected += role.expected
-            return self._sealed(role.begin())
+            return said + self._sealed(role.begin())
         assert self._role is not None
         return self._sealed(self._role.answer(step, body))
+
+    def _hellos(self, *receivers: int) -> list[Outgoing]:
+        return [self._mailbox.write_opening(Step.HELLO, receiver) for receiver in receivers]
 
     def _sealed(self, bodies: dict[Step, bytes]) -> list[Outgoing]:
         if Step.HALF in bodies:

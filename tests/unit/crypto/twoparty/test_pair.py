@@ -10,6 +10,7 @@ from helpers.twoparty import (
     Notes,
     Pair,
     auc_circuit,
+    deliver_in_any_order,
     enrolment,
     gini_circuit,
     kendall_circuit,
@@ -115,6 +116,15 @@ def test_messages_are_as_long_as_the_specification_says(name):
     for _, _, data in pair.sent:
         by_step[Step(data[5])] += len(data)
     assert by_step == pair_bytes(circuit)
+
+
+@pytest.mark.parametrize(("name", "seed"), [("and", seed) for seed in range(20)] + [("gini extended", 0)])
+def test_connections_may_be_faster_or_slower_than_others(name, seed):
+    circuit = CIRCUITS[name]
+    bits = any_bits(circuit)
+    pair = Pair(settings_of(circuit), *bits)
+    deliver_in_any_order(pair.queue, pair.step, np.random.default_rng(seed))
+    assert np.array_equal(pair.aggregator.outputs, evaluate(circuit, *(side[None] for side in bits))[0])
 
 
 def test_halves_alone_say_nothing_of_the_outputs():

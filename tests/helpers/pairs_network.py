@@ -1,0 +1,225 @@
+"""Studies of pairs for tests, and their relay and people as processes of their own, on this machine alone."""
+
+import asyncio
+import contextlib
+import multiprocessing
+import os
+import signal
+import sys
+from multiprocessing import forkserver
+
+from helpers.twoparty import Notes, enrolment, public
+
+from ogive.crypto.circuits import Builder
+from ogive.crypto.circuits.kernels import gini
+from ogive.errors import PeerError
+from ogive.pairs import Design
+from ogive.pairs.network import Collector, PairsStudy, Person, Relay, collect, take_part
+
+HOST = "127.0.0.1"
+SECONDS = 30.0
+"""No process lives much longer, whatever happens."""
+
+
+def plain_circuit(width=6):
+    """A difference without noise, so that tests know the outputs."""
+    builder = Builder()
+    return builder.finish({"difference": gini(builder.garbler("x", width), builder.evaluator("x", width))})
+
+
+def study_of(pairs, users, *, circuits=None, seed=b"public", between=False):
+    """A study whose user u has the enrolment key of number u + 1."""
+    design = Design(users, pairs, between)
+    degrees = {*design.degrees.tolist()} - {0}
+    people = tuple(public(user + 1) for user in range(users))
+    return PairsStudy(design, seed, circuits or dict.fromkeys(degrees, plain_circuit()), people, public(0))
+
+
+def person_of(study, user, value, note=None):
+    return Person(study, user, {"x": value}, key=enrolment(user + 1), note=note or Notes())
+
+
+def collector_of(study, **more):
+    return Collector(study, key=enrolment(0), **{"seconds": 10.0, **more})
+
+
+# --- processes
+
+
+def run_relay(study, record, pipe):
+    """A relay that says where it is, and at the end what it carried."""
+    carried = []
+
+    class Recording(Relay):
+        def _forward(self, number, kind, data):
+            carried.append(data)
+            super()._forward(number, kind, data)
+
+    relay = (Recording if record else Relay)(study, seconds=SECONDS)
+    asyncio.run(relay.serve(HOST, seconds=SECONDS, ready=pipe.send))
+    pipe.send(b"".join(carried))
+
+
+def run_person(study, user, value, port, dies_after, pipe):
+    """A person; one that dies kills itself, as the power would, instead of sending another message."""
+    person = person_of(study, user, value)
+    if dies_after is not None:
+        receive, left = person.receive, [dies_after]
+
+        def dying(data):
+            said = receive(data)
+            if len(said) > left[0]:
+                os.kill(os.getpid(), signal.SIGKILL)
+            left[0] -= len(said)
+            return said
+
+        person.receive = dying
+    asyncio.run(take_part(person, host=HOST, port=port, seconds=SECONDS))
+    pipe.send(person.given)
+
+
+def _forking():
+    """A server from which processes are forked that have imported and compiled everything once."""
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["helpers.pairs_network", "helpers.pairs_warm"])
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(sys.path)
+    try:
+        forkserver.ensure_running()
+    finally:
+        if before is None:
+            del os.environ["PYTHONPATH"]
+        else:
+            os.environ["PYTHONPATH"] = before
+    return context
+
+
+class Processes:
+    """A relay and people, each a process; ended at the latest when the block is left.
+
+    Args:
+        study: The study.
+        values: Of each user; None for one who does not come.
+        dies_after: User -> messages that it sends before it is killed.
+        record: Whether the relay remembers what it carried.
+    """
+
+    def __init__(self, study, values, *, dies_after=None, record=False):
+        self._context = _forking()
+        self._processes = []
+        relay = self._start(run_relay, study, record)
+        assert relay.poll(SECONDS), "the relay did not start"
+        self.port = relay.recv()
+        self._relay = relay
+        self._people = {
+            user: self._start(run_person, study, user, value, self.port, (dies_after or {}).get(user))
+            for user, value in enumerate(values)
+            if value is not None
+        }
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self._processes:
+            process.join(2.0)
+            if process.is_alive():
+                process.kill()
+                process.join()
+
+    def collect(self, collector, patience=10.0):
+        """The aggregator, in this process."""
+        found = collect(collector, host=HOST, port=self.port, patience=patience)
+        return asyncio.run(asyncio.wait_for(found, SECONDS))
+
+    def carried(self):
+        """All messages that the relay carried, joined."""
+        assert self._relay.poll(SECONDS), "the relay did not end"
+        return self._relay.recv()
+
+    def given(self):
+        """How many halves each person gave, of those who lived to say so."""
+        found = {}
+        for user, pipe in self._people.items():
+            with contextlib.suppress(EOFError):
+                assert pipe.poll(SECONDS), "a person did not end"
+                found[user] = pipe.recv()
+        return found
+
+    def _start(self, target, *args):
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=target, args=(*args, theirs), daemon=True)
+        process.start()
+        theirs.close()
+        self._processes.append(process)
+        return ours
+
+
+# --- in one process
+
+
+class Network:
+    """A collector and people without sockets; messages are delivered in the order in which they were sent.
+
+    Args:
+        study: The study.
+        values: Of each user; None for one who does not come.
+        dies_after: User -> messages that it receives before it leaves.
+        **more: Of the collector.
+    """
+
+    def __init__(self, study, values, *, dies_after=None, **more):
+        self.study = study
+        self.values = values
+        self.now = 0.0
+        self.left = dict(dies_after or {})
+        self.collector = collector_of(study, **more)
+        self.people = {user: person_of(study, user, value) for user, value in enumerate(values) if value is not None}
+        self.here = set(self.people)
+        self.queue = []
+        self.carried = []
+        self.most_at_once = 0
+        self.refused = []
+        for user in self.people:
+            self.collector.arrived(user)
+
+    def say(self, sender, said):
+        self.queue += [(sender, *outgoing) for outgoing in said]
+
+    def leave(self, user):
+        self.here.discard(user)
+        self.say(0, self.collector.left(user, self.now))
+
+    def step(self):
+        sender, receiver, data = self.queue.pop(0)
+        self.carried.append((sender, receiver, data))
+        if receiver == 0:
+            self.say(0, self.collector.receive(data, self.now))
+        elif receiver - 1 in self.here:
+            user = receiver - 1
+            if self.left.get(user) == 0:
+                self.leave(user)
+                return
+            self.left[user] = self.left.get(user, 1 << 30) - 1
+            self.say(receiver, self.people[user].receive(data))
+        at_hand = [pair.users for pair in self.collector._open.values()]
+        self.most_at_once = max(self.most_at_once, len(at_hand))
+        assert len({user for users in at_hand for user in users}) == 2 * len(at_hand), "one pair at a time"
+
+    def settle(self):
+        """Until nothing is said any more; what is refused changes nothing, as with sockets."""
+        while self.queue:
+            try:
+                self.step()
+            except PeerError as refused:
+                self.refused.append(str(refused))
+
+    def run(self):
+        """Until nothing is said any more, and time is up where something is missing."""
+        self.say(0, self.collector.begin(self.now))
+        while self.queue or not self.collector.over:
+            self.settle()
+            if not self.collector.over:
+                self.now = self.collector.until
+                self.say(0, self.collector.expire(self.now))
+        return self.collector.collected
