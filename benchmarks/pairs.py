@@ -156,7 +156,7 @@ class Session:
             )
             for number in bits
         }
-        queue, self.sent = deque(aggregator.invitations), 0
+        queue, self.sent = deque([aggregator.invitation]), 0
         while queue:
             receiver, data = queue.popleft()
             self.sent += len(data)

@@ -27,12 +27,12 @@ def plain_circuit(width=6):
     return builder.finish({"difference": gini(builder.garbler("x", width), builder.evaluator("x", width))})
 
 
-def study_of(pairs, users, *, circuits=None, seed=b"public", between=False):
+def study_of(pairs, users, *, circuits=None, between=False):
     """A study whose user u has the enrolment key of number u + 1."""
     design = Design(users, pairs, between)
     degrees = {*design.degrees.tolist()} - {0}
     people = tuple(public(user + 1) for user in range(users))
-    return PairsStudy(design, seed, circuits or dict.fromkeys(degrees, plain_circuit()), people, public(0))
+    return PairsStudy(design, circuits or dict.fromkeys(degrees, plain_circuit()), people, public(0))
 
 
 def person_of(study, user, value, note=None):

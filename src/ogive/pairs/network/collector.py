@@ -21,8 +21,8 @@ from ogive.crypto.garbling.wires import Bits
 from ogive.crypto.twoparty import Outgoing, PairAggregator
 from ogive.crypto.wire import read_header
 from ogive.errors import PeerError
-from ogive.pairs.network.announcements import write_departures
-from ogive.pairs.network.study import Bool, Int64, PairsStudy
+from ogive.pairs.network.departures import SEED_BYTES, Bool, Departures
+from ogive.pairs.network.study import Int64, PairsStudy
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +90,7 @@ class Collector:
         self._here: set[int] = set()
         self._gone = np.zeros(study.design.users, np.bool_)
         self._begun = np.zeros(len(self._pairs), np.bool_)
+        self._departures: Departures | None = None
         self._outputs: dict[int, Bits] = {}
         self._lost: dict[int, str] = {}
         self._started = False
@@ -170,15 +171,11 @@ class Collector:
             return []
         said = list(self._invitations(now))
         if not self._open and not self._waiting:
-            first = len(self.study.design)
-            again = self.study.again(self._gone, self._begun) if len(self._pairs) == first else np.empty((0, 2))
-            if not len(again):
+            if self._departures is None:
+                said += self._pair_again()
+                said += self._go_on(now)
+            else:
                 self._over = True
-                return said
-            self._waiting = list(range(first, first + len(again)))
-            self._pairs = np.concatenate([self._pairs, again])
-            said += self._departures()
-            said += self._go_on(now)
         return said
 
     def _invitations(self, now: float) -> Iterator[Outgoing]:
@@ -200,10 +197,14 @@ class Collector:
                 yield aggregator.invitation
         self._waiting = later
 
-    def _departures(self) -> Iterator[Outgoing]:
-        for user in sorted(self._here):
-            number = user + 1
-            yield number, write_departures(self.study, self._gone, self._begun, receiver=number, key=self.key)
+    def _pair_again(self) -> list[Outgoing]:
+        """Draw who meets whom again, and tell everybody, if anybody does."""
+        self._departures = Departures(self._random(SEED_BYTES), self._gone.copy(), self._begun.copy())
+        again = self._departures.pairs(self.study.design)
+        self._waiting = list(range(len(self._pairs), len(self._pairs) + len(again)))
+        self._pairs = np.concatenate([self._pairs, again])
+        there = [user + 1 for user in sorted(self._here)] if len(again) else []
+        return [(to, self._departures.message(self.study, receiver=to, key=self.key)) for to in there]
 
     def _give_up(self, digest: bytes, why: str) -> None:
         pair = self._open[digest]

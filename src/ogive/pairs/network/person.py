@@ -18,7 +18,7 @@ from ogive.crypto.twoparty.messages import Step
 from ogive.crypto.twoparty.party import Note
 from ogive.crypto.wire import read_header
 from ogive.errors import PeerError
-from ogive.pairs.network.announcements import DeparturesReader
+from ogive.pairs.network.departures import DeparturesReader
 from ogive.pairs.network.study import Int64, PairsStudy
 
 
@@ -68,8 +68,8 @@ class Person:
         """
         header = read_header(data)
         if header.study == self.study.digest:
-            gone, begun = self._departures.read(data)
-            self._expect(self.study.again(gone, begun), first=len(self.study.design))
+            departures = self._departures.read(data)
+            self._expect(departures.pairs(self.study.design), first=len(self.study.design))
             return []
         if header.kind == Step.INVITE and header.study in self._pairs:
             return self._begin(self._pairs[header.study], data)

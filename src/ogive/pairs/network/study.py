@@ -15,10 +15,8 @@ from ogive.crypto.twoparty import PairSettings, Participant
 from ogive.crypto.twoparty.messages import SEALED_BYTES, Step, body_bytes
 from ogive.errors import ParameterError
 from ogive.pairs.design import Design
-from ogive.pairs.dropouts import paired_again
 
 Int64 = NDArray[np.int64]
-Bool = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +25,6 @@ class PairsStudy:
 
     Fields:
         design: Who meets whom, first; the first of each pair garbles.
-        seed: Public, settled after people have entered; who meets whom after dropouts is drawn from it.
         circuits: By divisor of epsilon (`ogive.pairs.divisors`), with noise for that part of it; one for every degree
             of a user.
         people: Ed25519 public keys of the users.
@@ -38,7 +35,6 @@ class PairsStudy:
     """
 
     design: Design
-    seed: bytes
     circuits: Mapping[int, Circuit]
     people: tuple[bytes, ...]
     aggregator: bytes
@@ -60,7 +56,6 @@ class PairsStudy:
             number(design.users),
             number(design.between),
             design.pairs.astype("<i8").tobytes(),
-            self.seed,
             b"".join(circuits),
             self.aggregator,
             *self.people,
@@ -87,19 +82,6 @@ class PairsStudy:
         garbler, evaluator = (Participant(user + 1, self.people[user]) for user in ends.tolist())
         parts = int(self.agreed[ends].max())
         return PairSettings(self.digest, pair, self.circuits[parts], garbler, evaluator, self.aggregator)
-
-    def again(self, gone: Bool, begun: Bool) -> Int64:
-        """The pairs of those who lost a partner before their pair had begun, shape (new pairs, 2).
-
-        Args:
-            gone: Whether each user has left.
-            begun: Of each pair of the design, whether it had begun.
-        """
-        kept = int(np.count_nonzero(~gone[self.design.pairs].any(axis=1)))
-        try:
-            return paired_again(self.design, gone, seed=self.seed, begun=begun).pairs[kept:]
-        except ParameterError:  # no pair is left, old or new
-            return np.empty((0, 2), np.int64)
 
 
 _LEAST = 256

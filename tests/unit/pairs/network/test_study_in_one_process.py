@@ -1,5 +1,7 @@
 """People and an aggregator without sockets: every pair, people who leave at any time, and what nobody may be asked."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from helpers.pairs_network import Network, collector_of, person_of, plain_circuit, study_of
@@ -8,7 +10,7 @@ from helpers.twoparty import Notes, deliver_in_any_order, enrolment, public
 from ogive.errors import ParameterError, PeerError
 from ogive.pairs import Design, paired_again, permutations, round_robin
 from ogive.pairs.network import PairsStudy
-from ogive.pairs.network.announcements import write_departures
+from ogive.pairs.network.departures import Departures
 
 RNG = np.random.default_rng(810)
 SIX = round_robin(6, 2, seed=b"six").pairs
@@ -72,7 +74,8 @@ def test_who_leaves_costs_nobody_anything_but_the_pair_at_hand(user, received):
     assert sum(begun[lost]) <= 1
     # those who lost a partner before their pair had begun meet again, as everybody can find out
     if found.gone[user] and len(lost):
-        wanted = paired_again(study.design, found.gone, seed=study.seed, begun=begun).pairs
+        seed = network.collector._departures.seed
+        wanted = paired_again(study.design, found.gone, seed=seed, begun=begun).pairs
         assert np.array_equal(found.pairs[len(SIX) :], wanted[len(of_others) :])
         assert set(range(len(SIX), len(found.pairs))) <= set(found.outputs)
     else:
@@ -183,16 +186,17 @@ def test_a_person_gives_no_more_halves_than_it_agreed_to_whatever_it_is_told():
     """An aggregator that says that no pair had begun is refused: all were spent."""
     network = Network(study_of(np.array([[0, 1], [2, 3]]), 4), [9, 20, 33, 1])
     network.run()
-    gone, begun = np.array([False, True, False, True]), np.array([False, False])
-    again = network.study.again(gone, begun)
+    lies = Departures(bytes(32), np.array([False, True, False, True]), np.array([False, False]))
+    again = lies.pairs(network.study.design)
     assert again.tolist() in ([[0, 2]], [[2, 0]])
     for user in (0, 2):
         person = network.people[user]
-        words = write_departures(network.study, gone, begun, receiver=user + 1, key=enrolment(0))
+        words = lies.message(network.study, receiver=user + 1, key=enrolment(0))
         assert person.receive(words) == []
         rogue = collector_of(network.study)
         rogue._pairs = np.concatenate([network.study.design.pairs, again])
         rogue._waiting = [2]
+        rogue._departures = lies
         rogue.arrived(0)
         rogue.arrived(2)
         rogue.begin(0.0)
@@ -234,17 +238,17 @@ def test_a_pair_that_was_noted_before_a_restart_is_not_given_again():
 
 def test_words_of_departures_are_the_aggregators_and_taken_once():
     study = study_of(SIX, 6)
-    gone, begun = np.zeros(6, bool), np.zeros(len(SIX), bool)
-    gone[2] = True
-    good = write_departures(study, gone, begun, receiver=1, key=enrolment(0))
+    said = Departures(bytes(range(32)), np.arange(6) == 2, np.zeros(len(SIX), bool))
+    good = said.message(study, receiver=1, key=enrolment(0))
     person = person_of(study, 0, 5)
     before = set(person._pairs)
     wrong = [
-        write_departures(study, gone, begun, receiver=1, key=enrolment(1)),
-        write_departures(study, gone, begun, receiver=2, key=enrolment(0)),
-        write_departures(study_of(SIX, 6, seed=b"other"), gone, begun, receiver=1, key=enrolment(0)),
-        write_departures(study, gone[:1], begun, receiver=1, key=enrolment(0)),
-        write_departures(study, gone, np.zeros(len(SIX) + 12, bool), receiver=1, key=enrolment(0)),
+        said.message(study, receiver=1, key=enrolment(1)),
+        said.message(study, receiver=2, key=enrolment(0)),
+        said.message(study_of(SIX[::-1], 6), receiver=1, key=enrolment(0)),
+        replace(said, gone=said.gone[:1]).message(study, receiver=1, key=enrolment(0)),
+        replace(said, begun=np.zeros(len(SIX) + 12, bool)).message(study, receiver=1, key=enrolment(0)),
+        replace(said, seed=b"").message(study, receiver=1, key=enrolment(0)),
         *(good[:length] for length in range(len(good))),
         *(good[:place] + bytes([good[place] ^ 1]) + good[place + 1 :] for place in range(len(good))),
         good + b"\0",
@@ -254,10 +258,25 @@ def test_words_of_departures_are_the_aggregators_and_taken_once():
             person.receive(data)
     assert set(person._pairs) == before
     person.receive(good)
-    mine = [pair for pair in study.again(gone, begun).tolist() if 0 in pair]
+    mine = [pair for pair in said.pairs(study.design).tolist() if 0 in pair]
     assert len(set(person._pairs) - before) == len(mine)
     with pytest.raises(PeerError, match="was received before"):
         person.receive(good)
+
+
+def test_who_meets_whom_again_is_drawn_when_it_is_known_who_left():
+    """The same person leaves twice, and the draws have nothing to do with each other."""
+    values = [None if user == 3 else user for user in range(6)]
+    networks = [Network(study_of(SIX, 6), values) for _ in range(2)]
+    assert all(network.collector._departures is None for network in networks)
+    for network in networks:
+        network.run()
+    seeds = {network.collector._departures.seed for network in networks}
+    assert len(seeds) == 2
+    # three partners, of whom two meet each other: which two depends on the seed
+    gone, begun = networks[0].collector._gone, np.zeros(len(SIX), bool)
+    drawn = {tuple(Departures(bytes([seed]), gone, begun).pairs(Design(6, SIX)).ravel().tolist()) for seed in range(20)}
+    assert len(drawn) > 1
 
 
 @pytest.mark.parametrize("receiver", [0, 1, 2])
@@ -292,11 +311,10 @@ def test_a_study_has_a_digest_of_all_that_is_in_it():
     study = study_of(SIX, 6)
     others = [
         study_of(SIX[::-1], 6),
-        study_of(SIX, 6, seed=b"other"),
         study_of(SIX, 6, circuits={2: plain_circuit(7)}),
         study_of(SIX, 6, circuits={2: plain_circuit(), 3: plain_circuit()}),
-        PairsStudy(study.design, study.seed, study.circuits, study.people[::-1], study.aggregator),
-        PairsStudy(study.design, study.seed, study.circuits, study.people, public(99)),
+        PairsStudy(study.design, study.circuits, study.people[::-1], study.aggregator),
+        PairsStudy(study.design, study.circuits, study.people, public(99)),
         study_of(np.array([[0, 1]]), 2),
         study_of(np.array([[0, 1]]), 2, between=True),
     ]
@@ -308,7 +326,7 @@ def test_studies_that_lack_something_are_refused():
     with pytest.raises(ParameterError, match="no circuit for users in 2 pairs"):
         study_of(SIX, 6, circuits={1: plain_circuit()})
     with pytest.raises(ParameterError, match="there must be 6 keys, one a user, got 5"):
-        PairsStudy(Design(6, SIX), b"x", {2: plain_circuit()}, tuple(public(user + 1) for user in range(5)), public(0))
+        PairsStudy(Design(6, SIX), {2: plain_circuit()}, tuple(public(user + 1) for user in range(5)), public(0))
 
 
 def test_somebody_elses_key_is_refused():
