@@ -80,6 +80,10 @@ def test_sampled_partners_are_as_many_of_every_user():
     assert design.second_degrees.min() < 3 < design.second_degrees.max()
 
 
+def test_one_pair_with_replacement_is_a_design():
+    assert len(with_replacement(5, 1, seed=SEED)) == 1
+
+
 def test_all_pairs_are_all():
     assert met(all_pairs(6)) == Counter(frozenset(pair) for pair in itertools.combinations(range(6), 2))
 

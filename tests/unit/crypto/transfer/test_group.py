@@ -3,7 +3,7 @@
 import pytest
 from nacl import bindings
 
-from ogive.crypto.labels import Label
+from ogive.crypto.labels import Label, digest
 from ogive.crypto.transfer.group import base_times, checked, hashed, minus, plus, random_scalar, times
 from ogive.errors import PeerError
 
@@ -82,3 +82,9 @@ def test_hashed_points_lie_in_the_subgroup_and_depend_on_all_fields():
     assert len(set(points)) == len(points)
     assert [checked(point) for point in points] == points
     assert hashed(Label.TRANSFER_POINT, b"a") == points[2]
+
+
+def test_a_hashed_point_is_the_sum_of_the_images_of_both_halves_of_a_digest():
+    both = digest(Label.TRANSFER_POINT, b"a", b"b", length=64)
+    images = [bindings.crypto_core_ed25519_from_uniform(half) for half in (both[:32], both[32:])]
+    assert hashed(Label.TRANSFER_POINT, b"a", b"b") == bindings.crypto_core_ed25519_add(*images)
