@@ -19,10 +19,11 @@ from helpers.twoparty import (
 
 from ogive.crypto.circuits import Builder, arrange, evaluate, separate
 from ogive.crypto.circuits.kernels import gini
+from ogive.crypto.labels import Label, digest
 from ogive.crypto.twoparty import AGGREGATOR, PairParty, Participant, drawn_bits
 from ogive.crypto.twoparty.mailbox import Mailbox
 from ogive.crypto.twoparty.messages import Step, pair_bytes
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, PeerError
 
 RNG = np.random.default_rng(808)
 
@@ -125,6 +126,29 @@ def test_connections_may_be_faster_or_slower_than_others(name, seed):
     pair = Pair(settings_of(circuit), *bits)
     deliver_in_any_order(pair.queue, pair.step, np.random.default_rng(seed))
     assert np.array_equal(pair.aggregator.outputs, evaluate(circuit, *(side[None] for side in bits))[0])
+
+
+def test_parties_that_were_invited_at_once_would_hear_of_each_other_too_early():
+    """The control of the test before, and why the evaluator is invited second."""
+    refused = 0
+    for seed in range(20):
+        pair = Pair(settings_of(CIRCUITS["and"]), [True], [True])
+        pair.queue.append((AGGREGATOR, *pair.aggregator._second))
+        try:
+            deliver_in_any_order(pair.queue, pair.step, np.random.default_rng(seed))
+        except PeerError:
+            refused += 1
+    assert refused
+
+
+def test_a_session_is_hashed_from_all_three_openings():
+    pair = Pair(settings_of(CIRCUITS["and"]), [True], [True])
+    pair.run(until=6)
+    boxes = [each._mailbox for each in (pair.aggregator, pair.parties[GARBLER], pair.parties[EVALUATOR])]
+    openings = [box.opening for box in boxes]
+    wanted = digest(Label.TWOPARTY_SESSION, pair.settings.digest, *openings, length=16)
+    assert [box.session for box in boxes] == [wanted] * 3
+    assert len(set(openings)) == 3
 
 
 def test_halves_alone_say_nothing_of_the_outputs():

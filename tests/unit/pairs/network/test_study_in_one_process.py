@@ -225,6 +225,26 @@ def test_a_person_is_in_each_pair_once_and_in_its_own_alone():
             other.receive(data)
 
 
+def test_another_invitation_ends_the_pair_at_hand():
+    study = study_of(np.array([[0, 1], [0, 2]]), 3)
+    person = person_of(study, 0, 5)
+    collector = collector_of(study, seconds=1.0)
+    for user in range(3):
+        collector.arrived(user)
+    ((_, first),) = collector.begin(0.0)
+    person.receive(first)
+    at_hand = person._at_hand[1]
+    assert not at_hand.over
+    ((_, second),) = collector.expire(1.0)
+    for place in range(0, len(second), 5):
+        with pytest.raises(PeerError):
+            person.receive(second[:place] + bytes([second[place] ^ 1]) + second[place + 1 :])
+    assert not at_hand.over, "what is not an invitation ends nothing"
+    person.receive(second)
+    assert at_hand.over
+    assert person._at_hand[1] is not at_hand
+
+
 def test_a_pair_that_was_noted_before_a_restart_is_not_given_again():
     study = study_of(np.array([[0, 1]]), 2)
     network = Network(study, [5, 9])
