@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping
 
+import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.crypto.garbling.wires import Bits
@@ -109,7 +110,6 @@ class Person:
 
     def _expect(self, pairs: Int64, *, first: int) -> None:
         """Take part in those of some pairs that this person is in."""
-        for place, ends in enumerate(pairs):
-            if self.user in ends:
-                settings = self.study.settings(first + place, ends)
-                self._pairs[settings.digest] = settings
+        for place in np.flatnonzero((pairs == self.user).any(axis=1)).tolist():
+            settings = self.study.settings(first + place, pairs[place])
+            self._pairs[settings.digest] = settings
