@@ -14,6 +14,7 @@ from ogive.queries.group_sums import GroupSumsQuery
 from ogive.queries.groups import GroupedQuery
 from ogive.queries.kernels import KernelQuery
 from ogive.queries.labels import LabelsQuery
+from ogive.queries.pairs import PairsQuery
 from ogive.queries.reports import ReportsQuery
 from ogive.queries.scores import QuantileScore, Score
 from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
@@ -44,6 +45,7 @@ __all__ = [
     "LabelsQuery",
     "LinearQuery",
     "NoisyMaxQuery",
+    "PairsQuery",
     "QuantileScore",
     "Query",
     "ReportsQuery",
