@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from ogive.statistics.quantiles import QuantileEstimates, Quantiles
     from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
     from ogive.statistics.recipes_hierarchy import HierarchyAuc
+    from ogive.statistics.recipes_pairs import Paired
     from ogive.statistics.recipes_reports import Reports
     from ogive.statistics.recipes_selected import PrivateSelection
     from ogive.statistics.recipes_whole import HistogramQueries, Projection
@@ -78,7 +79,7 @@ if TYPE_CHECKING:
         design_tree,
     )
     from ogive.streams import RunningTotal
-    from ogive.trust import Central, Clear, Collected, Local, SecAgg, Servers, Simulation
+    from ogive.trust import Central, Clear, Collected, Local, Pairs, SecAgg, Servers, Simulation
 
 __version__ = "0.1.0"
 
@@ -111,6 +112,8 @@ _HOME = {
     "LedgerError": "errors",
     "Local": "trust",
     "OgiveError": "errors",
+    "Paired": "statistics.recipes_pairs",
+    "Pairs": "trust",
     "ParameterError": "errors",
     "PeerError": "errors",
     "Plan": "planning",
@@ -165,11 +168,13 @@ _HOME = {
 _PARTS = (
     "accounting",
     "columns",
+    "crypto",
     "datasets",
     "errors",
     "kernels",
     "local",
     "noise",
+    "pairs",
     "pate",
     "plots",
     "privacy",
@@ -209,6 +214,8 @@ __all__ = [
     "LedgerError",
     "Local",
     "OgiveError",
+    "Paired",
+    "Pairs",
     "ParameterError",
     "PeerError",
     "Plan",

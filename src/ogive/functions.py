@@ -19,6 +19,7 @@ from ogive.statistics.calibration import DEFAULT_GROUPS, HosmerLemeshow
 from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
 from ogive.statistics.quantiles import DECILES, Quantiles
 from ogive.statistics.recipes_hierarchy import HierarchyAuc
+from ogive.statistics.recipes_pairs import Paired
 from ogive.statistics.roc import Roc
 from ogive.statistics.ustatistic import Ustatistic
 from ogive.trust import Central, Simulation, TrustModel
@@ -475,7 +476,7 @@ def ustatistic(
     positive: Any = 1,
     negative: Any = None,
     public_labels: bool = True,
-    method: str | HierarchyAuc = "auto",
+    method: str | HierarchyAuc | Paired = "auto",
     matrix: str = "average",
     rounding: str = "simple",
     missing: str = "refuse",
@@ -502,7 +503,8 @@ def ustatistic(
         positive: Value or values of the positive class of an AUC.
         negative: Value or values of the negative class.
         public_labels: Whether everybody may know each record's class.
-        method: "auto", "kernel", "cells", "krr", "unary", "haar", "hierarchy" or a `HierarchyAuc`; see `Ustatistic`.
+        method: "auto", "kernel", "cells", "krr", "unary", "haar", "hierarchy", "paired", a `HierarchyAuc`
+            or a `Paired`; see `Ustatistic`.
         matrix: "average" or "midpoint".
         rounding: "simple" or "randomized".
         missing: "refuse", "low" or "high".

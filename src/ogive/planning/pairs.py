@@ -8,7 +8,7 @@ from ogive.accounting import covers
 from ogive.errors import BudgetError, ParameterError
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Loss
-from ogive.queries import CellsQuery, Query, ReportsQuery
+from ogive.queries import CellsQuery, PairsQuery, Query, ReportsQuery
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic import Ustatistic
 from ogive.statistics.ustatistic_reference import NARROW, SHAPES
@@ -45,6 +45,10 @@ def _noise(query: Query, records: int, sizes: tuple[int, ...]) -> str:
     bins = " x ".join(str(size) for size in sizes)
     if isinstance(query, ReportsQuery):
         return f"{records} randomized reports on {bins} bins"
+    if isinstance(query, PairsQuery):
+        each = f"{query.rounds} pair{'s' * (query.rounds > 1)}"
+        bits = query.program(query.rounds).circuit.ands
+        return f"circuits of {bits} AND gates, {each} each"
     laws = [level.law for level in query.levels]
     kind = "Laplace" if all(isinstance(law, DiscreteLaplace) for law in laws) else "Gaussian"
     if isinstance(query, CellsQuery):

@@ -28,7 +28,6 @@ from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacen
 from ogive.queries import (
     Aggregate,
     ClassCurvesQuery,
-    CuratorQuery,
     CurveQuery,
     GroupSumsQuery,
     Int64,
@@ -49,10 +48,11 @@ from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.recipes import Task
 from ogive.statistics.recipes_reports import Reports, owners_answer
 from ogive.statistics.ustatistic import Ustatistic
+from ogive.statistics.ustatistic_methods import pairs_answer
 from ogive.strategies import ReportedHistogram, ReportedTree
 from ogive.strategies.base import approximates
 from ogive.trust import Central, Simulation, TrustModel
-from ogive.trust.base import NEEDS_OWNERS, Distributed, crowded, shares_of
+from ogive.trust.base import Distributed, crowded, needs_owners, shares_of
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""
@@ -386,8 +386,8 @@ class Planner:
 
         Records are imagined, so where nobody sees records somebody here does.
         """
-        if owners_answer(terms):
-            terms = dataclasses.replace(terms, refusal=_of_curators)
+        if owners_answer(terms) or pairs_answer(terms):
+            terms = dataclasses.replace(terms, refusal=needs_owners)
         for way in self.statistic.alternatives().values():
             try:
                 return rehearse(way, terms, sums, run=None).estimate
@@ -414,11 +414,6 @@ def _check_assumed(said: Mapping[str, float], statistic: Statistic[Any], *, give
                 "errors of statistics of pairs are those on public reference shapes; "
                 f"leave out {name}={value:g}, or give like= for a shape of your own"
             )
-
-
-def _of_curators(query: Query) -> str | None:
-    """What those who see records answer."""
-    return None if isinstance(query, CuratorQuery) else NEEDS_OWNERS
 
 
 def _measured(way: Statistic[Any]) -> Statistic[Any]:

@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.accounting import covers, total_loss
+from ogive.crypto.circuits import plain
 from ogive.errors import BudgetError, UnsupportedError
 from ogive.local.simulation import simulate
+from ogive.noise import KeyedSource
 from ogive.planning.public_nodes import nodes_for
 from ogive.privacy import Loss
-from ogive.queries import Aggregate, Answer, Cells, CuratorQuery, Query, ReportsQuery
+from ogive.queries import Aggregate, Answer, Cells, CuratorQuery, PairsQuery, Query, ReportsQuery
 from ogive.statistics.base import Estimate, Statistic, Terms
-from ogive.trust.base import NEEDS_OWNERS
+from ogive.trust.base import needs_owners
 
 Int64 = NDArray[np.int64]
 Sums = Callable[[Aggregate], Int64]
@@ -102,16 +104,35 @@ def answer_imagined(query: Query, exact: Int64, terms: Terms, run: int | None) -
     """The answer of an imagined release, or the exact one.
 
     Raises:
-        UnsupportedError: reports have no exact answer.
+        UnsupportedError: what records' owners do has no exact answer.
     """
+    refused = needs_owners(query)
+    if run is None and refused is not None:
+        raise UnsupportedError(refused)
     if isinstance(query, ReportsQuery):
-        if run is None:
-            raise UnsupportedError(NEEDS_OWNERS)
+        assert run is not None
         sums = simulate(query.oracle, exact, generator=np.random.default_rng([_SEED, run]))
         return Answer(sums, (int(exact.sum()),))
+    if isinstance(query, PairsQuery):
+        assert run is not None
+        return _met(query, exact, terms, run)
     assert isinstance(query, CuratorQuery)
     wider = with_noise(query, terms)
     assert isinstance(wider, CuratorQuery)
     values = wider.answer(exact, None if run is None else nodes_for(wider, run))
     totals = query.totals(exact, terms.adjacency)
     return Answer(values, totals, noisy=run is not None, adding=terms.adding, honest=terms.honest)
+
+
+def _met(query: PairsQuery, exact: Int64, terms: Terms, run: int) -> Answer:
+    """What pairs of imagined people compute."""
+    source = KeyedSource.from_seed(_SEED + run)
+    design = query.drawn(exact, seed=source.key())
+    values = query.compute(
+        exact,
+        design,
+        design.degrees,
+        source=source,
+        evaluate=plain.evaluate,
+    )
+    return Answer(values, query.totals(exact, terms.adjacency))

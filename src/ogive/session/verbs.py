@@ -18,6 +18,7 @@ from ogive.statistics.calibration import DEFAULT_GROUPS
 from ogive.statistics.ecdf import DEFAULT_BINS
 from ogive.statistics.quantiles import DECILES
 from ogive.statistics.recipes_hierarchy import HierarchyAuc
+from ogive.statistics.recipes_pairs import Paired
 
 if TYPE_CHECKING:
     from ogive.statistics.bounds_estimate import BoundsEstimate
@@ -273,7 +274,7 @@ class Verbs(ABC):
         positive: Any = 1,
         negative: Any = None,
         public_labels: bool = True,
-        method: str | HierarchyAuc = "auto",
+        method: str | HierarchyAuc | Paired = "auto",
         matrix: str = "average",
         rounding: str = "simple",
         missing: str = "refuse",

@@ -154,8 +154,13 @@ def reported_curve(oracle: TreeOracle, answer: Answer, task: Task) -> Curve:
 
 def owners_answer(terms: Terms, binning: Binning = _BINNING) -> bool:
     """Whether the trust model asks the records' owners and nobody else, so that reports are all that it serves."""
-    seen = CurveQuery(binning, GroupedHistogram(binning.grid.bins, 1, DiscreteLaplace(2)))
-    return terms.refusal(_PROBE) is None and terms.refusal(seen) is not None
+    return terms.refusal(_PROBE) is None and not counts_records(terms, binning)
+
+
+def counts_records(terms: Terms, binning: Binning = _BINNING) -> bool:
+    """Whether the trust model can count records, seen or in shares, and not only what their owners make of them."""
+    counted = CurveQuery(binning, GroupedHistogram(binning.grid.bins, 1, DiscreteLaplace(2)))
+    return terms.refusal(counted) is None
 
 
 def class_sums(answer: Answer, number: int, oracle: TreeOracle | UnaryOracle) -> Answer:

@@ -21,6 +21,7 @@ from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
 from ogive.statistics.named import check_expected
 from ogive.statistics.recipes_hierarchy import HierarchyAuc
+from ogive.statistics.recipes_pairs import Paired
 from ogive.statistics.ustatistic_columns import (
     AUTO,
     Described,
@@ -33,7 +34,7 @@ from ogive.statistics.ustatistic_columns import (
 )
 from ogive.statistics.ustatistic_estimate import KernelMean, UstatisticEstimate
 from ogive.statistics.ustatistic_limits import check_reach, limits
-from ogive.statistics.ustatistic_methods import METHODS, chosen
+from ogive.statistics.ustatistic_methods import METHODS, ByHand, chosen
 from ogive.statistics.ustatistic_ways import Asked, Found, Way, of_classes
 
 _LABELED = ("auc", "auc_private")
@@ -62,7 +63,8 @@ class Ustatistic:
         public_labels: Whether everybody may know each record's class; only the score is then hidden.
         method: "auto" (smallest predicted error), "kernel" (noise on the exact mean), "cells" (noise on counts per
             combination of bins), or from local reports "krr", "unary", "haar", "hierarchy" (AUC with public labels),
-            the last also with options, as `HierarchyAuc(branching=4)`.
+            "hierarchy" also with options, as
+            `HierarchyAuc(branching=4)`; or from people who meet in pairs "paired", also as `Paired(rounds=2)`.
         matrix: How a kernel is read off two bins: its "average" over both, or the "midpoint" of its extremes.
         rounding: "simple", or "randomized" to one of the two nodes around a value (local reports alone). With matrix
             "average" a Gini is then corrected for two values of one cell, which is right for values that are spread
@@ -93,7 +95,7 @@ class Ustatistic:
     positive: Any = 1
     negative: Any = None
     public_labels: bool = True
-    method: str | HierarchyAuc = "auto"
+    method: str | ByHand = "auto"
     matrix: str = "average"
     rounding: str = "simple"
     missing: str = "refuse"
@@ -103,9 +105,9 @@ class Ustatistic:
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
-        if isinstance(self.method, HierarchyAuc):
+        if isinstance(self.method, ByHand):
             # one spelling of one question
-            object.__setattr__(self, "method", HierarchyAuc.name if self.method == HierarchyAuc() else self.method)
+            object.__setattr__(self, "method", _spelled(self.method))
         elif self.method not in ("auto", *METHODS):
             raise ParameterError(f"method must be one of auto, {', '.join(METHODS)}, got {self.method!r}")
         for name, allowed in (
@@ -234,7 +236,7 @@ class Ustatistic:
         columns = tuple(Described.from_dict(each) for each in (*listed, *classes))
         written = {name: data[name] for name in _WRITTEN}
         if isinstance(written["method"], dict):
-            written["method"] = HierarchyAuc.from_dict(written["method"])
+            written["method"] = _by_hand(written["method"])
         return Ustatistic(columns, measure_from_dict(data["kernel"]), **written)
 
     def alternatives(self) -> dict[str, Ustatistic]:
@@ -318,6 +320,16 @@ _HELD_BY_COLUMNS = {
 _SPELLED_OUT: dict[str, Any] = {
     field.name: field.default for field in dataclasses.fields(Ustatistic) if field.name in _HELD_BY_COLUMNS
 }
+
+
+def _spelled(method: ByHand) -> str | ByHand:
+    """The name of a method whose options are the usual ones."""
+    return method.name if method == type(method)() else method
+
+
+def _by_hand(data: dict[str, Any]) -> ByHand:
+    """A method with options from its plain data."""
+    return (Paired if data.get("name") == Paired.name else HierarchyAuc).from_dict(data)
 
 
 def _listed(columns: Any) -> tuple[Any, ...]:

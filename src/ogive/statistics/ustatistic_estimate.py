@@ -42,7 +42,8 @@ class UstatisticEstimate:
     Fields:
         kernel: Name of what was asked for, for example "kendall".
         columns: The columns that were looked at.
-        method: How it was measured: "exact", "kernel", "cells", "krr", "unary", "haar" or "hierarchy".
+        method: How it was measured: "exact", "kernel", "cells", "krr", "unary", "haar", "hierarchy" or
+            "paired".
         value: The statistic; NaN where it is undefined, since noise or the records leave nothing to divide by.
         means: Means of kernels that it was computed from; empty where it was computed from something else.
         randomization_error: Standard deviation of the noise, given the records; by the delta method where the value is
@@ -93,6 +94,13 @@ class UstatisticEstimate:
     def sampling_is_a_bound(self) -> bool:
         """Whether `sampling_error` is the most that it can be, because one mean does not tell how pairs vary."""
         return self.method in ("exact", "kernel")
+
+    @property
+    def sampling_is_included(self) -> bool:
+        """Whether `randomization_error` has that of sampling in it: pairs without a common person do not tell which
+        part of it is the sample's.
+        """
+        return self.method == "paired" and self.sampling_error is None
 
     @property
     def standard_error(self) -> float:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ogive.statistics.ustatistic_estimate import UstatisticEstimate
 
 SCHEMA = "ogive.ustatistic/1"
-METHODS = ("exact", "kernel", "cells", "krr", "unary", "haar", "hierarchy")
+METHODS = ("exact", "kernel", "cells", "krr", "unary", "haar", "hierarchy", "paired")
 
 _WHAT = "a pairwise statistic"
 _MOST = 1000

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from fractions import Fraction
 from functools import partial
 
+from ogive.columns import Binning, Domain
+from ogive.grids import Grid
+from ogive.kernels import measure_of
+from ogive.queries import PairsQuery, RowValues
+from ogive.statistics.base import Terms
 from ogive.statistics.recipes_hierarchy import HierarchyAuc
-from ogive.statistics.recipes_reports import owners_answer
+from ogive.statistics.recipes_pairs import Paired
+from ogive.statistics.recipes_reports import counts_records, owners_answer
 from ogive.statistics.ustatistic_curator import Counts, Exact, Kernels, counts, kernels
 from ogive.statistics.ustatistic_hierarchy import Hierarchical, hierarchical
+from ogive.statistics.ustatistic_pairs import PeoplesPairs, paired
 from ogive.statistics.ustatistic_reports import ORACLES, reports
 from ogive.statistics.ustatistic_surface import surface
 from ogive.statistics.ustatistic_ways import DOES_NOT_FIT, Asked, Way, best, of_classes
@@ -33,10 +41,25 @@ BY_OWNERS: dict[str, Callable[[Asked], Way]] = {
 }
 """The same of owners, who send reports."""
 
-METHODS = {**BY_CURATORS, **BY_OWNERS}
+BY_PAIRS: dict[str, Callable[[Asked], Way]] = {PeoplesPairs.name: paired}
+"""The same of people who meet in pairs."""
+
+METHODS = {**BY_CURATORS, **BY_OWNERS, **BY_PAIRS}
+
+ByHand = HierarchyAuc | Paired
+"""Methods with options."""
+
+# never asked; shows whether a trust model serves any query of its kind
+_ROWS = RowValues(Domain((Binning("x", Grid.linear(0, 1, bins=2)),)))
+_PROBE = PairsQuery(_ROWS, measure_of("collision"), False, Fraction(1), Fraction(0), "round_robin", 1, "response", 1)
 
 
-def chosen(asked: Asked, method: str | HierarchyAuc) -> Way:
+def pairs_answer(terms: Terms) -> bool:
+    """Whether the trust model asks pairs of people and nobody else."""
+    return terms.refusal(_PROBE) is None and not counts_records(terms)
+
+
+def chosen(asked: Asked, method: str | ByHand) -> Way:
     """The named way, or the one with the smallest predicted error of those that fit; the exact one without privacy.
 
     Of a curator's ways those that round values compete only where none fits that does not: how far rounding moves the
@@ -49,8 +72,12 @@ def chosen(asked: Asked, method: str | HierarchyAuc) -> Way:
         return Exact(asked)
     if isinstance(method, HierarchyAuc):
         return hierarchical(asked, method)
+    if isinstance(method, Paired):
+        return paired(asked, method)
     if method != "auto":
         return METHODS[method](asked)
+    if pairs_answer(asked.terms):
+        return paired(asked)
     if owners_answer(asked.terms):
         return best(partial(make, asked) for make in BY_OWNERS.values())
     if of_classes(asked.measure):

@@ -54,7 +54,7 @@ def facts(found: UstatisticEstimate) -> list[tuple[str, str]]:
     if found.clipped:
         rows.append(("note", "a mean was moved to the nearest value that is possible"))
     rows.append(("error", f"{found.total_error:.3g} ({parts(found)})"))
-    if found.quantization > 0:
+    if found.quantization > 0 and found.bins:
         rows.append(("rounding", f"to {bins(found)}"))
         if found.quantization > found.standard_error:
             rows.append(("", "a grid of integers keeps whole numbers as they are, ties included"))
@@ -83,7 +83,9 @@ def impossible(found: UstatisticEstimate) -> str:
 def parts(found: UstatisticEstimate) -> str:
     """What the total error is made of."""
     told = [f"randomization {found.randomization_error:.3g}"]
-    if found.sampling_error is None:
+    if found.sampling_is_included:
+        told = [f"noise, who met whom and sampling {found.randomization_error:.3g}"]
+    elif found.sampling_error is None:
         told.append("sampling not known")
     else:
         told.append(f"sampling {'at most ' * found.sampling_is_a_bound}{found.sampling_error:.3g}")
@@ -99,4 +101,5 @@ def bins(found: UstatisticEstimate) -> str:
 
 
 def _target(found: UstatisticEstimate) -> str:
-    return "the population" if found.sampling_error is not None else "these records"
+    known = found.sampling_is_included or found.sampling_error is not None
+    return "the population" if known else "these records"

@@ -5,11 +5,12 @@ from ogive.trust.central import Central
 from ogive.trust.clear import Clear
 from ogive.trust.collected import Collected
 from ogive.trust.local import Local
+from ogive.trust.pairs import Pairs
 from ogive.trust.secagg import SecAgg
 from ogive.trust.servers import Servers
 from ogive.trust.simulation import Simulation
 
-TRUST_MODELS: tuple[type[TrustModel], ...] = (Central, Clear, Local, SecAgg, Servers)
+TRUST_MODELS: tuple[type[TrustModel], ...] = (Central, Clear, Local, Pairs, SecAgg, Servers)
 
 __all__ = [
     "TRUST_MODELS",
@@ -18,6 +19,7 @@ __all__ = [
     "Collected",
     "Local",
     "Opening",
+    "Pairs",
     "SecAgg",
     "Servers",
     "Simulation",

@@ -15,16 +15,23 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 from ogive.errors import ParameterError
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, LinearQuery, Query
+from ogive.queries import Answer, LinearQuery, PairsQuery, Query, ReportsQuery
 
-NEEDS_OWNERS = "these are reports that every record's owner randomizes; use trust local, or a method without reports"
-"""Why those who hold records do not answer a query for reports."""
+_NEEDS_OWNERS = "these are reports that every record's owner randomizes; use trust local, or a method without reports"
+NEEDS_PAIRS = "these are values that pairs of people compute between themselves; use trust pairs, or another method"
 
 REPORTABLE = (
     "what owners can report: ecdf and quantiles with method='reports' or 'histogram', "
     "boxplot with method='resample', or ustatistic, whose kernel auc is the area under a ROC curve"
 )
 """What would work where nobody sees records."""
+
+
+def needs_owners(query: Query) -> str | None:
+    """Why those who hold others' records do not answer what only records' owners do; None for any other query."""
+    if isinstance(query, ReportsQuery):
+        return _NEEDS_OWNERS
+    return NEEDS_PAIRS if isinstance(query, PairsQuery) else None
 
 
 class Opening(Protocol):

@@ -15,7 +15,7 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Answer, CuratorQuery, Int64, Query
 from ogive.records import Records
-from ogive.trust.base import NEEDS_OWNERS, Opening
+from ogive.trust.base import Opening, needs_owners
 
 
 class Central:
@@ -47,8 +47,8 @@ class Central:
         return self.records.count()
 
     def refusal(self, query: Query) -> str | None:
-        """A curator can answer every query but those for reports."""
-        return None if isinstance(query, CuratorQuery) else NEEDS_OWNERS
+        """A curator can answer every query but those for records' owners."""
+        return needs_owners(query)
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
         """Start a release with a fresh noise key from the source."""

@@ -8,7 +8,7 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, CuratorQuery, Query
 from ogive.records import Records
-from ogive.trust.base import NEEDS_OWNERS, Opening
+from ogive.trust.base import Opening, needs_owners
 
 
 class Clear:
@@ -39,8 +39,8 @@ class Clear:
         return self.records.count()
 
     def refusal(self, query: Query) -> str | None:
-        """Nothing is refused but queries for reports."""
-        return None if isinstance(query, CuratorQuery) else NEEDS_OWNERS
+        """Nothing is refused but what only records' owners can answer."""
+        return needs_owners(query)
 
     def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
         """Start a release without noise; the source stays untouched."""

@@ -19,9 +19,9 @@ from ogive.noise import KeyedSource
 from ogive.noise.base import RandomSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, Int64, Query, ReportsQuery, RowValues
+from ogive.queries import Answer, Int64, PairsQuery, Query, ReportsQuery, RowValues
 from ogive.records import Records
-from ogive.trust.base import REPORTABLE, Opening
+from ogive.trust.base import NEEDS_PAIRS, REPORTABLE, Opening
 
 
 class Local:
@@ -62,6 +62,8 @@ class Local:
         """Everything but reports needs somebody who sees records."""
         if isinstance(query, ReportsQuery):
             return None
+        if isinstance(query, PairsQuery):
+            return NEEDS_PAIRS
         needs = f"{query.method} needs somebody who sees records, and here nobody does"
         return f"{needs}; use trust central, or {REPORTABLE}"
 

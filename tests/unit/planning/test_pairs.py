@@ -13,7 +13,7 @@ from ogive.planning.plan_json import fields
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic_reference import ROWS, references
-from ogive.trust import Central, Local, SecAgg
+from ogive.trust import Central, Local, Pairs, SecAgg
 
 N = 3_000
 SCALE = (1, 2, 3, 4)
@@ -49,7 +49,7 @@ def test_trust_models_are_compared_in_one_table(both):
 
 
 def test_what_is_left_out_is_said_once_and_the_same_of_one_trust_model_and_of_several(both):
-    owners, curators = {"krr", "unary", "haar", "hierarchy"}, {"kernel", "cells", "hierarchy"}
+    owners, curators = {"krr", "unary", "haar", "hierarchy", "paired"}, {"kernel", "cells", "hierarchy", "paired"}
     assert {(each.trust, each.method) for each in both.left_out} == {
         *(("central", name) for name in owners),
         *(("local", name) for name in curators),
@@ -58,12 +58,13 @@ def test_what_is_left_out_is_said_once_and_the_same_of_one_trust_model_and_of_se
     assert told == [
         "left out under central: krr, unary, haar, since these are reports that every record's owner randomizes",
         "left out: hierarchy, since method hierarchy is for an AUC with public labels",
+        "left out: paired, since these are values that pairs of people compute between themselves",
         "left out under local: kernel, cells, since each needs somebody who sees records, and here nobody does",
     ]
     one = ogive.plan(TAU, records=N, privacy=[ONE, PureDP(4)], trust=Local)
     assert {each.method for each in one.left_out} == curators
     told = [line for line in str(one).splitlines() if "left out" in line]
-    assert len(told) == 2
+    assert len(told) == 3
     # a reason of one guarantee stays with it
     text = str(ogive.plan(ogive.Ecdf("x", bounds=(0, 4), bins=4), records=N, privacy=[ONE, PureDP(4)])).split("\n\n")
     assert [part.count("left out: sqrt") for part in text] == [0, 1, 1, *[0] * (len(text) - 3)]
@@ -84,7 +85,8 @@ def test_a_plan_of_several_is_read_back_and_drawn(both):
 
 
 @pytest.mark.parametrize(
-    ("trust", "method"), [(Central, "kernel"), (Central, "cells"), (Local, "krr"), (Local, "unary"), (Local, "haar")]
+    ("trust", "method"),
+    [(Central, "kernel"), (Central, "cells"), (Local, "krr"), (Local, "unary"), (Local, "haar"), (Pairs, "paired")],
 )
 def test_a_predicted_error_is_what_releases_of_the_reference_records_show(trust, method):
     """Root mean square over 150 releases, which is right within 6 % or so (one standard deviation)."""

@@ -30,9 +30,9 @@ from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.base import RandomSource
 from ogive.noise.shares import share_of
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import LinearQuery, Query, ReportsQuery
+from ogive.queries import LinearQuery, Query
 from ogive.records import Records
-from ogive.trust.base import NEEDS_OWNERS, Opening, Traffic
+from ogive.trust.base import Opening, Traffic, needs_owners
 from ogive.trust.parties import check_classes_named, count_parties, no_sum, read_parties
 from ogive.trust.secagg.modulus import largest_share
 from ogive.trust.secagg.opening import SecAggOpening, gone
@@ -155,8 +155,9 @@ class SecAgg:
 
     def refusal(self, query: Query) -> str | None:
         """Answers that do not add up, and noise that cannot be drawn in shares."""
-        if isinstance(query, ReportsQuery):
-            return NEEDS_OWNERS
+        owned = needs_owners(query)
+        if owned is not None:
+            return owned
         if not isinstance(query, LinearQuery):
             return no_sum(query, "secure aggregation only adds up")
         check_classes_named(query, "parties")

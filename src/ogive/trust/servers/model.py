@@ -33,9 +33,9 @@ from ogive.crypto.sketch import DEFAULT_TOLERATED, most_rejected
 from ogive.errors import DataError, ParameterError
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import LinearQuery, Query, ReportsQuery
+from ogive.queries import LinearQuery, Query
 from ogive.records import Records
-from ogive.trust.base import NEEDS_OWNERS, Opening, Traffic
+from ogive.trust.base import Opening, Traffic, needs_owners
 from ogive.trust.parties import check_classes_named, count_parties, no_sum, read_parties
 from ogive.trust.servers.costs import fitting, traffic
 from ogive.trust.servers.layout import MOST_CELLS, Layout
@@ -176,8 +176,9 @@ class Servers:
 
     def refusal(self, query: Query) -> str | None:
         """Answers that are not sums over records."""
-        if isinstance(query, ReportsQuery):
-            return NEEDS_OWNERS
+        owned = needs_owners(query)
+        if owned is not None:
+            return owned
         if not isinstance(query, LinearQuery):
             return no_sum(query, "servers only add up shares")
         check_classes_named(query, "parties" if self.organizations else "clients")

@@ -1,0 +1,78 @@
+"""The recipe of pairs of people: in how many pairs each is, and who meets whom."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ogive.errors import ParameterError
+from ogive.kernels.exact import MAX_BITS
+from ogive.queries.pairs import DESIGNS, NOISES
+
+DEFAULT_BITS = 16
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A statistic of pairs from people who meet in pairs and compute its kernel with noise inside a circuit.
+
+    `Ustatistic(method="paired")` is this with its defaults.
+
+    Fields:
+        rounds: In how many pairs everybody is, each with a part of epsilon; "auto" for the least predicted error, which
+            is one pair unless epsilon is large. Of an AUC with public labels everybody of the smaller class.
+        design: "round_robin" (nobody meets the same person twice), "permutations" (a random person in every round,
+            perhaps again) or "independent" (so many independent random pairs; each person's epsilon is divided by the
+            number of pairs it is really in, or its partner if that is more).
+        noise: "response" (randomized response; of a distance on a bit that is 1 as often as the distance is large, so
+            that there is no delta), "laplace" (discrete Laplace noise, whose truncation costs a delta), or "auto" for
+            the smaller predicted error.
+        bits: Distances are computed in steps of 2^-bits of the bounds, 1 to 30. Orders are of exact values.
+
+    Raises:
+        ParameterError: a field is out of range.
+
+    Source: Bell, Bellet, Gascon and Kulkarni 2020, section 5.3, corrected; `docs/proofs/pairs.md`.
+
+    Example:
+        >>> import ogive
+        >>> asked = ogive.Ustatistic(("score", "ill"), "auc", bounds=(0, 1), method=ogive.Paired(rounds=2))
+    """
+
+    name: ClassVar[str] = "paired"
+
+    rounds: int | str = "auto"
+    design: str = DESIGNS[0]
+    noise: str = "auto"
+    bits: int = DEFAULT_BITS
+
+    def __post_init__(self) -> None:
+        if self.design not in DESIGNS:
+            raise ParameterError(f"design must be one of {', '.join(DESIGNS)}, got {self.design!r}")
+        if self.rounds != "auto" and not _whole(self.rounds, 1):
+            raise ParameterError(f"rounds must be auto or a whole number of at least 1, got {self.rounds!r}")
+        if self.noise not in ("auto", *NOISES):
+            raise ParameterError(f"noise must be one of auto, {', '.join(NOISES)}, got {self.noise!r}")
+        if not _whole(self.bits, 1) or self.bits > MAX_BITS:
+            raise ParameterError(f"bits must be a whole number from 1 to {MAX_BITS}, got {self.bits!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `from_dict` inverts it."""
+        return {"name": self.name, **dataclasses.asdict(self)}
+
+    @staticmethod
+    def from_dict(data: Any) -> Paired:
+        """Rebuild from `to_dict`; the data need not be trusted.
+
+        Raises:
+            ParameterError: a field is missing, unknown or out of range.
+        """
+        names = {field.name for field in dataclasses.fields(Paired)}
+        if not isinstance(data, dict) or set(data) != {"name", *names} or data["name"] != Paired.name:
+            raise ParameterError("a described method paired lacks a field, or has one that there is not")
+        return Paired(**{name: data[name] for name in names})
+
+
+def _whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least

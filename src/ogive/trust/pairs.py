@@ -1,0 +1,184 @@
+"""Pairs of people: each pair evaluates a garbled circuit, and only its noisy output leaves it.
+
+Roles: people hold one record each; whoever they are paired with learns nothing of it; the aggregator gets two halves of
+each output, which are bits that mean nothing alone, and adds outputs up; a relay carries what it cannot read. Nobody
+draws the noise: it is made of random bits of both, so that neither knows it, and the guarantee of each holds against
+the other together with the aggregator.
+
+What is simulated here: all people of a table live in one process, which derives their random bits from one secret of
+the release, so that a release that was cut off goes on with the same pairs and the same noise. Labels are handed over
+inside the process, without oblivious transfer. `ogive.crypto.twoparty` is the protocol between two that have something
+to hide from each other.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from numpy.typing import NDArray
+
+from ogive.crypto.circuits import plain
+from ogive.crypto.garbling import batch
+from ogive.errors import ParameterError
+from ogive.noise import KeyedSource
+from ogive.noise.base import RandomSource
+from ogive.noise.source import KEY_BYTES
+from ogive.pairs import Design, paired_again
+from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.queries import Answer, Int64, PairsQuery, Query, RowValues
+from ogive.queries.pair_program import Evaluate
+from ogive.records import Records
+from ogive.trust.base import Opening
+
+CIRCUITS: dict[str, Evaluate] = {"garbled": batch.evaluate, "clear": plain.evaluate}
+"""How the circuits of all pairs are evaluated: as they would be, or gate by gate in the clear, which is quicker."""
+
+SERVED = "pairs of people answer ustatistic alone, whose kernel auc is the area under a ROC curve"
+
+
+class Pairs:
+    """People meet in random pairs and evaluate the statistic's kernel between themselves, with noise inside.
+
+    Args:
+        data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays; each row is one person's.
+        circuits: "garbled" evaluates garbled circuits as pairs of people would, "clear" the same circuits gate by gate
+            in the clear, for quick simulations; both say the same.
+        absent: Which share of the people does not come, chosen at random once pairs are drawn; those who lost a
+            partner are paired again. Their records are then in no pair, as if they had not been asked.
+        person: Column that says whose record it is, where a person may own several, of which one is then chosen.
+        max_rows_per_person: How many of a person's records take part; one, since whoever pairs people counts them.
+
+    Raises:
+        ParameterError: an argument is out of range.
+
+    Privacy:
+        Computational, and against parties that follow the protocol (semi-honest): garbled circuits hide the inputs of
+        each of a pair from the other, whoever else the other tells what it knows. What is added inside is exact:
+        randomized response, or discrete Laplace noise whose truncation is in the delta.
+
+    Source:
+        Bell, Bellet, Gascon and Kulkarni 2020, section 5.3, corrected; `docs/proofs/pairs.md`.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> incomes = {"income": np.random.default_rng(1).gamma(2, 10_000, size=2_000)}
+        >>> gini = ogive.Ustatistic("income", "gini", bounds=(0, 200_000))
+        >>> people = ogive.Pairs(incomes, circuits="clear")
+        >>> spread = ogive.release(gini, trust=people, privacy=ogive.PureDP(2))
+        >>> spread.method
+        'paired'
+    """
+
+    name: ClassVar[str] = "pairs"
+    private: ClassVar[bool] = True
+    assumption: ClassVar[str] = (
+        "Nobody had to be trusted with a record: pairs of people evaluated garbled circuits, which give out a value "
+        "with noise of both. That they follow the protocol is assumed; the guarantee rests on the security of AES-128 "
+        "and of edwards25519, and holds whoever else tells what they know. The people were simulated in one process, "
+        "which saw everything."
+    )
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        circuits: str = "garbled",
+        absent: float = 0.0,
+        person: str | None = None,
+        max_rows_per_person: int = 1,
+    ) -> None:
+        _check(circuits, absent)
+        self.circuits, self.absent = circuits, float(absent)
+        self.records = Records.of(data).bounded(person, max_rows_per_person)
+
+    @classmethod
+    def planned(cls, *, circuits: str = "garbled", absent: float = 0.0) -> Pairs:
+        """The model without any records, to be asked what it refuses.
+
+        Raises:
+            ParameterError: an argument is out of range.
+        """
+        _check(circuits, absent)
+        return cls.__new__(cls)
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """One record, or one person where a person column was named."""
+        return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
+
+    def count(self) -> int:
+        """Records, after bounding; so many people are paired."""
+        return self.records.count()
+
+    def refusal(self, query: Query) -> str | None:
+        """Everything but values of pairs needs somebody who sees records, or reports."""
+        if isinstance(query, PairsQuery):
+            return None
+        return f"{query.method} is nothing that two people compute between themselves; {SERVED}; or use trust central"
+
+    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
+        """Start a release with a fresh secret from the source."""
+        return self.resume(adjacency, secret=source.key())
+
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+        """Go on with a release from its secret."""
+        return PairsOpening(self, adjacency, secret)
+
+
+class PairsOpening:
+    """One release of pairs, fixed to the records and the secret."""
+
+    def __init__(self, model: Pairs, adjacency: Adjacency, secret: bytes) -> None:
+        self._model = model
+        self._adjacency = adjacency
+        self.secret = secret
+        self._rows: dict[RowValues, Int64] = {}
+
+    def answer(self, query: Query) -> Answer:
+        """What came out at all pairs, with who met whom.
+
+        Privacy: `query.price(unit)` for every person, against everybody else.
+        """
+        assert isinstance(query, PairsQuery)
+        rows = self._values(query.rows)
+        context = self.context(query)
+        people = KeyedSource(self._derived(b"ogive pairs people\n", context))
+        first = query.drawn(rows, seed=self._derived(b"ogive pairs design\n", context))
+        values = query.compute(
+            rows,
+            self._came(first, KeyedSource(self._derived(b"ogive pairs absent\n", context))),
+            first.degrees,
+            source=people,
+            evaluate=CIRCUITS[self._model.circuits],
+        )
+        return Answer(values, query.totals(rows, self._adjacency))
+
+    def context(self, query: Query) -> bytes:
+        """Digest of all that fixes the pairs and their noise."""
+        assert isinstance(query, PairsQuery)
+        return query.digest(self._values(query.rows), self._adjacency)
+
+    def _came(self, design: Design, source: KeyedSource) -> Design:
+        """Who met whom in the end."""
+        if not self._model.absent:
+            return design
+        draws: NDArray[np.uint32] = source.words(design.users)
+        return paired_again(design, draws < self._model.absent * 2.0**32, seed=source.key())
+
+    def _derived(self, purpose: bytes, context: bytes) -> bytes:
+        return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=purpose + context).derive(self.secret)
+
+    def _values(self, rows: RowValues) -> Int64:
+        # read once: what a file holds may change while a release is open, the release may not
+        if rows not in self._rows:
+            self._rows[rows] = self._model.records.aggregate(rows)
+        return self._rows[rows]
+
+
+def _check(circuits: str, absent: float) -> None:
+    if circuits not in CIRCUITS:
+        raise ParameterError(f"circuits must be {' or '.join(CIRCUITS)}, got {circuits!r}")
+    if isinstance(absent, bool) or not isinstance(absent, int | float) or not 0 <= absent < 1:
+        raise ParameterError(f"absent must be a share from 0 to less than 1, got {absent!r}")
