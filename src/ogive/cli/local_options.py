@@ -41,7 +41,8 @@ class AskedMethod:
         Raises:
             ParameterError: groups without a histogram, or too few.
         """
-        return {"method": recipe(self.method, {} if self.groups is None else {"groups": self.groups})}
+        given = {} if self.groups is None else {"groups": self.groups}
+        return {"method": recipe(self.method, given, {"groups": "histogram"})}
 
 
 @Parameter(name="*", group=Group("Boxes", sort_key=1))

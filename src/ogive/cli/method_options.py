@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
@@ -18,8 +19,6 @@ _OF_CURVES = {
     "rounds": "adaptive",
     "share": "selected",
 }
-_OF_TREES = ("variant", "a", "prune", "split", "composition", "branching", "nodes")
-_OWNERS = {**_OF_CURVES, **dict.fromkeys(_OF_TREES, "hierarchy")}
 
 
 @Parameter(name="*", group=Group("How it is measured", sort_key=1))
@@ -56,24 +55,31 @@ class MethodOptions:
             ParameterError: an option is for another method, or out of range.
         """
         given = {name: getattr(self, name) for name in _OF_CURVES if getattr(self, name) is not None}
-        return {"method": recipe(self.method, given), "expected_records": self.expected_records}
+        return {"method": recipe(self.method, given, _OF_CURVES), "expected_records": self.expected_records}
 
 
-def recipe(method: str, given: dict[str, Any]) -> Any:
+def recipe(method: str, given: Mapping[str, Any], owners: Mapping[str, str]) -> Any:
     """A method with the options that were given for it; its name where there are none.
+
+    Args:
+        method: Its name.
+        given: Options by name.
+        owners: Which method each option is for.
 
     Raises:
         ParameterError: an option is for another method, or out of range.
     """
     for name in given:
-        if method != _OWNERS[name]:
-            raise ParameterError(f"--{name} needs --method {_OWNERS[name]} beside it, got {method}")
+        if method != owners[name]:
+            raise ParameterError(f"--{name} needs --method {owners[name]} beside it, got {method}")
     if not given:
         return method
     from ogive.statistics.named import RECIPES
     from ogive.statistics.recipes_hierarchy import HierarchyAuc
+    from ogive.statistics.recipes_pairs import Paired
 
-    kind: Any = HierarchyAuc if method == HierarchyAuc.name else type(RECIPES[method])
+    of_pairs: dict[str, Any] = {kind.name: kind for kind in (HierarchyAuc, Paired)}
+    kind: Any = of_pairs[method] if method in of_pairs else type(RECIPES[method])
     return kind(**given)
 
 

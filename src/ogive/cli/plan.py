@@ -13,6 +13,7 @@ from ogive.cli.converters import whole
 from ogive.cli.method_options import ANY_METHOD, MethodOptions
 from ogive.cli.options import DECILES, TABLE, OutputOptions, Plot, Probabilities
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
+from ogive.cli.pairing_options import ANY_PAIRS, PairingOptions
 from ogive.cli.plan_options import (
     NOTHING_PLANNED,
     PlannedClasses,
@@ -204,6 +205,7 @@ def ustat(
     *,
     measure: PlannedPairs = GINI,
     tree: TreeOptions = ANY_TREE,
+    pairing: PairingOptions = ANY_PAIRS,
     planned: PlanOptions = NOTHING_PLANNED,
     output: OutputOptions = TABLE,
     plot: Plot = None,
@@ -214,13 +216,14 @@ def ustat(
         data: A file whose rows are counted, instead of --records, where their number is public.
         measure: Columns, kernel and what values may be.
         tree: What a tree of an AUC leaves open.
+        pairing: What pairs of people leave open.
         planned: Records and guarantees.
         output: Where the result goes.
         plot: A picture of error against privacy loss.
     """
     from ogive.statistics import Ustatistic
 
-    _show(Ustatistic(**measure.arguments() | tree.arguments(measure.method)), data, planned, output, plot)
+    _show(Ustatistic(**measure.arguments() | tree.arguments(measure.method, pairing)), data, planned, output, plot)
 
 
 @app.command

@@ -9,6 +9,7 @@ from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
 from ogive.cli.method_options import recipe
+from ogive.cli.pairing_options import ANY_PAIRS, PairingOptions
 
 _PRUNE = {"auto": "auto", "yes": True, "no": False}
 
@@ -40,21 +41,28 @@ class TreeOptions:
     nodes: Literal["hadamard", "unary"] | None = None
     """hadamard (the default): an index and a bit. unary: a bit for each node, longer, less noise at a large epsilon."""
 
-    def arguments(self, method: str) -> dict[str, Any]:
+    def given(self) -> dict[str, Any]:
+        """What was said."""
+        found = {each.name: getattr(self, each.name) for each in fields(self) if getattr(self, each.name) is not None}
+        if "a" in found:
+            found["a"] = _number(found["a"])
+        if "prune" in found:
+            found["prune"] = _PRUNE[found["prune"]]
+        return found
+
+    def arguments(self, method: str, pairing: PairingOptions = ANY_PAIRS) -> dict[str, Any]:
         """The argument method of a statistic of pairs.
 
         Args:
             method: Its name.
+            pairing: What pairs of people leave open.
 
         Raises:
             ParameterError: an option is for another method, out of range, or has no meaning beside another.
         """
-        given = {each.name: getattr(self, each.name) for each in fields(self) if getattr(self, each.name) is not None}
-        if "a" in given:
-            given["a"] = _number(given["a"])
-        if "prune" in given:
-            given["prune"] = _PRUNE[given["prune"]]
-        return {"method": recipe(method, given)}
+        ours, theirs = self.given(), pairing.given()
+        owners = {**dict.fromkeys(ours, "hierarchy"), **dict.fromkeys(theirs, "paired")}
+        return {"method": recipe(method, ours | theirs, owners)}
 
 
 def _number(word: str) -> float | str:

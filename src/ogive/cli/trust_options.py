@@ -37,6 +37,12 @@ class HolderOptions:
     upload: Annotated[str | None, Parameter(group=HOLDERS)] = None
     """With --trust servers: keys or tables, which is what owners upload; by default the cheaper."""
 
+    circuits: Annotated[str | None, Parameter(group=HOLDERS)] = None
+    """With --trust pairs: garbled, as people would (the default), or clear, which says the same sooner."""
+
+    absent: Annotated[float | None, Parameter(group=HOLDERS)] = None
+    """With --trust pairs: which share of the people does not come; none by default."""
+
     def simulations(self, names: Sequence[str]) -> "list[Simulation]":
         """The trust models of these names with their options, to be made of the records.
 

@@ -13,6 +13,7 @@ from ogive.cli.options import (
     Plot,
     PrivacyOptions,
 )
+from ogive.cli.pairing_options import ANY_PAIRS, PairingOptions
 from ogive.cli.paying import release_and_publish
 from ogive.cli.tree_options import ANY_TREE, TreeOptions
 from ogive.cli.ustat_options import GINI, UstatOptions
@@ -25,6 +26,7 @@ def ustat(
     *,
     measure: UstatOptions = GINI,
     tree: TreeOptions = ANY_TREE,
+    pairing: PairingOptions = ANY_PAIRS,
     granted: PrivacyOptions = NOTHING_GRANTED,
     budget: BudgetOptions = NO_BOOKS,
     output: OutputOptions = TABLE,
@@ -36,6 +38,7 @@ def ustat(
         data: A CSV, TSV (gzipped or not), Parquet or Arrow file.
         measure: Columns, kernel and what values may be.
         tree: What a tree of an AUC leaves open.
+        pairing: What pairs of people leave open.
         granted: Privacy, adjacency and trust.
         budget: Whose records, and the account that pays.
         output: Where the result goes.
@@ -45,5 +48,5 @@ def ustat(
 
     if granted.trust == "clear" and measure.method not in ("auto", "kernel"):
         raise ParameterError(f"--trust clear shows the exact value, so leave out --method {measure.method}")
-    statistic = Ustatistic(**measure.arguments() | tree.arguments(measure.method))
+    statistic = Ustatistic(**measure.arguments() | tree.arguments(measure.method, pairing))
     release_and_publish(statistic, data, granted=granted, budget=budget, output=output, plot=plot)

@@ -115,7 +115,8 @@ class UstatOptions(PairOptions):
     """Columns, kernel, what values may be, and how it is measured."""
 
     method: str = "auto"
-    """auto (smallest predicted error), kernel or cells; from local reports krr, unary, haar or hierarchy."""
+    """auto (smallest predicted error), kernel or cells; from local reports krr, unary, haar or hierarchy;
+    from pairs of people paired."""
 
     expected_records: Annotated[int | None, Parameter(converter=whole)] = None
     """A public guess of the number of records, where that number is private."""

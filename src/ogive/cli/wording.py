@@ -7,7 +7,7 @@ import re
 # options of one word that advice gives a value, as bins=100; words with underscores are in `_LONG_NAMES`
 _NAMES = (
     "missing|method|smooth|grid|outside|positive|negative|records|bins|base|smallest|largest|part|batch|person|delta"
-    "|split|composition|branching|parties|colluding|dropouts|servers|upload"
+    "|split|composition|branching|parties|colluding|dropouts|servers|upload|noise"
 )
 _LONG_NAMES = "max_rows_per_person|positive_share|positive_when|false_alarm|expected_records"
 
@@ -43,7 +43,11 @@ _PHRASES = (
     (r"\bname='([^\s']+)'", r"--data-set \1"),
     (r"\bname=('[^']+')", r"--data-set \1"),
     (r"^trust (\w+) needs (\w+),", r"--trust \1 needs --\2,"),
-    (r"^(parties|colluding|dropouts|servers|upload) must be\b", r"--\1 must be"),
+    (
+        r"^(parties|colluding|dropouts|servers|upload|circuits|absent|rounds|design|noise|bits) must be\b",
+        r"--\1 must be",
+    ),
+    (r"ApproxDP\(([^\s()]+), \"([^\s()]+)\"\)", r"--epsilon \1 --delta \2"),
     (r"\bgive a list of their tables, or\b", "say how many with --parties, or"),
     (r"^name must be\b", "--data-set must be"),
     (r"^name at least one column$", "name at least one column with --columns"),
