@@ -27,6 +27,7 @@ METHODS = {
     "krr": "reports that every record's owner randomized: the right bin, or any other at random",
     "unary": "reports that every record's owner randomized: a noisy bit for every bin",
     "haar": "reports that every record's owner randomized: one noisy bit of a wavelet",
+    "paired": "values that pairs of people computed between themselves, each with noise that neither knows",
     "kernel": "noise on the exact mean over all pairs of records",
     "cells": "noisy counts of every combination of bins",
     "group_sums": "noisy sums for each group of records",

@@ -107,7 +107,10 @@ def _error(found: UstatisticEstimate) -> tuple[Html, ...]:
         told.append(say("Not at all for these records: the value is exact."))
     if found.quantization > 0:
         told.append(
-            say(f"Rounding values to bins moves it by at most {plain_number(found.quantization)}, counted above.")
+            say(
+                f"Rounding values to {'bins' if found.bins else 'steps'} moves it by at most "
+                f"{plain_number(found.quantization)}, counted above."
+            )
         )
     told.append(fine("Intervals rest on the normal approximation."))
     return tuple(told)
@@ -132,7 +135,8 @@ def _table(found: UstatisticEstimate, truth: UstatisticEstimate | None) -> Html 
         rows.append(("True value of these records", [plain_number(truth.value)]))
     rows.append(("Total error", [plain_number(found.total_error)]))
     if found.private:
-        rows.append(("of randomization", [plain_number(found.randomization_error)]))
+        name = "of noise, who met whom and sampling" if found.sampling_is_included else "of randomization"
+        rows.append((name, [plain_number(found.randomization_error)]))
     if found.sampling_error is not None:
         rows.append(
             (
