@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ogive.accounting import covers
+from ogive.crypto.twoparty.messages import pair_bytes
 from ogive.errors import BudgetError, ParameterError
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Loss
@@ -47,8 +48,9 @@ def _noise(query: Query, records: int, sizes: tuple[int, ...]) -> str:
         return f"{records} randomized reports on {bins} bins"
     if isinstance(query, PairsQuery):
         each = f"{query.rounds} pair{'s' * (query.rounds > 1)}"
-        bits = query.program(query.rounds).circuit.ands
-        return f"circuits of {bits} AND gates, {each} each"
+        circuit = query.program(query.rounds).circuit
+        sent = sum(pair_bytes(circuit).values()) / 1000
+        return f"circuits of {circuit.ands} AND gates, {each} each of {sent:.3g} kB"
     laws = [level.law for level in query.levels]
     kind = "Laplace" if all(isinstance(law, DiscreteLaplace) for law in laws) else "Gaussian"
     if isinstance(query, CellsQuery):

@@ -86,7 +86,9 @@ def paired(asked: Asked, recipe: Paired = DEFAULTS) -> PeoplesPairs:
     if people < FEWEST:
         raise ParameterError(f"pairs of people need at least {FEWEST} of them, got {people}")
     if asked.classes is not None and recipe.design == "independent":
-        raise ParameterError("independent pairs are of any two people; between classes use design 'round_robin' or 'permutations'")
+        raise ParameterError(
+            "independent pairs are of any two people; between classes use design 'round_robin' or 'permutations'"
+        )
     if asked.classes is None and recipe.rounds != "auto" and int(recipe.rounds) > most_rounds(people):
         raise ParameterError(f"{people} people can meet in at most {most_rounds(people)} rounds, got {recipe.rounds}")
     noises = NOISES if recipe.noise == "auto" else (recipe.noise,)

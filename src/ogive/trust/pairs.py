@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from ogive.crypto.circuits import plain
 from ogive.crypto.garbling import batch
+from ogive.crypto.twoparty.messages import pair_bytes
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
 from ogive.noise.base import RandomSource
@@ -135,6 +136,12 @@ class PairsOpening:
         self._adjacency = adjacency
         self.secret = secret
         self._rows: dict[RowValues, Int64] = {}
+        self._met: list[str] = []
+
+    @property
+    def uploaded(self) -> str:
+        """How many pairs evaluated circuits of which size, in a sentence that depends on public numbers alone."""
+        return " ".join(self._met)
 
     def answer(self, query: Query) -> Answer:
         """What came out at all pairs, with who met whom.
@@ -152,6 +159,12 @@ class PairsOpening:
             first.degrees,
             source=people,
             evaluate=CIRCUITS[self._model.circuits],
+        )
+        circuit = query.program(query.rounds).circuit
+        sent = sum(pair_bytes(circuit).values()) / 1000
+        self._met.append(
+            f"{len(values):,} pairs evaluated circuits of {circuit.ands:,} AND gates, for which two people on "
+            f"their own send each other {sent:.3g} kB."
         )
         return Answer(values, query.totals(rows, self._adjacency))
 
