@@ -115,6 +115,16 @@ def test_garbled_circuits_say_what_the_circuits_say_in_the_clear():
         assert found[0].standard_error == found[1].standard_error
 
 
+def test_long_work_tells_how_far_it_is():
+    told = []
+    model = ogive.Simulation(Pairs, circuits="clear").telling(lambda done, whole: told.append((done, whole)))
+    several = dataclasses.replace(TAU, method=Paired(rounds=9, design="independent"))
+    release(several, trust=model.over(TABLE), privacy=PureDP(1))
+    assert told == sorted(set(told))
+    assert told[-1] == (9 * N // 2, 9 * N // 2)
+    assert len(told) > 2
+
+
 def test_the_same_source_gives_the_same_release_and_another_source_another():
     first = released(TAU, PureDP(1))
     assert first.value == released(TAU, PureDP(1)).value

@@ -37,6 +37,8 @@ Law = ResponseLaw | LaplaceLaw
 Evaluate = Callable[[Circuit, Bits, Bits], Bits]
 """Evaluates a circuit for many pairs: of the garblers' and the evaluators' bits the outputs."""
 
+Done = Callable[[int], None]
+
 _CHUNK = 1 << 13
 _SHARES = (
     *(1 - Fraction(1, 1 << places) for places in range(50, 0, -10)),
@@ -127,7 +129,7 @@ class PairProgram:
         """Probability that noise is so large that it gives a value away, of all kernels together."""
         return sum((Fraction(law.delta) for law in self.laws if isinstance(law, LaplaceLaw)), Fraction(0))
 
-    def run(self, first: Bits, second: Bits, *, source: Words, evaluate: Evaluate) -> Int64:
+    def run(self, first: Bits, second: Bits, *, source: Words, evaluate: Evaluate, done: Done) -> Int64:
         """What comes out for every pair.
 
         Args:
@@ -135,6 +137,7 @@ class PairProgram:
             second: The second.
             source: Random bits of both.
             evaluate: How the circuit is evaluated.
+            done: Called with how many pairs were evaluated since the last time.
 
         Returns:
             Whole numbers of shape (pairs, kernels): noisy ones, or the index of a response.
@@ -145,6 +148,7 @@ class PairProgram:
             sides = [np.hstack([each[part], self._noise(len(each[part]), source)]) for each in (first, second)]
             outputs = evaluate(self.circuit, *sides)
             found[part] = np.column_stack([*separate(self.circuit.outputs, outputs).values()])
+            done(len(outputs))
         return found
 
     def _noise(self, pairs: int, source: Words) -> Bits:

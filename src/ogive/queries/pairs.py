@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -185,7 +185,16 @@ class PairsQuery:
     def _positive(self, sums: Int64) -> NDArray[np.bool_]:
         return np.asarray(self.rows.values(sums)[:, -1] == 1)
 
-    def compute(self, sums: Int64, design: Design, agreed: Int64, *, source: Words, evaluate: Evaluate) -> Int64:
+    def compute(
+        self,
+        sums: Int64,
+        design: Design,
+        agreed: Int64,
+        *,
+        source: Words,
+        evaluate: Evaluate,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Int64:
         """What all pairs of a design compute, as they would between themselves.
 
         Args:
@@ -194,6 +203,7 @@ class PairsQuery:
             agreed: In how many pairs each person agreed to be, shape (people,).
             source: The people's random bits.
             evaluate: How circuits are evaluated.
+            progress: Called with how many pairs were evaluated, and how many there are.
 
         Returns:
             Rows of two numbers of people, the parts of epsilon, and what came out for each kernel.
@@ -204,11 +214,19 @@ class PairsQuery:
         entered = self.entries.of(self.rows.values(sums)[:, : len(self.columns.columns)])
         found = np.empty((len(design), PUBLIC_COLUMNS + len(self.measure.kernels)), dtype=np.int64)
         found[:, :2], found[:, 2] = design.pairs, parts
+        evaluated = 0
+
+        def told(pairs: int) -> None:
+            nonlocal evaluated
+            evaluated += pairs
+            if progress is not None:
+                progress(evaluated, len(design))
+
         for part in np.unique(parts):
             chosen = np.flatnonzero(parts == part)
             first, second = (entered[design.pairs[chosen, side]] for side in (0, 1))
             program = self.program(int(part))
-            found[chosen, PUBLIC_COLUMNS:] = program.run(first, second, source=source, evaluate=evaluate)
+            found[chosen, PUBLIC_COLUMNS:] = program.run(first, second, source=source, evaluate=evaluate, done=told)
         return found
 
     def read(self, answer: Int64) -> Float64:

@@ -13,6 +13,7 @@ to hide from each other.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +35,8 @@ from ogive.queries.pair_program import Evaluate
 from ogive.records import Records
 from ogive.trust.base import Opening
 
+Progress = Callable[[int, int], None]
+
 CIRCUITS: dict[str, Evaluate] = {"garbled": batch.evaluate, "clear": plain.evaluate}
 """How the circuits of all pairs are evaluated: as they would be, or gate by gate in the clear, which is quicker."""
 
@@ -51,6 +54,7 @@ class Pairs:
             partner are paired again. Their records are then in no pair, as if they had not been asked.
         person: Column that says whose record it is, where a person may own several, of which one is then chosen.
         max_rows_per_person: How many of a person's records take part; one, since whoever pairs people counts them.
+        progress: Called with how many pairs were evaluated, and how many there are, again and again.
 
     Raises:
         ParameterError: an argument is out of range.
@@ -90,8 +94,10 @@ class Pairs:
         absent: float = 0.0,
         person: str | None = None,
         max_rows_per_person: int = 1,
+        progress: Progress | None = None,
     ) -> None:
         _check(circuits, absent)
+        self.progress = progress
         self.circuits, self.absent = circuits, float(absent)
         self.records = Records.of(data).bounded(person, max_rows_per_person)
 
@@ -159,6 +165,7 @@ class PairsOpening:
             first.degrees,
             source=people,
             evaluate=CIRCUITS[self._model.circuits],
+            progress=self._model.progress,
         )
         circuit = query.program(query.rounds).circuit
         sent = sum(pair_bytes(circuit).values()) / 1000
