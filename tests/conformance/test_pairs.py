@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import ogive
+from ogive.crypto.circuits.arithmetic import absolute_difference, less
 from ogive.errors import ParameterError, UnsupportedError
+from ogive.kernels import measure_of
 from ogive.noise import KeyedSource
 from ogive.pate import LargestMargins
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
@@ -113,6 +115,22 @@ def test_garbled_circuits_say_what_the_circuits_say_in_the_clear():
         ]
         assert found[0].value == found[1].value
         assert found[0].standard_error == found[1].standard_error
+
+
+def test_a_function_with_a_circuit_of_its_own_is_released():
+    def apart(x, y):
+        return less(x.bits[0].builder.constant(1 << (x.width - 3), x.width), absolute_difference(x, y))
+
+    mine = measure_of(lambda x, y: abs(x - y) > 0.25, range=(0, 1), name="far apart", circuit=apart)
+    asked = Ustatistic("x", mine, bounds=(0, 1))
+    truth = release(asked, trust=Clear(TABLE)).value
+    for method in (Paired(rounds=2), Paired(noise="laplace")):
+        found = released(dataclasses.replace(asked, method=method), ApproxDP(8, "1e-9"))
+        assert abs(found.value - truth) < 5 * found.standard_error
+        assert found.standard_error < 0.05
+    other = measure_of(lambda x, y: abs(x - y) > 0.75, range=(0, 1), name="far apart", circuit=apart)
+    with pytest.raises(ParameterError, match="the circuit of far apart says 1 where the function says 0"):
+        released(dataclasses.replace(asked, kernel=other), PureDP(1))
 
 
 def test_long_work_tells_how_far_it_is():
@@ -225,9 +243,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_asked():
     with pytest.raises(ParameterError, match="independent pairs are of any two people"):
         released(dataclasses.replace(AUC, method=Paired(design="independent")), PureDP(1))
     with pytest.raises(UnsupportedError, match="there is no circuit of"):
-        released(
-            Ustatistic("x", ogive.kernels.measure_of(lambda a, b: abs(a - b), range=(0, 1)), bounds=(0, 1)), PureDP(1)
-        )
+        released(Ustatistic("x", measure_of(lambda a, b: abs(a - b), range=(0, 1)), bounds=(0, 1)), PureDP(1))
     surface = Ustatistic(("s", "a"), "vus", bounds={"s": (0, 1)}, categories={"a": (1, 2, 3, 4)})
     with pytest.raises(ParameterError, match="method paired is for pairs of records"):
         released(surface, PureDP(1))

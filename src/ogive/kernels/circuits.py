@@ -10,27 +10,36 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Binning, Column, Domain
-from ogive.crypto.circuits import Bit, Signed, Unsigned
-from ogive.crypto.circuits.arithmetic import Number, add, all_of, equal, less
+from ogive.crypto.circuits import Bit, Builder, Circuit, Signed, Unsigned, evaluate, separate
+from ogive.crypto.circuits.arithmetic import Number, add, all_of, equal, less, select
 from ogive.crypto.circuits.kernels import auc_half, auc_strict, collision, gini, kendall, squared_difference
-from ogive.errors import UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.kernels.base import Kernel
+from ogive.kernels.cells import ends
 from ogive.kernels.equality import Equal, Untied
-from ogive.kernels.exact import steps
+from ogive.kernels.exact import Scale, step, steps
+from ogive.kernels.function import FunctionKernel
 from ogive.kernels.labeled import ScoreOrder
 from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
 from ogive.kernels.ranks import Greater, SignProduct
+from ogive.kernels.sampling import trial_points
 
 Bits = NDArray[np.bool_]
 Float64 = NDArray[np.float64]
 Person = tuple[Unsigned, ...]
 """What one of the two entered, a number for each column."""
+
+_TRIED_BITS = 16
+_NEAR = 4
+"""Steps that the circuit of a function may be off, for divisions and the like."""
 
 ORDERED_BITS = 64
 """Bits of a floating-point number that is only compared."""
@@ -105,19 +114,127 @@ WIRINGS: dict[type, Wiring] = {
 """Kernels that there are circuits of."""
 
 
-def wiring_of(kernel: Kernel) -> Wiring:
-    """How a kernel is computed inside a circuit.
+@dataclass(frozen=True)
+class Wired:
+    """A kernel inside a circuit, over some columns.
+
+    Fields:
+        kernel: Which one.
+        columns: What it looks at.
+        wiring: How it is computed.
+    """
+
+    kernel: Kernel
+    columns: Domain
+    wiring: Wiring
+
+    @property
+    def steps(self) -> bool:
+        """Whether numbers enter in whole steps of their bounds."""
+        return self.wiring.steps
+
+    @property
+    def wholes(self) -> tuple[int, ...] | None:
+        """All whole numbers, where they are two or three, in the order of randomized responses."""
+        return self.wiring.wholes(self.kernel)
+
+    def digits(self, bits: int) -> int:
+        """K where whole numbers go from 0 to 2^k."""
+        return self.wiring.digits(bits)
+
+    def build(self, left: Person, right: Person, bits: int) -> Number | Bit:
+        """The whole number of what two people entered, where steps are 2^-bits of the bounds."""
+        value = self.wiring.build(self.kernel, left, right)
+        return _capped(value, bits) if isinstance(self.kernel, FunctionKernel) else value
+
+    def scale(self, bits: int) -> Scale:
+        """What whole numbers stand for."""
+        whole = self.kernel.scale(self.columns, bits)
+        if self.wholes == (0, 1) and isinstance(self.kernel, FunctionKernel):
+            low, high = map(Fraction, self.kernel.bounds)
+            return Scale(high - low, low, 1)
+        return whole
+
+
+def wired(kernel: Kernel, columns: Domain) -> Wired:
+    """A kernel inside a circuit.
 
     Raises:
         UnsupportedError: there is no circuit of it.
+        ParameterError: the circuit of a function does not say what the function says, or nothing that a circuit can.
     """
+    return _wired((kernel, columns))
+
+
+@lru_cache(maxsize=64)
+def _wired(asked: tuple[Kernel, Domain]) -> Wired:
+    kernel, columns = asked
+    if isinstance(kernel, FunctionKernel) and kernel.circuit is not None:
+        return _of_function(kernel, columns)
     found = WIRINGS.get(type(kernel))
     if found is None:
         raise UnsupportedError(
             f"there is no circuit of {kernel.name}; between two people there are those of gini, gini_coefficient, "
-            "variance, collision, kendall, kendall_b, gamma and auc; use trust central or local"
+            "variance, collision, kendall, kendall_b, gamma and auc, and of functions that come with one of their own; "
+            "use trust central or local"
         )
+    return Wired(kernel, columns, found)
+
+
+def _of_function(kernel: FunctionKernel, columns: Domain) -> Wired:
+    """A function with a circuit of its own, which is held to the function on public points.
+
+    Raises:
+        ParameterError: it does not say what the function says, or nothing that a circuit can.
+    """
+    entries = Entries(columns, steps=True, bits=_TRIED_BITS)
+    builder = Builder()
+    people = tuple(entries.read(side("values", entries.width)) for side in (builder.garbler, builder.evaluator))
+    try:
+        value = _called(kernel, *people)
+    except Exception as problem:
+        raise ParameterError(f"the circuit of {kernel.name} fails with {type(problem).__name__}: {problem}") from None
+    if not isinstance(value, Bit | Unsigned):
+        raise ParameterError(
+            f"the circuit of {kernel.name} must give a bit, or a number without a sign in steps of its range, got "
+            f"{type(value).__name__}"
+        )
+    wiring = Wiring(True, _called, _two if isinstance(value, Bit) else _many)
+    found = Wired(kernel, columns, wiring)
+    _check_agreement(found, builder.finish({"value": _capped(value, _TRIED_BITS)}), entries)
     return found
+
+
+def _called(kernel: FunctionKernel, left: Person, right: Person) -> Number | Bit:
+    assert kernel.circuit is not None
+    one = len(left) == 1
+    found: Number | Bit = kernel.circuit(left[0] if one else left, right[0] if one else right)
+    return found
+
+
+def _capped(value: Number | Bit, bits: int) -> Number | Bit:
+    """A number that is no more than 2^bits, whatever two people entered."""
+    if isinstance(value, Bit) or value.width <= bits:
+        return value
+    top = value.bits[0].builder.constant(1 << bits, bits + 1)
+    return select(less(top, value), top, value)
+
+
+def _check_agreement(found: Wired, circuit: Circuit, entries: Entries) -> None:
+    kernel, points = found.kernel, trial_points(found.columns)
+    left, right = (np.repeat(points, len(points), axis=0), np.tile(points, (len(points), 1)))
+    outputs = evaluate(circuit, entries.of(left), entries.of(right))
+    scale = found.scale(entries.bits)
+    said = float(scale.zero) + float(scale.unit) * separate(circuit.outputs, outputs)["value"]
+    expected = kernel(entries.rounded(left), entries.rounded(right))
+    near = _NEAR * float(scale.unit) if found.wholes is None else 0.25 * float(scale.unit)
+    wrong = np.flatnonzero(np.abs(said - expected) > near)
+    if wrong.size:
+        place = int(wrong[0])
+        raise ParameterError(
+            f"the circuit of {kernel.name} says {said[place]:.6g} where the function says {expected[place]:.6g}, of "
+            f"{left[place].tolist()} and {right[place].tolist()}"
+        )
 
 
 @dataclass(frozen=True)
@@ -137,7 +254,30 @@ class Entries:
     @property
     def widths(self) -> tuple[int, ...]:
         """Bits of each column's number."""
-        return tuple(self.bits + 1 if self.steps else _width(column) for column in self.columns.columns)
+        return tuple(self.bits + 1 if self._stepped(column) else _width(column) for column in self.columns.columns)
+
+    @property
+    def width(self) -> int:
+        """Bits of all of them."""
+        return sum(self.widths)
+
+    def read(self, values: Unsigned) -> Person:
+        """The numbers among the wires of what somebody entered."""
+        stops = np.cumsum(self.widths).tolist()
+        return tuple(Unsigned(values.bits[stop - width : stop]) for width, stop in zip(self.widths, stops, strict=True))
+
+    def rounded(self, rows: Float64) -> Float64:
+        """The values that rows enter as, shape (people, columns)."""
+        found = rows.copy()
+        for place, column in enumerate(self.columns.columns):
+            if self._stepped(column):
+                alone = Domain((column,))
+                low, _ = ends(column)
+                found[:, place] = low + float(step(alone, self.bits)) * steps(rows[:, [place]], alone, self.bits)
+        return found
+
+    def _stepped(self, column: Column) -> bool:
+        return self.steps and isinstance(column, Binning)
 
     def of(self, rows: Float64) -> Bits:
         """Bits of every person's numbers, one column after the other, the least significant first.
@@ -148,11 +288,13 @@ class Entries:
         Returns:
             Shape (people, sum of widths).
         """
-        if self.steps:
-            return _bits(steps(rows, self.columns, self.bits).astype(np.uint64), self.bits + 1)
-        parts = [
-            _bits(_ordered(column, rows[:, place]), _width(column)) for place, column in enumerate(self.columns.columns)
-        ]
+        parts = []
+        for place, column in enumerate(self.columns.columns):
+            if self._stepped(column):
+                whole = steps(rows[:, [place]], Domain((column,)), self.bits).astype(np.uint64)
+                parts.append(_bits(whole, self.bits + 1))
+            else:
+                parts.append(_bits(_ordered(column, rows[:, place]), _width(column)))
         return np.hstack(parts)
 
 
@@ -162,7 +304,7 @@ def entries_of(kernels: Sequence[Kernel], columns: Domain, bits: int) -> Entries
     Raises:
         UnsupportedError: there is no circuit of one of them.
     """
-    kinds = {wiring_of(kernel).steps for kernel in kernels}
+    kinds = {wired(kernel, columns).steps for kernel in kernels}
     assert len(kinds) == 1, "no measure looks at distances and at orders"
     return Entries(columns, kinds.pop(), bits)
 

@@ -47,6 +47,9 @@ class FunctionKernel:
             at its two records alone.
         constant: Lipschitz constant: how much the function changes at most per unit of (Euclidean) distance of one
             argument; None where it is not known.
+        circuit: The same for pairs of people, from `ogive.crypto.circuits` numbers in steps of 2^-k of the bounds of
+            their columns (places, of categories): a bit, for the least and the largest value, or a number in steps of
+            2^-k of the range. It is held to the function on public points.
 
     Raises:
         ParameterError: the bounds are not two finite numbers in order, or the constant is not above 0.
@@ -56,6 +59,7 @@ class FunctionKernel:
     name: str
     bounds: tuple[float, float]
     constant: float | None = None
+    circuit: Callable[..., Any] | None = None
 
     samples: ClassVar[int] = 1
 
@@ -71,6 +75,8 @@ class FunctionKernel:
         if not (low < high and math.isfinite(low) and math.isfinite(high) and math.isfinite(high - low)):
             raise ParameterError(f"the range of a function must be two finite numbers in order, got {self.bounds!r}")
         object.__setattr__(self, "bounds", (low, high))
+        if self.circuit is not None and not callable(self.circuit):
+            raise ParameterError(f"circuit must be a function of two numbers, got {type(self.circuit).__name__}")
         if self.constant is not None and not 0 < self.constant < math.inf:
             raise ParameterError(f"a Lipschitz constant must be above 0 and finite, got {self.constant!r}")
 

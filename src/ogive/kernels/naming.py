@@ -83,6 +83,7 @@ def measure_of(
     *,
     range: tuple[float, float] | None = None,
     name: str | None = None,
+    circuit: Callable[..., Any] | None = None,
     **options: Any,
 ) -> Measure:
     """The measure that somebody asked for.
@@ -92,6 +93,7 @@ def measure_of(
             `FunctionKernel`).
         range: Least and largest value of a function; needed for it and for nothing else.
         name: What to call a function; None takes its own name.
+        circuit: Of a function, for pairs of people; see `FunctionKernel`.
         options: Of a name in `MEASURES`.
 
     Raises:
@@ -100,8 +102,8 @@ def measure_of(
     if isinstance(asked, type):
         raise ParameterError(f"pass a kernel, not its class: {asked.__name__}(...)")
     function = callable(asked) and not isinstance(asked, Kernel)
-    if not function and (range is not None or name is not None):
-        raise ParameterError("only a function has its range and name stated; those of named kernels are known")
+    if not function and (range, name, circuit) != (None, None, None):
+        raise ParameterError("only a function has its range, name and circuit stated; those of named kernels are known")
     if isinstance(asked, str):
         if asked not in MEASURES:
             raise ParameterError(f"unknown measure {asked[:40]!r}; there are {', '.join(map(repr, sorted(MEASURES)))}")
@@ -119,7 +121,7 @@ def measure_of(
         raise ParameterError(f"a measure must be a name, a kernel, a measure or a function, got {type(asked).__name__}")
     if range is None:
         raise ParameterError("state the range of a function of two records, for example range=(0, 1)")
-    return Mean(FunctionKernel(asked, str(name or getattr(asked, "__name__", "function")), range))
+    return Mean(FunctionKernel(asked, str(name or getattr(asked, "__name__", "function")), range, circuit=circuit))
 
 
 def measure_from_dict(data: Any) -> Measure:

@@ -27,7 +27,7 @@ from ogive.crypto.circuits.sampling import (
 )
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.kernels import Kernel, Scale
-from ogive.kernels.circuits import Entries, wiring_of
+from ogive.kernels.circuits import Entries, Wired, wired
 from ogive.local.base import Words
 
 Bits = NDArray[np.bool_]
@@ -64,21 +64,26 @@ class PairProgram:
     granted: Fraction
 
     @cached_property
+    def wired(self) -> tuple[Wired, ...]:
+        """The kernels inside the circuit."""
+        return tuple(wired(kernel, self.entries.columns) for kernel in self.kernels)
+
+    @cached_property
     def scales(self) -> tuple[Scale, ...]:
         """What the kernels' whole numbers stand for."""
-        return tuple(kernel.scale(self.entries.columns, self.entries.bits) for kernel in self.kernels)
+        return tuple(each.scale(self.entries.bits) for each in self.wired)
 
     @cached_property
     def circuit(self) -> Circuit:
         """The first person garbles, the second evaluates."""
         builder = Builder()
         sides = builder.garbler, builder.evaluator
-        first, second = (self._entered(side("values", self._value_bits)) for side in sides)
+        first, second = (self.entries.read(side("values", self.entries.width)) for side in sides)
         random = uniform_bits(builder, self.noise_bits)
         outputs: dict[str, Value] = {}
-        for place, kernel in enumerate(self.kernels):
+        for place, kernel in enumerate(self.wired):
             count = self._random(place)
-            value = wiring_of(kernel).build(kernel, first, second)
+            value = kernel.build(first, second, self.entries.bits)
             outputs[f"kernel {place}"] = self._noisy(place, value, random[:count])
             random = random[count:]
         return builder.finish(outputs)
@@ -93,9 +98,9 @@ class PairProgram:
 
     def _digits(self, place: int) -> int:
         """Bits of the uniform number that a kernel with many values is rounded by; 0 where it is not."""
-        wiring = wiring_of(self.kernels[place])
-        rounded = isinstance(self.laws[place], ResponseLaw) and wiring.wholes(self.kernels[place]) is None
-        return wiring.digits(self.entries.bits) if rounded else 0
+        kernel = self.wired[place]
+        rounded = isinstance(self.laws[place], ResponseLaw) and kernel.wholes is None
+        return kernel.digits(self.entries.bits) if rounded else 0
 
     def _noisy(self, place: int, value: Number | Bit, random: tuple[Bit, ...]) -> Value:
         law, digits = self.laws[place], self._digits(place)
@@ -107,16 +112,6 @@ class PairProgram:
         if isinstance(value, Bit):
             return respond_binary(value, law, random[digits:])
         return respond_ternary(index_of_sign(value) if isinstance(value, Signed) else value, law, random)
-
-    @property
-    def _value_bits(self) -> int:
-        return sum(self.entries.widths)
-
-    def _entered(self, values: Unsigned) -> tuple[Unsigned, ...]:
-        ends = np.cumsum(self.entries.widths)
-        return tuple(
-            Unsigned(values.bits[end - width : end]) for width, end in zip(self.entries.widths, ends, strict=True)
-        )
 
     @property
     def epsilon(self) -> Fraction:
@@ -170,7 +165,7 @@ class PairProgram:
     def values(self, place: int) -> tuple[Fraction, ...]:
         """What the responses on a kernel stand for before they are made unbiased, in their order."""
         digits = self._digits(place)
-        wholes = (0, 1 << digits) if digits else wiring_of(self.kernels[place]).wholes(self.kernels[place])
+        wholes = (0, 1 << digits) if digits else self.wired[place].wholes
         assert wholes is not None
         scale = self.scales[place]
         return tuple(scale.zero + scale.unit * whole for whole in wholes)
@@ -200,12 +195,11 @@ def _program(
 ) -> PairProgram:
     shared, cut_off = epsilon / len(kernels), delta / len(kernels)
     laws: list[Law] = []
-    for kernel in kernels:
+    for kernel in (wired(each, entries.columns) for each in kernels):
         if noise == "laplace":
-            laws.append(_laplace(shared, cut_off, kernel.scale(entries.columns, entries.bits).swing))
+            laws.append(_laplace(shared, cut_off, kernel.scale(entries.bits).swing))
         else:
-            wholes = wiring_of(kernel).wholes(kernel)
-            laws.append(ResponseLaw.of(shared, values=2 if wholes is None else len(wholes)))
+            laws.append(ResponseLaw.of(shared, values=2 if kernel.wholes is None else len(kernel.wholes)))
     return PairProgram(kernels, entries, tuple(laws), epsilon)
 
 

@@ -151,6 +151,7 @@ class PairsQuery:
             "rounds": self.rounds,
             "noise": self.noise,
             "bits": self.bits,
+            "circuit": self.program(self.rounds).circuit.digest().hex(),  # a function's has no other description
         }
         found = hashlib.sha256(b"ogive pairs 1\n" + json.dumps(public, sort_keys=True).encode() + b"\n")
         found.update(np.ascontiguousarray(sums).astype("<i8").tobytes())

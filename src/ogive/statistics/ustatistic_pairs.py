@@ -14,7 +14,7 @@ from ogive.accounting.conversions import pure_epsilon
 from ogive.columns import Domain
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.kernels import Kernel
-from ogive.kernels.circuits import wiring_of
+from ogive.kernels.circuits import wired
 from ogive.kernels.exact import step
 from ogive.pairs import Design
 from ogive.pairs.designs import most_rounds
@@ -81,7 +81,7 @@ def paired(asked: Asked, recipe: Paired = DEFAULTS) -> PeoplesPairs:
     check_pairs(asked, Paired.name)
     check_simple(asked, Paired.name)
     for kernel in asked.measure.kernels:
-        wiring_of(kernel)
+        wired(kernel, asked.domain(_ANY_BINS))
     people = asked.records
     if people < FEWEST:
         raise ParameterError(f"pairs of people need at least {FEWEST} of them, got {people}")
@@ -136,7 +136,7 @@ def _bits(asked: Asked, most: int, epsilon: float) -> int:
     """
     domain, kernels = asked.domain(_ANY_BINS), asked.measure.kernels
     for bits in range(most, 0, -1):
-        scales = [kernel.scale(domain, bits).swing * len(kernels) / epsilon for kernel in kernels]
+        scales = [wired(kernel, domain).scale(bits).swing * len(kernels) / epsilon for kernel in kernels]
         if all(scale <= LARGEST_SCALE for scale in scales):
             return bits
     raise UnsupportedError(f"epsilon = {epsilon:.3g} for a pair needs more noise than circuits can draw; grant more")

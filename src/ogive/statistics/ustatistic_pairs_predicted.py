@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ogive.columns import Domain
 from ogive.kernels import Kernel
 from ogive.kernels.base import Measure
-from ogive.kernels.circuits import wiring_of
+from ogive.kernels.circuits import wired
 from ogive.pairs import (
     DiscreteLaplaceNoise,
     Overlaps,
@@ -135,15 +135,15 @@ def predicted_pairs(measure: Measure, domain: Domain, classes: int, *, noise: st
 
 def _noise_of(kernel: Kernel, domain: Domain, bits: int, noise: str, values: Float64) -> tuple[PairNoise, float]:
     """A kernel's noise, and what rounding to one bit adds to its variance over pairs."""
-    scale, wiring = kernel.scale(domain, bits), wiring_of(kernel)
+    inside = wired(kernel, domain)
+    scale, wholes = inside.scale(bits), inside.wholes
     if noise == "laplace":
         return DiscreteLaplaceNoise(scale.swing, float(scale.unit)), 0.0
-    wholes = wiring.wholes(kernel)
     if wholes is not None:
         answers = tuple(float(scale.zero + scale.unit * whole) for whole in wholes)
         counts = np.array([np.count_nonzero(values == answer) for answer in answers], dtype=np.float64)
         return ResponseNoise(answers, tuple((counts / counts.sum()).tolist())), 0.0
-    low, high = (float(scale.zero + scale.unit * whole) for whole in (0, 1 << wiring.digits(bits)))
+    low, high = (float(scale.zero + scale.unit * whole) for whole in (0, 1 << inside.digits(bits)))
     return ResponseNoise((low, high)), float(np.nanmean((values - low) * (high - values)))
 
 

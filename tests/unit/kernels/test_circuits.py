@@ -7,11 +7,12 @@ import pytest
 
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.crypto.circuits import Builder, Unsigned, evaluate
+from ogive.crypto.circuits.arithmetic import absolute_difference, less, subtract
 from ogive.crypto.circuits.plain import separate
-from ogive.errors import UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.kernels import Equal, Greater, ScoreOrder, SignProduct, Untied, measure_of
-from ogive.kernels.circuits import WIRINGS, Entries, entries_of, wiring_of
+from ogive.kernels.circuits import WIRINGS, Entries, entries_of, wired
 from ogive.kernels.exact import steps
 from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
 
@@ -38,12 +39,8 @@ def computed(kernel, domain, left, right):
     """The circuit's whole numbers for every pair of rows."""
     entries = entries_of((kernel,), domain, BITS)
     builder = Builder()
-    width = sum(entries.widths)
-    people = []
-    for values in (builder.garbler("x", width), builder.evaluator("x", width)):
-        ends = np.cumsum(entries.widths)
-        people.append(tuple(Unsigned(values.bits[e - w : e]) for w, e in zip(entries.widths, ends, strict=True)))
-    circuit = builder.finish({"f": wiring_of(kernel).build(kernel, *people)})
+    people = [entries.read(side("x", entries.width)) for side in (builder.garbler, builder.evaluator)]
+    circuit = builder.finish({"f": wired(kernel, domain).build(*people, BITS)})
     return separate(circuit.outputs, evaluate(circuit, entries.of(left), entries.of(right)))["f"]
 
 
@@ -71,19 +68,18 @@ def test_a_circuit_says_the_kernels_whole_numbers(kernel, domain):
     found = computed(kernel, domain, *rows)
     scale = kernel.scale(domain, BITS)
     stepped = rows
-    if wiring_of(kernel).steps:
+    if wired(kernel, domain).steps:
         unit = 5 / 2**BITS
         stepped = [(-2 + unit * steps(side, domain, BITS))[:, None] for side in rows]
     expected = (kernel(*stepped) - float(scale.zero)) / float(scale.unit)
     assert np.allclose(found, expected, atol=1e-6)
     assert found.std() > 0
-    wiring = wiring_of(kernel)
-    wholes = wiring.wholes(kernel)
-    if wholes is None:
+    inside = wired(kernel, domain)
+    if inside.wholes is None:
         assert found.min() >= 0
-        assert found.max() <= 1 << wiring.digits(BITS)
+        assert found.max() <= 1 << inside.digits(BITS)
     else:
-        assert set(found.tolist()) <= set(wholes)
+        assert set(found.tolist()) <= set(inside.wholes)
     # with one argument kept, the number moves by no more than is said
     moved = np.abs(found - computed(kernel, domain, np.roll(rows[0], 1, axis=0), rows[1]))
     assert moved.max() <= scale.swing
@@ -109,9 +105,59 @@ def test_numbers_are_entered_in_order(values):
     assert (zeros[0] == zeros[1]).all()
 
 
-def test_a_function_has_no_circuit():
+FAR = Domain((Binning("x", Grid.linear(0.0, 8.0, bins=4)),))
+
+
+def far(x, y):
+    return less(x.bits[0].builder.constant(1 << (x.width - 5), x.width), absolute_difference(x, y))
+
+
+def capped_distance(x, y):
+    """The distance in steps of its range, half of the bounds' distance: twice as many, and cut off by the kernel."""
+    gap = absolute_difference(x, y)
+    return Unsigned((gap.bits[0] ^ gap.bits[0], *gap.bits))
+
+
+@pytest.mark.parametrize(
+    ("function", "circuit", "limits"),
+    [
+        (lambda x, y: abs(x - y) > 0.5, far, (0, 1)),
+        (lambda x, y: 3 - 2.0 * (abs(x - y) > 0.5), lambda x, y: ~far(x, y), (1, 3)),
+        (lambda x, y: np.minimum(abs(x - y), 4.0), capped_distance, (0, 4)),
+    ],
+)
+def test_a_function_with_a_circuit_says_the_same_inside(function, circuit, limits):
+    kernel = measure_of(function, range=limits, name="mine", circuit=circuit).kernels[0]
+    inside = wired(kernel, FAR)
+    rows = np.random.default_rng(3).uniform(0, 8, size=(2, 3000, 1))
+    entries = entries_of((kernel,), FAR, BITS)
+    found = computed(kernel, FAR, *rows)
+    scale = inside.scale(BITS)
+    expected = kernel(*(entries.rounded(side) for side in rows))
+    assert np.allclose(float(scale.zero) + float(scale.unit) * found, expected)
+    assert found.max() <= (1 if inside.wholes else 1 << BITS)
+    assert len(set(found.tolist())) > 1
+
+
+def test_a_circuit_that_says_something_else_or_nothing_is_refused():
+    def asked(circuit, **options):
+        return measure_of(lambda x, y: abs(x - y), range=(0, 8), name="mine", circuit=circuit, **options).kernels[0]
+
+    assert wired(asked(absolute_difference), FAR).wholes is None
+    for circuit, message in (
+        (lambda x, y: absolute_difference(x, x), r"the circuit of mine says 0 where the function says .*, of "),
+        (lambda x, y: subtract(x, y), "must give a bit, or a number without a sign .* got Signed"),
+        (lambda x, y: x.nothing, "the circuit of mine fails with AttributeError"),
+    ):
+        with pytest.raises(ParameterError, match=message):
+            wired(asked(circuit), FAR)
+    with pytest.raises(ParameterError, match="circuit must be a function"):
+        asked(3)
+
+
+def test_a_function_without_a_circuit_has_none():
     kernel = measure_of(lambda x, y: abs(x - y), range=(0, 5)).kernels[0]
     with pytest.raises(
         UnsupportedError, match=r"there is no circuit of .*; between two people there are those of gini"
     ):
-        wiring_of(kernel)
+        wired(kernel, Domain((LINEAR,)))

@@ -169,7 +169,7 @@ def abs_difference(x, y):
     [
         ("ginni", {}, "unknown measure 'ginni'; there are .auc., .auc_private., .collision."),
         ("gini", {"ties": "half"}, "gini has no option ties"),
-        ("gini", {"range": (0, 1)}, "only a function has its range and name stated"),
+        ("gini", {"range": (0, 1)}, "only a function has its range, name and circuit stated"),
         ("auc", {"ties": "some"}, "ties must be one of half, strict"),
         ("gini_coefficient", {"corrected": 1}, "corrected must be True or False, got 1"),
         ("vus", {"classes": 11}, "classes must be a whole number from 2 to 10"),
