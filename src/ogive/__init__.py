@@ -178,6 +178,7 @@ _PARTS = (
     "pate",
     "plots",
     "privacy",
+    "queries",
     "report",
     "statistics",
     "streams",
