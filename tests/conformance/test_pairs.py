@@ -1,18 +1,21 @@
 """Pairs of people: their means agree with the exact answer within what they state, and all else is refused."""
 
 import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import ogive
+from ogive.columns import Binning, Domain
 from ogive.crypto.circuits.arithmetic import absolute_difference, less
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.grids import Grid
 from ogive.kernels import measure_of
 from ogive.noise import KeyedSource
 from ogive.pate import LargestMargins
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Ballots
+from ogive.queries import Ballots, PairsQuery, RowValues
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
 from ogive.statistics.recipes_pairs import Paired
@@ -194,6 +197,62 @@ def test_people_who_do_not_come_cost_only_their_pairs():
             privacy=PureDP(1),
             source=KeyedSource(bytes(32)),
         )
+
+
+def account_of(tmp_path, limit):
+    ledger = ogive.Ledger.open(tmp_path / "books.db")
+    return ledger.account("people", unit=PrivacyUnit(Adjacency.REPLACE), limit=limit)
+
+
+FEW = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
+
+
+@pytest.mark.parametrize(
+    ("statistic", "labels", "absent", "message"),
+    [
+        (AUC, [0] * 6, 0.0, "one class is empty"),
+        (AUC, [1, 0, 0, 0, 0, 0], 0.0, "of 1 here any two share one"),
+        (dataclasses.replace(AUC, method=Paired(rounds=3)), [1, 0, 0, 0, 0, 0], 0.0, "of 3 here any two share one"),
+        (dataclasses.replace(AUC, method=Paired(rounds=5)), [0, 1] * 3, 0.0, "people would meet twice"),
+        (Ustatistic("s", "gini", bounds=(0, 1)), [0] * 6, 0.999, "no pair is left"),
+    ],
+)
+def test_people_who_cannot_tell_an_error_are_refused_before_anything_is_spent(
+    tmp_path, statistic, labels, absent, message
+):
+    model = Pairs({"s": FEW, "y": labels}, circuits="clear", absent=absent)
+    with pytest.raises((DataError, ParameterError), match=message):
+        release(statistic, trust=model, privacy=PureDP(1), ledger=account_of(tmp_path, PureDP(1)))
+    assert account_of(tmp_path, PureDP(1)).spent is None
+
+
+def test_noise_that_somebody_in_many_pairs_could_not_draw_is_refused_before_anything_is_spent(tmp_path):
+    grant = ApproxDP("0.01", "1e-30")
+    asked = dataclasses.replace(GINI, method=Paired(rounds=2, design="independent", noise="laplace"))
+    with pytest.raises(UnsupportedError, match="cannot be drawn precisely enough"):
+        release(asked, trust=Pairs(TABLE, circuits="clear"), privacy=grant, ledger=account_of(tmp_path, grant))
+    assert account_of(tmp_path, grant).spent is None
+
+
+def test_other_pairs_of_the_same_people_never_have_the_same_noise():
+    columns = tuple(Binning(name, Grid.linear(0.0, 1.0, bins=2)) for name in ("x",))
+    asked = PairsQuery(
+        RowValues(Domain(columns)),
+        measure_of("gini"),
+        False,
+        Fraction(1),
+        Fraction(0),
+        "round_robin",
+        1,
+        "response",
+        16,
+    )
+
+    def context(absent):
+        return Pairs(TABLE, circuits="clear", absent=absent).resume(Adjacency.REPLACE, secret=bytes(32)).context(asked)
+
+    assert context(0.3) == context(0.3)
+    assert len({context(0.0), context(0.3), context(0.31)}) == 3
 
 
 @pytest.mark.parametrize(

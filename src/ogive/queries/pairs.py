@@ -23,8 +23,10 @@ from ogive.pairs import (
     balanced_injections,
     divisors,
     injections,
+    overlaps,
     permutations,
     round_robin,
+    two_sample_overlaps,
     with_replacement,
 )
 from ogive.privacy import Adjacency, ApproxDP, Loss, PrivacyUnit, PureDP
@@ -183,6 +185,30 @@ class PairsQuery:
             return with_replacement(people, max(1, self.rounds * people // 2), seed=seed)
         return (round_robin if self.design == "round_robin" else permutations)(people, self.rounds, seed=seed)
 
+    def check(self, design: Design, agreed: Int64) -> None:
+        """Refuse pairs of which some could not draw their noise, or that would not tell how far their mean is off.
+
+        Args:
+            design: Who meets whom in the end.
+            agreed: In how many pairs each person agreed to be, shape (people,).
+
+        Raises:
+            DataError: any two pairs share a person.
+            UnsupportedError: noise cannot be drawn inside a circuit.
+        """
+        if _related(design) == len(design) ** 2:
+            raise DataError(
+                f"an error needs two pairs of four different people; of {len(design)} here any two share one: "
+                "let more people meet, of both classes where there are two"
+            )
+        for part in np.unique(self._parts(design, agreed)):
+            self.program(int(part))
+
+    def _parts(self, design: Design, agreed: Int64) -> Int64:
+        """In how many parts epsilon is divided at each pair, shape (pairs,)."""
+        parts = divisors(design, agreed)
+        return np.full_like(parts, self.rounds) if self.regular else parts
+
     def _positive(self, sums: Int64) -> NDArray[np.bool_]:
         return np.asarray(self.rows.values(sums)[:, -1] == 1)
 
@@ -209,9 +235,7 @@ class PairsQuery:
         Returns:
             Rows of two numbers of people, the parts of epsilon, and what came out for each kernel.
         """
-        parts = divisors(design, agreed)
-        if self.regular:
-            parts = np.full_like(parts, self.rounds)
+        parts = self._parts(design, agreed)
         entered = self.entries.of(self.rows.values(sums)[:, : len(self.columns.columns)])
         found = np.empty((len(design), PUBLIC_COLUMNS + len(self.measure.kernels)), dtype=np.int64)
         found[:, :2], found[:, 2] = design.pairs, parts
@@ -237,3 +261,12 @@ class PairsQuery:
             chosen = answer[:, 2] == part
             values[chosen] = self.program(int(part)).read(answer[chosen, PUBLIC_COLUMNS:])
         return values
+
+
+def _related(design: Design) -> Fraction:
+    """Ordered pairs of pairs that share a person, each with itself among them."""
+    if design.between:
+        between = two_sample_overlaps(design)
+        return between.first + between.second + between.both
+    shared = overlaps(design)
+    return shared.one + shared.both

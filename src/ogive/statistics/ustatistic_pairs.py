@@ -65,7 +65,7 @@ class PeoplesPairs:
         assert answer.totals is not None, "under ADD_OR_REMOVE no price was named"
         rows, total = answer.values, sum(answer.totals)
         design = Design(total, rows[:, :2], between=self.query.classes)
-        means = paired_means(design, self.query.read(rows))
+        means = paired_means(design, self.query.read(rows), people=answer.totals[::-1])
         moved = [_rounded(kernel, self.domain, self.query.bits) for kernel in self.asked.measure.kernels]
         classes = answer.totals if self.query.classes else None
         noise = means.variance - means.sampling

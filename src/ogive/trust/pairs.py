@@ -13,6 +13,7 @@ to hide from each other.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -155,15 +156,13 @@ class PairsOpening:
         Privacy: `query.price(unit)` for every person, against everybody else.
         """
         assert isinstance(query, PairsQuery)
-        rows = self._values(query.rows)
-        context = self.context(query)
-        people = KeyedSource(self._derived(b"ogive pairs people\n", context))
-        first = query.drawn(rows, seed=self._derived(b"ogive pairs design\n", context))
+        rows, context = self._values(query.rows), self._digest(query)
+        first, came = self._designs(query)
         values = query.compute(
             rows,
-            self._came(first, KeyedSource(self._derived(b"ogive pairs absent\n", context))),
+            came,
             first.degrees,
-            source=people,
+            source=KeyedSource(self._derived(b"ogive pairs people\n", context)),
             evaluate=CIRCUITS[self._model.circuits],
             progress=self._model.progress,
         )
@@ -176,18 +175,34 @@ class PairsOpening:
         return Answer(values, query.totals(rows, self._adjacency))
 
     def context(self, query: Query) -> bytes:
-        """Digest of all that fixes the pairs and their noise."""
-        assert isinstance(query, PairsQuery)
-        return query.digest(self._values(query.rows), self._adjacency)
+        """Digest of all that fixes the pairs and their noise.
 
-    def _came(self, design: Design, source: KeyedSource) -> Design:
-        """Who met whom in the end."""
+        Raises:
+            DataError, ParameterError, UnsupportedError: there are no such pairs; found before anything is spent.
+        """
+        assert isinstance(query, PairsQuery)
+        first, came = self._designs(query)
+        query.check(came, first.degrees)
+        return self._digest(query)
+
+    def _digest(self, query: PairsQuery) -> bytes:
+        # with who does not come: other pairs may not have the same noise
+        absent = repr(self._model.absent).encode()
+        return hashlib.sha256(query.digest(self._values(query.rows), self._adjacency) + absent).digest()
+
+    def _designs(self, query: PairsQuery) -> tuple[Design, Design]:
+        """Who was to meet whom, and who did in the end."""
+        rows, context = self._values(query.rows), self._digest(query)
+        design = query.drawn(rows, seed=self._derived(b"ogive pairs design\n", context))
         if not self._model.absent:
-            return design
+            return design, design
+        source = KeyedSource(self._derived(b"ogive pairs absent\n", context))
         draws: NDArray[np.uint32] = source.words(design.users)
-        return paired_again(design, draws < self._model.absent * 2.0**32, seed=source.key())
+        return design, paired_again(design, draws < self._model.absent * 2.0**32, seed=source.key())
 
     def _derived(self, purpose: bytes, context: bytes) -> bytes:
+        # under a fresh secret any context gives a key that looks uniform, so that who meets whom tells nothing of the
+        # records in it; they are in it so that other records never have the same noise
         return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=purpose + context).derive(self.secret)
 
     def _values(self, rows: RowValues) -> Int64:

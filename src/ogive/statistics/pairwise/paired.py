@@ -15,6 +15,7 @@ Source:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -43,12 +44,14 @@ class PairedMeans:
     sampling: Float64
 
 
-def paired_means(design: Design, values: Float64) -> PairedMeans:
+def paired_means(design: Design, values: Float64, *, people: Sequence[int]) -> PairedMeans:
     """The means of values of shape (pairs, m), with their errors.
 
     Args:
         design: Who met whom; two pairs at least.
         values: Unbiased values of each pair.
+        people: How many there are, also in no pair; between classes of the one that is first in pairs, and of the
+            other.
     """
     count = len(design)
     means = values.mean(axis=0)
@@ -73,11 +76,10 @@ def paired_means(design: Design, values: Float64) -> PairedMeans:
     if every > 0:
         variance = floor + _positive((repeated + sum(shared)) / every - floor)
     sampling = np.zeros_like(floor)
-    for products, pairs, degrees in zip(shared, related, met, strict=True):
+    for products, pairs, size in zip(shared, related, people, strict=True):
         if pairs:
-            people = int(np.count_nonzero(degrees)) if design.between else design.users
             covariance = _positive(products / pairs + variance)  # products around the mean lack its variance
-            sampling += covariance * ((1 if design.between else 4) / people)
+            sampling += covariance * ((1 if design.between else 4) / size)
     return PairedMeans(means, variance, _at_most(sampling, variance))
 
 

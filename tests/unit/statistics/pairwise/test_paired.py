@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ogive.pairs import Design, balanced_injections, permutations, round_robin, with_replacement
+from ogive.pairs import Design, balanced_injections, injections, permutations, round_robin, with_replacement
 from ogive.statistics.pairwise.paired import paired_means
 
 DRAWS = 1500
@@ -36,7 +36,9 @@ def simulated(draw, noise, seed=0):
         # of two samples the second is another population
         left, right = x[design.pairs].T
         values = np.abs(left - right) + rng.normal(scale=noise, size=len(design))
-        found = paired_means(design, np.column_stack([values, 2 * values + 1]))
+        found = paired_means(
+            design, np.column_stack([values, 2 * values + 1]), people=(15, 30) if design.between else (40,)
+        )
         means.append(found.values[0])
         stated.append(found.variance[0, 0])
         sampling.append(found.sampling[0, 0])
@@ -104,11 +106,35 @@ def test_the_sum_over_related_pairs_is_the_one_by_hand():
         floor = values.var() / (len(design) - 1)
         if expected > floor:
             tried += 1
-            assert paired_means(design, values[:, None]).variance[0, 0] == pytest.approx(expected)
+            assert paired_means(design, values[:, None], people=(9,)).variance[0, 0] == pytest.approx(expected)
     assert tried > 10
 
 
 def test_pairs_that_all_share_people_have_the_floor():
     design = Design(3, np.array([[0, 1], [1, 2], [0, 2]]))
-    found = paired_means(design, np.array([[1.0], [2.0], [6.0]]))
+    found = paired_means(design, np.array([[1.0], [2.0], [6.0]]), people=(3,))
     assert found.variance[0, 0] == pytest.approx(np.var([1, 2, 6]) / 2)
+
+
+def around_complete(draws, *, counted):
+    """Mean squared error around all pairs of the same people, and what is stated; most negatives are in no pair."""
+    rng = np.random.default_rng(4)
+    positive = np.arange(420) < 20
+    errors, stated = [], []
+    for run in range(draws):
+        design = injections(positive, 3, seed=run.to_bytes(4, "little"))
+        x = rng.random(420)
+        values = (x[design.pairs[:, 0]] + x[design.pairs[:, 1]])[:, None]
+        met = (int(np.count_nonzero(design.first_degrees)), int(np.count_nonzero(design.second_degrees)))
+        found = paired_means(design, values, people=(20, 400) if counted else met)
+        errors.append(found.values[0] - x[positive].mean() - x[~positive].mean())
+        stated.append((found.variance - found.sampling)[0, 0])
+    return np.mean(np.square(errors)), np.mean(stated)
+
+
+def test_people_of_a_class_who_meet_nobody_are_of_the_sample_too():
+    true, stated = around_complete(600, counted=True)
+    assert 0.9 < stated / true < 1.3
+    # control: as if the people who were met were all
+    true, stated = around_complete(600, counted=False)
+    assert stated / true < 0.75
