@@ -182,12 +182,15 @@ class Collector:
         """Invite the pairs that can begin, in their order."""
         busy = {user for pair in self._open.values() for user in pair.users}
         later = []
-        for number in self._waiting:
+        for place, number in enumerate(self._waiting):
+            if len(self._open) >= self._at_once:
+                later += self._waiting[place:]
+                break
             first, second = self._pairs[number].tolist()
             missing = [user for user in (first, second) if self._gone[user]]
             if missing:
                 self._lost[number] = f"user {missing[0]} had left"
-            elif {first, second} & busy or len(self._open) >= self._at_once:
+            elif {first, second} & busy:
                 later.append(number)
             else:
                 busy |= {first, second}

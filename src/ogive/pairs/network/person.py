@@ -14,6 +14,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from ogive.crypto.garbling.wires import Bits
+from ogive.crypto.labels import number
 from ogive.crypto.twoparty import Outgoing, PairParty, PairSettings, drawn_bits
 from ogive.crypto.twoparty.messages import Step
 from ogive.crypto.twoparty.party import Note
@@ -31,7 +32,8 @@ class Person:
         user: The person's number in the design.
         values: Whole numbers by the names of inputs, for both roles.
         key: Its enrolment key.
-        note: As for `PairParty`.
+        note: As for `PairParty`; how many pairs are spent is noted too, so that who was started again gives no more
+            halves than it agreed to.
         noise: Names of the inputs that are noise.
         random: Gives so many random bytes.
     """
@@ -88,12 +90,11 @@ class Person:
             self._at_hand = None
 
     def _begin(self, settings: PairSettings, invitation: bytes) -> list[Outgoing]:
-        agreed = int(self.study.agreed[self.user])
-        if self.given >= agreed:
-            raise PeerError(f"this person agreed to {agreed} pairs, and has taken part in as many")
+        if self.given >= self._agreed:
+            raise self._spent()
         garbles = settings.garbler.number == self.user + 1
         party = PairParty(
-            settings, self.user + 1, self._bits(settings, garbles=garbles), key=self.key, note=self._note,
+            settings, self.user + 1, self._bits(settings, garbles=garbles), key=self.key, note=self._noted,
             random=self._random,
         )  # fmt: skip
         said = party.receive(invitation)
@@ -101,6 +102,26 @@ class Person:
         del self._pairs[settings.digest]
         self._at_hand = (settings.digest, party)
         return said
+
+    @property
+    def _agreed(self) -> int:
+        return int(self.study.agreed[self.user])
+
+    def _spent(self) -> PeerError:
+        return PeerError(f"this person agreed to {self._agreed} pairs, and has taken part in as many")
+
+    def _noted(self, token: bytes, value: bytes) -> bytes | None:
+        """Notes that a half is given, and with it one of as many pairs as were agreed to.
+
+        Raises:
+            PeerError: all of them are spent.
+        """
+        earlier = self._note(token, value)
+        if earlier is None:
+            places = (b"pairs " + self.study.digest + number(place) for place in range(self._agreed))
+            if all(self._note(place, token) is not None for place in places):
+                raise self._spent()
+        return earlier
 
     def _bits(self, settings: PairSettings, *, garbles: bool) -> Bits:
         ports = settings.circuit.garbler if garbles else settings.circuit.evaluator

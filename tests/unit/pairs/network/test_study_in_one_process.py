@@ -207,6 +207,25 @@ def test_a_person_gives_no_more_halves_than_it_agreed_to_whatever_it_is_told():
         assert person.given == 1
 
 
+@pytest.mark.parametrize("agreed_again", [False, True], ids=["noted", "control: nothing was noted"])
+def test_a_person_that_was_started_again_gives_no_more_halves_either(agreed_again):
+    """What was spent before is noted, and an aggregator that says that no pair had begun is refused by its half."""
+    network = Network(study_of(np.array([[0, 1], [2, 3]]), 4), [9, 20, 33, 1])
+    network.run()
+    lies = Departures(bytes(32), np.array([False, True, False, True]), np.array([False, False]))
+    rogue = Network(network.study, [9, None, 33, None])
+    rogue.collector._pairs = np.concatenate([network.study.design.pairs, lies.pairs(network.study.design)])
+    rogue.collector._waiting, rogue.collector._departures = [2], lies
+    for user in (0, 2):
+        note = None if agreed_again else network.people[user]._note
+        rogue.people[user] = person_of(network.study, user, rogue.values[user], note=note)
+        rogue.people[user].receive(lies.message(network.study, receiver=user + 1, key=enrolment(0)))
+    found = rogue.run()
+    assert bool(found.outputs) is agreed_again
+    assert [rogue.people[user].given for user in (0, 2)] == [int(agreed_again)] * 2
+    assert any("has taken part in as many" in refused for refused in rogue.refused) is not agreed_again
+
+
 def test_a_person_is_in_each_pair_once_and_in_its_own_alone():
     study = study_of(np.array([[0, 1], [0, 1], [1, 2]]), 3)
     person = person_of(study, 0, 5)
