@@ -143,9 +143,21 @@ class Wired:
         return self.wiring.digits(bits)
 
     def build(self, left: Person, right: Person, bits: int) -> Number | Bit:
-        """The whole number of what two people entered, where steps are 2^-bits of the bounds."""
+        """The whole number of what two people entered, where steps are 2^-bits of the bounds.
+
+        Raises:
+            ParameterError: the circuit of a function is of another kind for so many bits than where it was tried.
+        """
         value = self.wiring.build(self.kernel, left, right)
-        return _capped(value, bits) if isinstance(self.kernel, FunctionKernel) else value
+        if not isinstance(self.kernel, FunctionKernel):
+            return value
+        # noise is for the range of a bit, or of a number without a sign
+        if not isinstance(value, Unsigned if self.wholes is None else Bit):
+            raise ParameterError(
+                f"the circuit of {self.kernel.name} gives {type(value).__name__} for columns of {bits} bits, and "
+                f"something else for {_TRIED_BITS}"
+            )
+        return _capped(value, bits)
 
     def scale(self, bits: int) -> Scale:
         """What whole numbers stand for."""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ogive.columns import Binning, Categories, Domain, Label
-from ogive.crypto.circuits import Builder, Unsigned, evaluate
-from ogive.crypto.circuits.arithmetic import absolute_difference, less, subtract
+from ogive.crypto.circuits import Bit, Builder, Unsigned, evaluate
+from ogive.crypto.circuits.arithmetic import absolute_difference, equal, less, subtract
 from ogive.crypto.circuits.plain import separate
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
@@ -161,3 +161,21 @@ def test_a_function_without_a_circuit_has_none():
         UnsupportedError, match=r"there is no circuit of .*; between two people there are those of gini"
     ):
         wired(kernel, Domain((LINEAR,)))
+
+
+def test_a_circuit_gives_the_same_kind_of_value_whatever_the_steps():
+    """Noise for a bit would give a number away."""
+
+    def changing(x, y):
+        return equal(x, y) if x.width == 17 else absolute_difference(x, y)
+
+    kernel = measure_of(lambda x, y: float(x == y), range=(0, 1), name="mine", circuit=changing).kernels[0]
+    found = wired(kernel, FAR)
+    for bits, kind in ((16, Bit), (8, None)):
+        builder = Builder()
+        people = tuple((Unsigned(side("x", bits + 1).bits),) for side in (builder.garbler, builder.evaluator))
+        if kind is not None:
+            assert isinstance(found.build(*people, bits), kind)
+            continue
+        with pytest.raises(ParameterError, match="the circuit of mine gives Unsigned for columns of 8 bits"):
+            found.build(*people, bits)
