@@ -315,3 +315,16 @@ def test_plain_data_of_a_method_by_hand_comes_back():
     for damaged in ({"name": "paired"}, {**Paired().to_dict(), "rounds": -1}):
         with pytest.raises(ParameterError):
             Paired.from_dict(damaged)
+
+
+def test_a_few_pairs_that_all_say_the_same_still_have_the_error_of_their_noise():
+    gini = Ustatistic("x", "gini", bounds=(0, 1), method=Paired(noise="response"))
+    trust = Pairs({"x": np.linspace(0, 1, 6)}, circuits="clear")
+    found = [release(gini, trust=trust, privacy=PureDP(2), source=KeyedSource(bytes([key]) * 32)) for key in range(20)]
+    noise = np.exp(2) / (np.exp(2) - 1) ** 2 / 3  # of the mean of three answered bits
+    highest, lowest = 0.5 + 0.5 / np.tanh(1), 0.5 - 0.5 / np.tanh(1)
+    same = [each for each in found if np.isclose(each.value, lowest) or np.isclose(each.value, highest)]
+    assert same
+    assert len(same) < len(found)
+    assert all(np.isclose(each.randomization_error, noise**0.5) for each in same)
+    assert all(each.randomization_error >= 0.999 * noise**0.5 for each in found)

@@ -162,6 +162,20 @@ class PairProgram:
                 columns.append(float(scale.zero) + float(scale.unit) * column)
         return np.column_stack(columns)
 
+    @property
+    def least_noise(self) -> Float64:
+        """Variance that every read value has at least, whatever the true one: of responses; 0 for Laplace noise.
+
+        A few responses may well all be the same, Laplace noise shows in any two values.
+        """
+        found = [
+            min(law.variance(self.values(place), true) for true in range(law.values))
+            if isinstance(law, ResponseLaw)
+            else Fraction(0)
+            for place, law in enumerate(self.laws)
+        ]
+        return np.array([float(each) for each in found])
+
     def values(self, place: int) -> tuple[Fraction, ...]:
         """What the responses on a kernel stand for before they are made unbiased, in their order."""
         digits = self._digits(place)

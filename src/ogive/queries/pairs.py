@@ -262,6 +262,12 @@ class PairsQuery:
             values[chosen] = self.program(int(part)).read(answer[chosen, PUBLIC_COLUMNS:])
         return values
 
+    def least_noise(self, answer: Int64) -> Float64:
+        """Variance of the mean of each kernel that noise alone has at least, of an answer's rows."""
+        parts, counts = np.unique(answer[:, 2], return_counts=True)
+        sums = [count * self.program(int(part)).least_noise for part, count in zip(parts, counts.tolist(), strict=True)]
+        return np.asarray(np.sum(sums, axis=0) / len(answer) ** 2)
+
 
 def _related(design: Design) -> Fraction:
     """Ordered pairs of pairs that share a person, each with itself among them."""

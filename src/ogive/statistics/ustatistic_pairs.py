@@ -69,6 +69,9 @@ class PeoplesPairs:
         moved = [_rounded(kernel, self.domain, self.query.bits) for kernel in self.asked.measure.kernels]
         classes = answer.totals if self.query.classes else None
         noise = means.variance - means.sampling
+        # a few values may all be the same, and show no noise
+        short = np.maximum(0, self.query.least_noise(rows) - np.diag(noise))
+        noise = noise + np.diag(short)
         return Found(means.values, noise, sampling_of(means.sampling), np.array(moved), total, classes)
 
 
