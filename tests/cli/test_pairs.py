@@ -74,6 +74,16 @@ def test_options_of_pairs_are_passed_on(run, table):
     assert ogive.UstatisticEstimate.from_json(out).sampling_error is None or "sampling" in out
 
 
+def test_options_of_pairs_mean_pairs(run, table):
+    asked = ("ustat", table, *TAU, *ONE, *PEOPLE, "--json")
+    status, out, err = run(*asked, "--rounds", "2")
+    assert (status, err) == (0, "")
+    assert "1,000 pairs evaluated circuits" in json.loads(out)["provenance"]["assumption"]
+    status, _, err = run("ustat", table, *TAU, *ONE, "--rounds", "2")
+    assert status == 1
+    assert "use trust pairs" in err
+
+
 def test_a_plan_compares_pairs_with_a_curator_and_with_reports(run):
     status, out, _ = run(
         "plan", "ustat", *TAU, *ONE, "--records", "20000", "--trust", "central", "local", "pairs", "--json"
@@ -109,7 +119,8 @@ def test_a_ledger_pays_once_and_a_report_tells_it_without_bins(run, table, tmp_p
 
 
 BAD = {
-    "rounds alone": (("--rounds", "2"), "--rounds needs --method paired beside it, got auto"),
+    "rounds of reports": (("--method", "krr", "--rounds", "2"), "--rounds needs --method paired beside it, got krr"),
+    "next to nothing": (("--epsilon", "1e-300"), "is too small for noise inside a circuit; grant more"),
     "no rounds": (("--method", "paired", "--rounds", "0"), "--rounds must be auto or a whole number of at least 1"),
     "too many": (("--method", "paired", "--rounds", "5000"), "1000 people can meet in at most 999 rounds, got 5000"),
     "no delta": (("--method", "paired", "--noise", "laplace"), "grant one, for example --epsilon 1 --delta 1e-9"),
@@ -124,7 +135,8 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_use_gives_one_clear_line_in_options(run, table, tmp_path, case):
     options, message = BAD[case]
-    status, out, err = run("ustat", table, *TAU, *ONE, *PEOPLE, *options, "-o", tmp_path / "never.json")
+    granted = () if "--epsilon" in options else ONE
+    status, out, err = run("ustat", table, *TAU, *granted, *PEOPLE, *options, "-o", tmp_path / "never.json")
     assert (status > 0, out) == (True, "")
     assert message in err
     assert err.count("\n") == 1

@@ -156,8 +156,9 @@ class PrivacyOptions(HolderOptions):
 
     trust: str = "central"
     """Who holds the records: central (a trusted curator), secagg (several organizations, of whose answers only the sum
-    is seen), servers (owners share their records between servers), local (every record is randomized at its owner), or
-    clear (no privacy at all). All but a curator are simulated here."""
+    is seen), servers (owners share their records between servers), local (every record is randomized at its owner),
+    pairs (people compute a statistic of pairs between themselves), or clear (no privacy at all). All but a curator
+    are simulated here."""
 
     def privacy(self) -> Privacy | None:
         """The guarantee in the library's types; None where none was given.

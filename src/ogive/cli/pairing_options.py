@@ -10,7 +10,7 @@ from cyclopts import Group, Parameter
 from ogive.cli.converters import whole
 
 
-@Parameter(name="*", group=Group("Pairs of people, with --method paired", sort_key=2.1))
+@Parameter(name="*", group=Group("Pairs of people", sort_key=2.1))
 @dataclass(frozen=True, kw_only=True)
 class PairingOptions:
     """Who meets whom, and which noise their circuits add."""

@@ -61,6 +61,8 @@ class TreeOptions:
             ParameterError: an option is for another method, out of range, or has no meaning beside another.
         """
         ours, theirs = self.given(), pairing.given()
+        if theirs and not ours and method == "auto":
+            method = "paired"  # no other has these
         owners = {**dict.fromkeys(ours, "hierarchy"), **dict.fromkeys(theirs, "paired")}
         return {"method": recipe(method, ours | theirs, owners)}
 

@@ -32,6 +32,9 @@ DEFAULTS = Paired()
 FEWEST = 4
 """People below which nothing can be said of the error of a mean over their pairs."""
 
+LEAST_EPSILON = Fraction(1, 10**9)
+"""Of a person; with less the answers of all people there are would say nothing."""
+
 LARGEST_SCALE = 1 << 28
 """Of noise inside a circuit, in steps: the rarest of its bits is still drawn to one part in 2^32."""
 
@@ -100,6 +103,8 @@ def paired(asked: Asked, recipe: Paired = DEFAULTS) -> PeoplesPairs:
 
 def _made(asked: Asked, recipe: Paired, noise: str) -> PeoplesPairs:
     epsilon, delta = _spent(asked.terms.privacy, noise)
+    if epsilon < LEAST_EPSILON:
+        raise UnsupportedError(f"epsilon = {float(epsilon):.3g} is too small for noise inside a circuit; grant more")
     people = asked.records
     classes = 0 if asked.classes is None else asked.classes.size
     guess = predicted_pairs(asked.measure, asked.domain(_ANY_BINS), classes, noise=noise, bits=recipe.bits)
