@@ -2,7 +2,7 @@
 
     python benchmarks/pairs_sockets.py [--pairs 12]
 
-Two people, a relay and the aggregator are a process each; the two meet many times, one pair after the other. Bytes are
+Two people and a relay are a process each, the aggregator is this one; the two meet many times, one pair after the other. Bytes are
 counted where the relay carries them, and compared with what `pair_bytes` predicts. Seconds are on the clock, from one
 pair's outputs to the next one's, the median: the first pairs, in which everything is loaded, do not matter.
 """
