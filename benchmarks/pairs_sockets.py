@@ -2,9 +2,10 @@
 
     python benchmarks/pairs_sockets.py [--pairs 12]
 
-Two people and a relay are a process each, the aggregator is this one; the two meet many times, one pair after the other. Bytes are
-counted where the relay carries them, and compared with what `pair_bytes` predicts. Seconds are on the clock, from one
-pair's outputs to the next one's, the median: the first pairs, in which everything is loaded, do not matter.
+Two people and a relay are a process each, the aggregator is this one; the two meet many times, one pair after the
+other. Bytes are counted where the relay carries them, and compared with what `pair_bytes` predicts. Seconds are on the
+clock, from one pair's outputs to the next one's, the median: the first pairs, in which everything is loaded, do not
+matter.
 """
 
 from __future__ import annotations
