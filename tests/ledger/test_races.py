@@ -40,11 +40,10 @@ def test_a_ledger_without_its_lock_overspends(place, program):
     spent = 0
     for limit in range(5, 55, 5):
         granted, problems, _ = race_to_spend(program, place, limit=ogive.PureDP(limit), spoiled="does not lock")
-        assert not problems
         spent += sum(granted)
         if spent > limit / Fraction(CHARGE):
             break
-    assert spent > limit / Fraction(CHARGE), "ten races without a collision: this was no race"
+    assert spent > limit / Fraction(CHARGE), problems
 
 
 def test_eight_processes_that_ask_the_same_get_the_same(place, program):
