@@ -130,6 +130,12 @@ def spoil(how: str | None) -> None:
             return record(self, spot, reserve(self, spot, question, **named).number, estimate)
 
         Books.reserve, Books.record, Books.bind = later, now, lambda *_: None
+    if how in ("has an old snapshot", "has an old snapshot and does not count"):
+        from ogive.ledger import database
+
+        database.WRITING = "REPEATABLE READ"
+    if how == "has an old snapshot and does not count":
+        Books.advance = lambda *_: None
     if how == "does not lock":
         data_set = Books.data_set
         Books.data_set = lambda self, connection, number, lock=False: data_set(self, connection, number)

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Row
 from ogive.errors import ParameterError
 from ogive.ledger.books import Booked, Books, Spot
 from ogive.ledger.charges import Charges
+from ogive.ledger.database import retried
 from ogive.ledger.entries import WHOLE, Entry, read_entry, read_privacy, read_text
 from ogive.ledger.keys import context_mark
 from ogive.ledger.opening import Wanted, check_unit, claim, find_row, make_row, refuse_second
@@ -78,8 +79,7 @@ class Account:
             if not self._books.number_of(self.name):
                 return True
             # another process or object began it meanwhile; whether with the same limit is compared by the first spend
-            with self._books.database.write() as connection:
-                self._spot = self._settle(connection, keep=False, limit=False)
+            self._spot = self._settled(keep=False, limit=False)
             return False
 
     def charged_here(self, release_id: str) -> bool:
@@ -96,8 +96,7 @@ class Account:
             check_privacy(limit)
         with self._settling:
             if self.is_new:
-                with self._books.database.write() as connection:
-                    self._spot = self._settle(connection)
+                self._spot = self._settled()
                 self.begun = True
                 self._wanted = None
             elif self._wanted is not None:
@@ -144,6 +143,7 @@ class Account:
         rows = [] if self.is_new else self._books.spends(self._spot.number, self._parts)
         return tuple(read_text(row.estimate) for row in rows if row.estimate is not None)
 
+    @retried
     def part(self, name: str, *, fingerprint: str | None = None, updated: bool = False, lazy: bool = False) -> Account:
         """The account of a declared part of the records.
 
@@ -231,10 +231,15 @@ class Account:
         )
         if booked.spot is not None:
             self._spot, self._wanted = booked.spot, None
-            self.begun = self.begun or any(made)
+            self.begun = self.begun or made[-1]  # of the last attempt
         if not booked.resumed:
             self._charged.add(booked.release_id)
         return Reservation(self._books, self._spot, booked, self._charged)
+
+    @retried
+    def _settled(self, *, keep: bool = True, limit: bool = True) -> Spot:
+        with self._books.database.write() as connection:
+            return self._settle(connection, keep=keep, limit=limit)
 
     def _settle(
         self, connection: Connection, *, keep: bool = True, limit: bool = True, made: list[bool] | None = None

@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, insert, select, update
+from sqlalchemy import Connection, Row, Select, insert, select, text, update
 
 from ogive.accounting import at_least, in_terms_of, mismatch
 from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError
 from ogive.ledger.charges import Charge, Charges
-from ogive.ledger.database import Database
+from ogive.ledger.database import Database, retried
 from ogive.ledger.entries import (
     RELEASED,
     RESERVED,
@@ -26,7 +26,7 @@ from ogive.ledger.entries import (
     read_text,
 )
 from ogive.ledger.keys import Keys
-from ogive.ledger.schema import DATA_SETS, SPENDS
+from ogive.ledger.schema import DATA_SETS, META, SPENDS
 from ogive.privacy import Charge as Price
 from ogive.privacy import Privacy
 
@@ -45,6 +45,13 @@ class Spot:
     def words(self) -> str:
         """For messages."""
         return f"the account {self.name!r}" + (f", part {self.part!r}," if self.part else "")
+
+
+# a row of META for each data set: older libraries leave it alone, and tables stay as they are
+_ADVANCE = text(
+    f"INSERT INTO {META.name} (name, value) VALUES (:name, '1') ON CONFLICT (name) DO UPDATE "
+    f"SET value = CAST(CAST({META.name}.value AS BIGINT) + 1 AS TEXT)"
+)
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,7 @@ class Books:
 
     # --- spending
 
+    @retried
     def reserve(
         self,
         spot: Spot,
@@ -158,15 +166,16 @@ class Books:
                 return Booked(row.id, row.release_id, unsealed, resumed=True, spot=begun)
             self._check(connection, data_set, spot, charge, first=first)
             release_id = secrets.token_hex(16)
-            text = plain_text(question)
+            self.advance(connection, spot.number)
+            asked = plain_text(question)
             done = connection.execute(
                 insert(SPENDS).values(
                     data_set=spot.number,
                     part=spot.part,
                     fingerprint=fingerprint,
-                    digest=question_digest(text),
+                    digest=question_digest(asked),
                     statistic=statistic,
-                    question=text,
+                    question=asked,
                     first_charge=plain_text(first.to_dict()),
                     charge=plain_text(charge.to_dict()),
                     state=RESERVED,
@@ -179,12 +188,14 @@ class Books:
             assert done.inserted_primary_key is not None
             return Booked(done.inserted_primary_key[0], release_id, secret, resumed=False, spot=begun)
 
+    @retried
     def raise_charge(self, spot: Spot, number: int, charge: Price) -> bool:
         """Charge more for a spend in progress, never less; whether it is more."""
         with self.database.write() as connection:
             data_set = self.data_set(connection, spot.number, lock=True)
             return self._raise_charge(connection, data_set, spot, self._spend(connection, number), charge)
 
+    @retried
     def bind(self, spot: Spot, number: int, measurement: int, mark: str) -> None:
         """Note what a measurement of a spend in progress depends on, once and for all."""
         with self.database.write() as connection:
@@ -199,24 +210,36 @@ class Books:
                     "and its noise must not meet others; open the account with updated=True, and the release is made "
                     "and paid anew"
                 )
-            connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(bound=plain_text(bound)))
+            changed = plain_text(bound)
+            if changed != row.bound:
+                self.advance(connection, spot.number)
+                connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(bound=changed))
 
     def record(self, spot: Spot, number: int, estimate: dict[str, Any]) -> dict[str, Any]:
         """Keep the estimate of a spend and wipe its secret; the first one wins and is returned."""
-        text = plain_text(estimate)
+        recorded = self._record(spot, number, plain_text(estimate))
+        if recorded is not None:
+            return recorded
+        with contextlib.suppress(LedgerError):
+            self.database.forget()  # the estimate is safe; what cannot be forgotten now is at the next record
+        return estimate
+
+    @retried
+    def _record(self, spot: Spot, number: int, estimate: str) -> dict[str, Any] | None:
+        """Keep an estimate's text; the one that is there already, if there is one."""
         with self.database.write() as connection:
             self.data_set(connection, spot.number, lock=True)
             row = self._spend(connection, number)
             if row.state == RELEASED:
                 return read_text(row.estimate)  # type: ignore[no-any-return]
-            values = {"estimate": text, "state": RELEASED, "finished": now(), "secret": None, "bound": None}
+            self.advance(connection, spot.number)
+            values = {"estimate": estimate, "state": RELEASED, "finished": now(), "secret": None, "bound": None}
             connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(**values))
-        with contextlib.suppress(LedgerError):
-            self.database.forget()  # the estimate is safe; what cannot be forgotten now is at the next record
-        return estimate
+        return None
 
     # --- settings
 
+    @retried
     def set_limit(self, spot: Spot, limit: Privacy | None) -> None:
         """Change a data set's limit, not below what is spent."""
         with self.database.write() as connection:
@@ -230,9 +253,18 @@ class Books:
 
     def change(self, connection: Connection, number: int, **values: str | None) -> None:
         """Change fields of a data set's row."""
+        self.advance(connection, number)
         connection.execute(update(DATA_SETS).where(DATA_SETS.c.id == number).values(**values))
 
     # --- inside a transaction
+
+    def advance(self, connection: Connection, number: int) -> None:
+        """Count a change of a data set.
+
+        PostgreSQL refuses this, as a serialization failure, in a transaction that does not see the change before.
+        So whoever spends knows all earlier spends, even if the isolation level were wrong.
+        """
+        connection.execute(_ADVANCE, {"name": f"revision {number}"})
 
     def _fingerprint(self, data_set: Row[Any], spot: Spot) -> str:
         kept = read_text(data_set.fingerprints)
@@ -271,6 +303,7 @@ class Books:
                 f"the entry {row.release_id} was charged {charged} and cannot be charged {charge} instead"
             )
         self._check(connection, data_set, spot, charge, first=charge, raised=row.id)
+        self.advance(connection, spot.number)
         connection.execute(update(SPENDS).where(SPENDS.c.id == row.id).values(charge=plain_text(charge.to_dict())))
         return True
 

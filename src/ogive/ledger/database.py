@@ -1,17 +1,31 @@
-"""Connections to the ledger's database, and transactions that keep two processes from spending the same rest."""
+"""Connections to the ledger's database, and transactions that keep two processes from spending the same rest.
+
+SQLite: a writing transaction begins with BEGIN IMMEDIATE, so there is one at a time.
+
+PostgreSQL: a writing transaction is READ COMMITTED, whatever the server, the database, the role or the URL has as
+default. `SELECT ... FOR UPDATE` waits for the row's lock, and the statements after it see all that was committed by
+then. At a higher level they would see the state from before the wait. Two guards stand behind this one: every
+transaction compares its level, and a spend also updates a counter of its account, which a transaction with an old
+snapshot cannot do. Reading transactions are REPEATABLE READ, so that all their statements see one state.
+"""
 
 from __future__ import annotations
 
+import errno
+import functools
 import hashlib
 import os
+import re
+import secrets
 import sqlite3
+import stat
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from sqlalchemy import URL, Connection, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
@@ -19,12 +33,41 @@ from sqlalchemy.pool import NullPool, StaticPool
 
 from ogive.errors import LedgerError, ParameterError
 from ogive.ledger.keys import config_folder, sync_folder
-from ogive.ledger.problems import in_words
+from ogive.ledger.problems import ConflictError, in_words
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 BUSY_SECONDS = 30.0
 """How long a transaction waits for another to end."""
 
+ATTEMPTS = 12
+"""How often a transaction is tried that other transactions undo."""
+
+WRITING, READING = "READ COMMITTED", "REPEATABLE READ"
+"""PostgreSQL's isolation levels of transactions that write and of those that read."""
+
 _MAKING = 0x0617E  # PostgreSQL's advisory lock while tables are made
+_PAUSE_SECONDS = 0.01
+
+
+def retried(transaction: Callable[P, T]) -> Callable[P, T]:
+    """Try a function again whose one transaction was undone by the database because of others at the same time.
+
+    After `ATTEMPTS` the `LedgerError` is the caller's. The function leaves nothing behind when it raises.
+    """
+
+    @functools.wraps(transaction)
+    def trying(*args: P.args, **kwargs: P.kwargs) -> T:
+        for attempt in range(1, ATTEMPTS):
+            try:
+                return transaction(*args, **kwargs)
+            except ConflictError:
+                # a random part of a growing pause, so that those who met do not meet again
+                time.sleep(_PAUSE_SECONDS * min(attempt, 5) * (1 + secrets.randbelow(100) / 100))
+        return transaction(*args, **kwargs)
+
+    return trying
 
 
 class Database:
@@ -102,7 +145,9 @@ class Database:
         name: str | None = None
         try:
             if target.exists():
-                os.close(os.open(target, os.O_RDWR))
+                # not opened here: closing the file would drop the locks that SQLite holds for this process's threads
+                if not os.access(target, os.R_OK | os.W_OK):
+                    raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
                 return False
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
             os.close(handle)
@@ -123,10 +168,38 @@ class Database:
                 Path(f"{name}-journal").unlink(missing_ok=True)
         return True
 
+    def check_one_name(self) -> None:
+        """Refuse an SQLite file that has a second name (a hard link), under which it would have a second log.
+
+        The name that `make_file` gives a draft is taken away, if whoever made it was cut off before that.
+
+        Raises:
+            LedgerError: it has one.
+        """
+        if self.path is None:
+            return
+        with suppress(OSError):  # a file that is missing, or closed to this user, is refused when it is opened
+            target = self.path.resolve()
+            found = target.stat()
+            names = found.st_nlink if stat.S_ISREG(found.st_mode) else 1
+            draft = re.compile(rf"\.{re.escape(target.name)}\.[a-z0-9_]{{8}}")
+            for other in target.parent.iterdir() if names > 1 else ():
+                with suppress(OSError):  # its maker takes it away this moment, or the folder is read-only
+                    if draft.fullmatch(other.name) and other.samefile(target):
+                        names -= 1
+                        other.unlink()
+            if names > 1 and target.stat().st_nlink > 1:
+                raise LedgerError(
+                    f"the ledger {self.path} has a second name, a hard link, and whoever used that would have other "
+                    "books; remove one of the names, or make a symbolic link"
+                )
+
     @contextmanager
     def read(self) -> Iterator[Connection]:
         """A transaction that sees one state and changes nothing."""
         with self._connect(write=False) as connection:
+            if self.postgres:
+                self._check_isolation(connection, READING)
             yield connection
 
     @contextmanager
@@ -134,12 +207,28 @@ class Database:
         """A transaction that is durable when it ends, or undone.
 
         On SQLite no other transaction writes meanwhile. On PostgreSQL whoever reserves locks the data set's row.
+
+        Raises:
+            ConflictError: the database undid it because of another; `retried` functions try again.
         """
         with self._connect(write=True) as connection:
             if self.postgres:
-                connection.execute(text(f"SET LOCAL lock_timeout = '{BUSY_SECONDS:.0f}s'"))
-                connection.execute(text("SET LOCAL synchronous_commit = on"))
+                connection.execute(_DURABLE, {"patience": f"{BUSY_SECONDS:.0f}s"})
+                self._check_isolation(connection, WRITING)
             yield connection
+
+    def _check_isolation(self, connection: Connection, wanted: str) -> None:
+        """Refuse a transaction of another level than was asked for, which would not see what others spent.
+
+        Raises:
+            LedgerError: it has another.
+        """
+        level = connection.execute(text("SHOW transaction_isolation")).scalar_one()
+        if level.upper() != wanted:
+            raise LedgerError(
+                f"the ledger {self.words} runs a transaction as {level.upper()} that was begun as {wanted}; "
+                "connect to the PostgreSQL server itself, without what changes this in between"
+            )
 
     def lock_making(self, connection: Connection) -> None:
         """Let one process at a time make tables; SQLite's write transactions do that anyway."""
@@ -182,7 +271,10 @@ class Database:
             self._lock.acquire()
         try:
             with in_words(self.words), self._engine.connect() as plain:
-                connection = plain.execution_options(ogive_begin=begin, ogive_write=write)
+                options: dict[str, Any] = {"ogive_begin": begin, "ogive_write": write}
+                if self.postgres:
+                    options |= {"isolation_level": WRITING if write else READING}
+                connection = plain.execution_options(**options)
                 with connection.begin():
                     yield connection
         finally:
@@ -192,6 +284,9 @@ class Database:
     def close(self) -> None:
         """Close what is open; a ledger in memory is gone."""
         self._engine.dispose()
+
+
+_DURABLE = text("SELECT set_config('lock_timeout', :patience, true), set_config('synchronous_commit', 'on', true)")
 
 
 def _url(place: str | Path | None) -> URL:
@@ -210,6 +305,10 @@ def _url(place: str | Path | None) -> URL:
         backend = ""
     if backend == "sqlite":
         name = url.database
+        if url.query or str(name).startswith("file:"):
+            raise ParameterError(
+                "a ledger's place sqlite:///budget.db takes no options; to look at a ledger say read_only=True"
+            )
         return URL.create("sqlite", database=None if name in (None, "", ":memory:") else str(Path(name).expanduser()))
     if backend in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, insert, inspect, select
 from ogive.errors import LedgerError, ParameterError
 from ogive.ledger.account import Account
 from ogive.ledger.books import Books, Spot
-from ogive.ledger.database import Database
+from ogive.ledger.database import Database, retried
 from ogive.ledger.entries import WHOLE, read_entry, read_text
 from ogive.ledger.keys import KEY_BYTES, Keys, draft_of, key_path, make_key, read_key, settle_key
 from ogive.ledger.opening import Wanted, claim, find_row, make_row, refuse_second
@@ -54,6 +54,7 @@ class Ledger:
             with database.write() as connection:
                 _make(connection, keys)
             return Ledger(Books(database, keys), begun=True)
+        database.check_one_name()
         path = key_path(database.default_key)
         if read_only:
             return Ledger(Books(database, _read(database, path)))
@@ -79,6 +80,7 @@ class Ledger:
         """Where the ledger is, without any password."""
         return self._books.database.words
 
+    @retried
     def account(
         self,
         name: str,

@@ -81,7 +81,9 @@ def make_row(books: Books, connection: Connection, wanted: Wanted) -> Row[Any]:
             created=now(),
         )
     )
-    return connection.execute(select(DATA_SETS).where(DATA_SETS.c.name == wanted.name)).one()
+    row = connection.execute(select(DATA_SETS).where(DATA_SETS.c.name == wanted.name)).one()
+    books.advance(connection, row.id)
+    return row
 
 
 def check_unit(name: str, kept: PrivacyUnit, unit: PrivacyUnit | None) -> None:

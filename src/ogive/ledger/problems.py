@@ -37,12 +37,25 @@ _WORDS = {
 }
 
 
+_CONFLICTS = ("40001", "40P01")  # PostgreSQL's states: a serialization failure, a deadlock
+
+
+class ConflictError(LedgerError):
+    """A transaction was undone by the database because of another one at the same time; it can be tried again."""
+
+
 @contextmanager
 def in_words(place: str) -> Iterator[None]:
-    """Turn a database's errors into a `LedgerError` of one line that names the ledger."""
+    """Turn a database's errors into a `LedgerError` of one line that names the ledger.
+
+    Raises:
+        ConflictError: the transaction may be tried again.
+    """
     try:
         yield
     except DBAPIError as problem:
+        if getattr(problem.orig, "sqlstate", None) in _CONFLICTS:
+            raise ConflictError(f"the ledger {place} is in use by too many at once; try again") from None
         raise LedgerError(f"the ledger {place} {_describe(str(problem.orig))}") from None
     except (SQLAlchemyError, sqlite3.Error) as problem:
         raise LedgerError(f"the ledger {place} {_describe(str(problem))}") from None

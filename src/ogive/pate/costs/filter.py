@@ -11,6 +11,7 @@ Source:
 
 from __future__ import annotations
 
+import threading
 from fractions import Fraction
 
 from ogive.accounting import gaussian_rho
@@ -20,6 +21,8 @@ from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, Interactiv
 from ogive.pate.costs.independent import gaussian_loss
 from ogive.pate.costs.losing import Noise
 from ogive.privacy import ApproxDP, Rational
+
+_PAYING = threading.Lock()  # of all filters, so that one can be copied
 
 
 class PrivacyFilter:
@@ -88,13 +91,14 @@ class PrivacyFilter:
             BudgetError: they do not fit; nothing is booked.
             ParameterError: a number is negative, or there are checks without a threshold.
         """
-        if not self.allows(checks=checks, answers=answers):
-            raise BudgetError(
-                f"{checks} checks and {answers} answers more do not fit after {self.checks} checks and "
-                f"{self.answers} answers; end the run"
-            )
-        self.checks += checks
-        self.answers += answers
+        with _PAYING:
+            if not self.allows(checks=checks, answers=answers):
+                raise BudgetError(
+                    f"{checks} checks and {answers} answers more do not fit after {self.checks} checks and "
+                    f"{self.answers} answers; end the run"
+                )
+            self.checks += checks
+            self.answers += answers
 
     def _after(self, checks: int, answers: int) -> Fraction:
         """Mu squared after more checks and answers."""

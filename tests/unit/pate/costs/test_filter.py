@@ -1,6 +1,9 @@
 """A filter pays at data-independent prices and stops before its budget is passed."""
 
+import copy
 import math
+import time
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 import numpy as np
@@ -145,3 +148,28 @@ def test_refuses_losses_of_no_noise():
             gaussian_loss(**wrong, classes=3)
     with pytest.raises(ParameterError, match="sigma must be at least"):
         gaussian_loss(answers=3, sigma_2="0.001", classes=3, noise="scaled")
+
+
+def test_threads_do_not_pay_the_same_rest(monkeypatch):
+    budget = copy.copy(PrivacyFilter(GNMax(40), epsilon=1, target_delta="1e-5", classes=10))
+    while budget.allows(answers=2):
+        budget.pay(answers=1)
+    before, after = budget.answers, PrivacyFilter._after
+
+    def slowly(self, *arguments):
+        found = after(self, *arguments)
+        time.sleep(0.02)
+        return found
+
+    monkeypatch.setattr(PrivacyFilter, "_after", slowly)
+
+    def pay(_):
+        try:
+            budget.pay(answers=1)
+        except BudgetError:
+            return 0
+        return 1
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sum(pool.map(pay, range(4))) == 1
+    assert budget.answers == before + 1
