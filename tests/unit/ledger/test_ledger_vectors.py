@@ -1,0 +1,105 @@
+"""A ledger of November 2026 opens, answers what it answered for free, and finishes what was cut off with its noise."""
+
+import json
+import math
+import shutil
+
+import pytest
+from vectors.make_ledger import (
+    ACCOUNTS,
+    ANSWERS,
+    CUT_OFF,
+    FILE,
+    KEY,
+    QUARTER,
+    asked,
+    books,
+    finished,
+    opened,
+    table,
+    unnamed,
+)
+
+from ogive import BudgetError, Ecdf, Ledger, LedgerError, PureDP, Session
+from ogive.ledger.entries import plain_text
+
+KEPT = json.loads(ANSWERS.read_text())
+
+
+@pytest.fixture
+def ledger(tmp_path):
+    for path in (FILE, KEY):
+        # git keeps no mode: a ledger and its key are their owner's alone
+        shutil.copyfile(path, tmp_path / path.name)
+        (tmp_path / path.name).chmod(0o600)
+    with Ledger.open(tmp_path / FILE.name) as found:
+        yield found
+
+
+def alike(found, kept):
+    """Equal but for what another machine's floating point may do to the last digits of a number."""
+    if isinstance(kept, dict):
+        return found.keys() == kept.keys() and all(alike(found[name], kept[name]) for name in kept)
+    if isinstance(kept, list):
+        return len(found) == len(kept) and all(map(alike, found, kept))
+    if isinstance(kept, float):
+        return math.isclose(found, kept, rel_tol=1e-9, abs_tol=1e-12)
+    return type(found) is type(kept) and found == kept
+
+
+def test_every_account_says_what_it_said(ledger):
+    assert books(ledger) == KEPT["accounts"]
+    assert len(KEPT["accounts"]) == len(ACCOUNTS) + 2
+
+
+def test_every_answer_is_the_stored_one_and_free(ledger):
+    before = books(ledger)
+    answers = {name: [each.to_dict() for each in given] for name, given in asked(ledger)}
+    assert answers.keys() == KEPT["answers"].keys()
+    for name, given in answers.items():
+        assert plain_text(given) == plain_text(KEPT["answers"][name]), name
+    assert books(ledger) == before == KEPT["accounts"]
+
+
+def test_an_account_without_a_fingerprint_answers_its_question(ledger):
+    assert plain_text(unnamed(ledger).to_dict()) == plain_text(KEPT["unchecked"])
+    assert books(ledger) == KEPT["accounts"]
+
+
+def test_what_was_cut_off_is_finished_with_its_own_noise_and_free(ledger):
+    spent = ledger.account("curves").spent
+    found = finished(ledger)
+    for name, kept in KEPT["finished"].items():
+        assert found[name]["integers"] == kept["integers"], name
+        assert alike(found[name]["estimate"], kept["estimate"]), name
+    account = ledger.account("curves")
+    assert account.spent == spent
+    assert {entry.state for entry in account.history} == {"released"}
+    again = finished(ledger)
+    for name in KEPT["finished"]:
+        assert again[name] == {"estimate": found[name]["estimate"], "integers": []}, name
+
+
+def test_another_attempt_has_other_noise(ledger):
+    """The control: the same questions of the same records, paid by another account."""
+    session = Session(ACCOUNTS["curves"][1], limit=PureDP(4), adjacency="replace")
+    for name, question in CUT_OFF.items():
+        assert not alike(session.release(question, privacy=QUARTER).to_dict(), KEPT["finished"][name]["estimate"]), name
+
+
+def test_a_new_question_is_paid_and_kept_to_the_old_limit(ledger):
+    session = opened(ledger, "curves")
+    left = session.remaining.epsilon
+    question = Ecdf("age", (0, 100), bins=30, method="tree_ls")
+    session.release(question, privacy=QUARTER)
+    assert session.remaining == PureDP(left - QUARTER.epsilon)
+    with pytest.raises(BudgetError, match="left of epsilon = 4"):
+        session.release(question, privacy=PureDP(left))
+
+
+def test_other_records_and_a_second_name_are_still_refused(ledger):
+    options, data, _ = ACCOUNTS["curves"]
+    with pytest.raises(LedgerError, match="these records already have the account 'curves'"):
+        Session(data, ledger=ledger, name="second", **options)
+    with pytest.raises(LedgerError, match="was opened for other data before"):
+        Session(table(99), ledger=ledger, name="added", **ACCOUNTS["added"][0])
