@@ -126,8 +126,8 @@ class PointwiseCurve:
         try:
             data = json.loads(path.read_bytes())
             if data["schema"] != SCHEMA:
-                raise DataError(f"{path} has schema {data['schema']!r}; this version reads {SCHEMA!r}")
-            binning = Binning(data["column"], Grid.from_dict(data["grid"]), data["missing"], data["outside"])
+                raise DataError(f"{path} has schema {data['schema']!r:.60}; this version reads {SCHEMA!r}")
+            binning = Binning.from_dict(data)
             query = CurveQuery(binning, strategy_from_dict(data["strategy"]))
             adjacency = Adjacency(data["adjacency"])
             privacy = privacy_from_dict(data["privacy"])
@@ -135,7 +135,7 @@ class PointwiseCurve:
             asked = _checked(data["asked"], binning.grid)
         except OSError as problem:
             raise DataError(f"cannot read {path}: {os.strerror(problem.errno or 0)}") from None
-        except (ValueError, KeyError, TypeError) as problem:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
             if isinstance(problem, DataError):
                 raise
             raise DataError(f"{path} is not the state of a pointwise release, or is damaged") from None
@@ -184,10 +184,7 @@ class PointwiseCurve:
         binning = self._query.binning
         return {
             "schema": SCHEMA,
-            "column": binning.column,
-            "grid": binning.grid.to_dict(),
-            "missing": binning.missing,
-            "outside": binning.outside,
+            **binning.to_dict(),
             "strategy": self._query.strategy.to_dict(),
             "adjacency": self.adjacency.value,
             "privacy": self.privacy.to_dict(),
@@ -303,12 +300,14 @@ def _checked(asked: Any, grid: Grid) -> list[list[int]]:
     Raises:
         ValueError: they are no lists of increasing numbers of thresholds.
     """
+    if not isinstance(asked, list):
+        raise ValueError
     for points in asked:
         if not isinstance(points, list) or any(type(point) is not int for point in points):
             raise ValueError
         if points != sorted(set(points)) or (points and not 0 <= points[0] <= points[-1] < grid.bins):
             raise ValueError
-    return list(asked)
+    return asked
 
 
 def _asked(path: Path) -> object:
@@ -319,5 +318,5 @@ def _asked(path: Path) -> object:
     """
     try:
         return json.loads(path.read_bytes())["asked"]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         raise DataError(f"cannot read {path}, the state of this release, which keeps what is asked for") from None

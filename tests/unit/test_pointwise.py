@@ -1,9 +1,12 @@
 import json
 import math
+import time
+import tracemalloc
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from helpers import absurd
 
 import ogive
 from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError
@@ -131,6 +134,62 @@ def test_refuses_a_state_whose_points_are_none(tmp_path, asked):
     state.write_text(whole.replace('"asked": []', f'"asked": {asked}'))
     with pytest.raises(DataError, match="damaged"):
         ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": VALUES}))
+
+
+@pytest.mark.parametrize("which", ["grid", "strategy", "asked", "privacy", "others"])
+def test_absurd_fields_of_a_state_are_refused_or_open_right(tmp_path, which):
+    state = tmp_path / "curve.state"
+    opened(state=state).counts([3, 7])
+    content = {**json.loads(state.read_text()), "asked": [[3, 7]]}
+    for path in absurd.paths(content):
+        if (path[0] if path and path[0] in ("grid", "strategy", "asked", "privacy") else "others") != which:
+            continue
+        changes = [absurd.replaced(content, path, value) for value in absurd.VALUES]
+        for changed in [*changes, *([absurd.without(content, path)] if path else [])]:
+            state.write_text(json.dumps(changed))
+            try:
+                curve = ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": VALUES}))
+            except (DataError, ReleaseMismatchError) as refusal:
+                said = str(refusal)
+            else:
+                said = ""
+                assert np.isfinite(curve.counts([3, 7, 63])).all()
+            assert len(said.splitlines()) < 2
+            assert len(said) < 400
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"[" * 100_000, b'{"schema": ' * 50_000, b"1" * 5000])
+def test_refuses_bytes_that_are_no_plain_data(tmp_path, content):
+    state = tmp_path / "curve.state"
+    state.write_bytes(content)
+    with pytest.raises(DataError, match="damaged"):
+        ogive.PointwiseCurve.resume(state, trust=ogive.Central({"x": VALUES}))
+
+
+def test_sizes_that_are_only_declared_take_no_memory(tmp_path):
+    state = tmp_path / "curve.state"
+    opened(state=state)
+    content = json.loads(state.read_text())
+    huge = 1 << 40
+    sizes = {
+        ("grid", "bins"): huge,
+        ("strategy", "size"): huge,
+        ("strategy", "radices"): [2] * 1000,
+        ("strategy", "radices", 0): huge,
+        ("strategy", "bits"): huge,
+        ("strategy", "law", "scale"): f"1e{10**9}",
+        ("privacy", "epsilon"): f"1e{10**9}",
+    }
+    trust = ogive.Central({"x": VALUES})
+    tracemalloc.start()
+    started = time.monotonic()
+    for path, value in sizes.items():
+        state.write_text(json.dumps(absurd.replaced(content, path, value)))
+        with pytest.raises((DataError, ReleaseMismatchError)):
+            ogive.PointwiseCurve.resume(state, trust=trust)
+    assert tracemalloc.get_traced_memory()[1] < 10 << 20
+    assert time.monotonic() - started < 5
+    tracemalloc.stop()
 
 
 def test_refuses_to_resume_from_nowhere(tmp_path):

@@ -71,13 +71,13 @@ def _check_values(source: Source, binning: Binning, listable: bool) -> None:
 def _no_such_column(source: Source, column: str) -> str:
     if not source.has_names:
         if column.lower() in (name.lower() for name in source.columns):
-            return f"{source.name} has no column {column!r}, but one that differs in capitals alone"
+            return f"{source.name} has no column {column!r:.200}, but one that differs in capitals alone"
         return (
-            f"{source.name} has no column {column!r}, and its first line does not look like column names; "
+            f"{source.name} has no column {column!r:.200}, and its first line does not look like column names; "
             "the first line must name the columns"
         )
     lower = {name.lower(): name for name in reversed(source.columns)}
     near = [lower[name] for name in difflib.get_close_matches(column.lower(), list(lower), n=3)]
     shown = ", ".join(source.columns[:SHOWN_COLUMNS]) + (", ..." if len(source.columns) > SHOWN_COLUMNS else "")
     suggestion = f"; did you mean {' or '.join(near)}?" if near else ";"
-    return f"{source.name} has no column {column!r}{suggestion} it has {shown}"
+    return f"{source.name} has no column {column!r:.200}{suggestion} it has {shown}"

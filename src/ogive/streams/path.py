@@ -20,6 +20,7 @@ from ogive.strategies.path_constants import shift_cost
 from ogive.strategies.path_design import best_tree, path_noise_law
 from ogive.strategies.path_l2 import grid_squared_shift
 from ogive.strategies.path_tree import candidate_trees
+from ogive.streams.stored import Elements, fields
 from ogive.streams.windows import NoiseWindow
 
 Int64 = NDArray[np.int64]
@@ -92,5 +93,10 @@ class PathTotals:
         """Nothing beyond the noise key is needed to go on."""
         return {}
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `state`."""
+    def restore(self, state: Any, elements: Elements) -> None:
+        """Go on from a `state`, after these elements.
+
+        Raises:
+            ParameterError: it is no state of path noise.
+        """
+        fields(state, frozenset(), "the state of path noise")

@@ -13,8 +13,6 @@ sqrt only up to 2^16 steps, where it holds a megabyte and a step takes microseco
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from collections.abc import Callable
 from fractions import Fraction
@@ -30,6 +28,7 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP, exact
 from ogive.streams.path import PathTotals
 from ogive.streams.sqrt import SqrtTotals
+from ogive.streams.stored import Elements, fields, key_of, pack, unpack, whole_number
 from ogive.streams.tree import TreeTotals
 
 Int64 = NDArray[np.int64]
@@ -40,6 +39,7 @@ MAX_AUTO_SQRT_STEPS = 1 << 16
 METHODS = ("auto", "path", "tree", "sqrt")
 _PIECE = 1 << 14
 _FORMAT = "ogive running total 1"
+_FIELDS = frozenset(("format", "parameters", "key", "taken", "total", "engine"))
 
 
 class Engine(Protocol):
@@ -73,8 +73,12 @@ class Engine(Protocol):
         """Plain data from which to go on."""
         ...
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `state`."""
+    def restore(self, state: Any, elements: Elements) -> None:
+        """Go on from a `state`, after these elements.
+
+        Raises:
+            ParameterError: it is no state after such elements.
+        """
         ...
 
 
@@ -237,8 +241,7 @@ class RunningTotal:
             "total": self._total,
             "engine": self._engine.state(),
         }
-        body = json.dumps(content).encode()
-        return hashlib.sha256(body).hexdigest().encode() + b"\n" + body
+        return pack(content)
 
     @classmethod
     def from_bytes(
@@ -268,25 +271,24 @@ class RunningTotal:
             adaptive: Whether elements depend on published totals.
 
         Raises:
-            ParameterError: the bytes are damaged or something else.
+            ParameterError: the bytes are damaged, or a field is missing, of another type or out of range.
             ReleaseMismatchError: they belong to a stream of other parameters.
         """
-        check, _, body = data.partition(b"\n")
-        if not hmac.compare_digest(hashlib.sha256(body).hexdigest().encode(), check):
-            raise ParameterError("these bytes are not a running total, or are damaged")
-        content = json.loads(body)
-        if not isinstance(content, dict) or content.get("format") != _FORMAT:
-            raise ParameterError(f"these bytes are not of the format {_FORMAT!r}")
+        content = unpack(data, _FIELDS, _FORMAT)
         resumed = cls(
             steps, privacy=privacy, bound=bound, low=low, resolution=resolution, method=method, adaptive=adaptive
         )
+        saved = fields(content["parameters"], frozenset(resumed._parameters), "the parameters of a running total")
         for name, value in resumed._parameters.items():
-            saved = content["parameters"].get(name)
-            if saved != value:
-                raise ReleaseMismatchError(f"this running total was saved with {name} {saved}, not {value}")
-        resumed._begin(bytes.fromhex(content["key"]))
-        resumed._taken, resumed._total = content["taken"], content["total"]
-        resumed._engine.restore(content["engine"])
+            if json.dumps(saved[name], sort_keys=True) != json.dumps(value, sort_keys=True):
+                stored = f"{saved[name]!r:.60}"
+                raise ReleaseMismatchError(f"this running total was saved with {name} {stored}, not {value!r}")
+        resumed._begin(key_of(content["key"]))
+        low, high = resumed._low, resumed._high
+        taken = whole_number(content["taken"], 0, resumed.steps, "taken")
+        total = whole_number(content["total"], taken * low, taken * high, "total")
+        resumed._engine.restore(content["engine"], Elements(taken, total, low, high))
+        resumed._taken, resumed._total = taken, total
         return resumed
 
     def __copy__(self) -> NoReturn:

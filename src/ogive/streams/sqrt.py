@@ -24,6 +24,7 @@ from scipy.signal import fftconvolve
 from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
 from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.streams.stored import Elements, fields, whole_numbers
 from ogive.streams.windows import NoiseWindow
 
 Int64 = NDArray[np.int64]
@@ -107,11 +108,20 @@ class SqrtTotals:
             "published": self.published[: self.taken].tolist(),
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `state`."""
-        self.taken = len(state["elements"])
-        self.elements[: self.taken] = state["elements"]
-        self.published[: self.taken] = state["published"]
+    def restore(self, state: Any, elements: Elements) -> None:
+        """Go on from a `state`, after these elements.
+
+        Raises:
+            ParameterError: it is no state after such elements.
+        """
+        state = fields(state, frozenset(("elements", "published")), "the state of a square-root factorization")
+        taken, limit = elements.taken, (1 << 63) - 1
+        values = whole_numbers(state["elements"], taken, elements.low, elements.high, "elements")
+        published = whole_numbers(state["published"], taken, -limit - 1, limit, "published")
+        if sum(values) != elements.total:
+            raise ParameterError(f"elements of a stored running total must add up to its total, {elements.total}")
+        self.taken = taken
+        self.elements[:taken], self.published[:taken] = values, published
 
 
 def root_coefficients(count: int) -> Float64:

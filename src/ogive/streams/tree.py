@@ -21,14 +21,18 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.streams.stored import Elements, fields, numbers, whole_numbers
 from ogive.streams.windows import NoiseWindow
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 MAX_BASE = 64
+# totals fit floats exactly; noise fits 64 bits, and an estimate is a mean of noisy sums of at most `steps` blocks
+_MAX_TOTAL, _MAX_NOISE = 1 << 53, 2.0**63
 
 
 class TreeTotals:
@@ -119,10 +123,23 @@ class TreeTotals:
         """Sums before the open blocks, and the estimates of the blocks completed inside them, per level."""
         return {"starts": self.starts.tolist(), "estimates": self.estimates.tolist()}
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Go on from a `state`."""
-        self.starts = np.array(state["starts"], np.int64)
-        self.estimates = np.array(state["estimates"], np.float64)
+    def restore(self, state: Any, elements: Elements) -> None:
+        """Go on from a `state`, after these elements.
+
+        Raises:
+            ParameterError: it is no state after such elements.
+        """
+        state = fields(state, frozenset(("starts", "estimates")), "the state of a tree")
+        starts = whole_numbers(state["starts"], self.levels, -_MAX_TOTAL, _MAX_TOTAL, "starts")
+        before, sum_before = elements.taken, elements.total
+        for size, start in zip(self.sizes.tolist(), starts, strict=True):
+            # what lies between the open block of this level and that of the level below
+            first = elements.taken // size * size
+            if not (elements.allow(start, first) and elements.allow(sum_before - start, before - first)):
+                raise ParameterError(f"starts of a stored running total contradict the {elements.taken} elements")
+            before, sum_before = first, start
+        estimates = numbers(state["estimates"], self.levels, float(self.steps) * _MAX_NOISE, "estimates")
+        self.starts, self.estimates = np.array(starts, np.int64), np.array(estimates)
 
 
 def _relative_variances(base: int, levels: int) -> Float64:
