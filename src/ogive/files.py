@@ -17,7 +17,15 @@ if sys.platform == "win32":
 else:
     import fcntl
 
+PUBLIC, OWNER_ONLY = 0o644, 0o600
+"""Permissions of files, before the umask: of what may be published, and of what may not."""
+
 _HALF = ".half"
+
+
+def permissions(*, public: bool) -> int:
+    """Permissions of a new file: what may not be published is for its owner alone, whatever the umask."""
+    return PUBLIC if public else OWNER_ONLY
 
 
 def check_writable(path: Path) -> None:
@@ -35,7 +43,7 @@ def check_writable(path: Path) -> None:
         raise ParameterError(f"cannot write {path}: the folder {folder} is not writable")
 
 
-def write_atomically(path: Path, content: bytes, *, mode: int = 0o644, replace: bool = True) -> None:
+def write_atomically(path: Path, content: bytes, *, mode: int = PUBLIC, replace: bool = True) -> None:
     """Write a file so that a reader sees the old content or the new, and a crash leaves no half.
 
     A link is followed: what it points to is replaced, not the link. A pipe or a device is written to as it is.
@@ -43,7 +51,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int = 0o644, replace: 
     Args:
         path: Where; an existing file is replaced.
         content: What.
-        mode: Permissions, before the umask.
+        mode: Permissions, before the umask; an existing file gets these too, whatever it had.
         replace: Whether an existing file may be replaced; else it is refused, also when another process
             creates it at the same moment.
 

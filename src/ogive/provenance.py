@@ -163,6 +163,14 @@ class Provenance:
         )
 
 
+def publishable(*provenances: Provenance | None) -> bool:
+    """Whether what was computed from some estimates may be published: each was released, and under a privacy guarantee.
+
+    This decides the permissions of every file that estimates are written to.
+    """
+    return all(each is not None and each.privacy is not None for each in provenances)
+
+
 def is_one_line(text: str) -> bool:
     """Whether a text can stand in a line of others without breaking it or turning it round."""
     return not any(unicodedata.category(letter) in _UNSEEN or letter in _TURNS for letter in text)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ogive.cli.options import TABLE, OutputOptions, Plot
 from ogive.cli.output import check_outputs, check_picture, draw, publish
 from ogive.errors import DataError, OgiveError, ParameterError
+from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from ogive.grids import Grid
@@ -53,6 +54,7 @@ def compare(
 
     curve = _read(first)
     compared = [_read(path) if _is_release(path) else _exact(path, curve, column, missing) for path in others]
+    public = publishable(*(each.provenance for each in (curve, *compared)))
     found = []
     for path, other in zip(others, compared, strict=True):
         try:
@@ -63,7 +65,7 @@ def compare(
     for path in others:
         if not _is_release(path):
             print(f"{path} holds records: distances to it are not private", file=sys.stderr)
-    publish(lambda: _json(first, found), lambda: _table(first, found), output)
+    publish(lambda: _json(first, found), lambda: _table(first, found), output, public=public)
     if plot is not None:
         draw(lambda ax: curve.plot_qq(compared[0], ax, name=others[0].name), plot)
 

@@ -100,10 +100,10 @@ def _write(story: Story, session: Session, folder: Path) -> Path:
     for part in story.parts:
         estimate, name = part.estimate, part.wish.name
         if isinstance(estimate, QuantileEstimates):
-            write_atomically(folder / f"{name}-deciles.json", f"{estimate.to_json()}\n".encode())
-            write_atomically(folder / f"{name}.json", f"{released_curve(part).to_json()}\n".encode())
+            estimate.to_json(folder / f"{name}-deciles.json")
+            released_curve(part).to_json(folder / f"{name}.json")
         else:
-            write_atomically(folder / f"{name}.json", f"{estimate.to_json()}\n".encode())
+            estimate.to_json(folder / f"{name}.json")
         write_atomically(folder / f"{name}.svg", chart_svg(estimate).encode())
     prices = " + ".join(number_text(part.wish.privacy.epsilon) for part in story.parts)
     wanted = story.refusal.wish

@@ -43,7 +43,7 @@ def show(ledger: Place = None, *, data_set: DataSet = None, output: OutputOption
         for entry in account["entries"]:
             del entry["estimate"]
     content = json_format.dumps({"schema": SCHEMA, "accounts": plain}, indent=1)
-    publish(lambda: content, lambda: "\n\n".join(texts) or "the ledger has no data sets yet", output)
+    publish(lambda: content, lambda: "\n\n".join(texts) or "the ledger has no data sets yet", output, public=True)
 
 
 @app.command
@@ -112,7 +112,7 @@ def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOpti
     with _opened(ledger) as books:
         plain = {**books.export(), "accounts": _exported(books, data_set)}
     content = json_format.dumps(plain, indent=1)
-    publish(lambda: content, lambda: content, output)
+    publish(lambda: content, lambda: content, output, public=True)
 
 
 def _opened(place: str | None, *, make: bool = False, read_only: bool = True) -> Ledger:

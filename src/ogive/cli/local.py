@@ -18,6 +18,7 @@ from ogive.cli.options import TABLE, OutputOptions, Plot, Words, guarantee
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import to_owners
 from ogive.errors import DataError, OgiveError, ParameterError
+from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -133,7 +134,7 @@ def aggregate(
             return
         with busy("estimating"):
             estimate = estimate_collection(collection)
-        publish(estimate.to_json, lambda: str(estimate), output)
+        publish(estimate.to_json, lambda: str(estimate), output, public=publishable(estimate.provenance))
         if plot is not None:
             draw(estimate.plot, plot)
 

@@ -134,7 +134,7 @@ def _describe(statistic: Statistic[Any], promised: PromiseOptions, output: Outpu
     if promised.predict:
         parts.append(_predicted(statistic, privacy, promised.participants))
     told = "\n\n".join(parts)
-    publish(description.to_json, lambda: told, output)
+    publish(description.to_json, lambda: told, output, public=True)
     if output.json or output.output is not None:
         print(told, file=sys.stderr)
     else:

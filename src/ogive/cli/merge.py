@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from ogive.cli.options import TABLE, OutputOptions, Plot
 from ogive.cli.output import check_outputs, check_picture, draw, publish
 from ogive.errors import DataError, OgiveError
+from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from ogive.statistics.curve import Curve
@@ -35,7 +36,7 @@ def merge(
         check_picture(plot)
     check_outputs(None, output.output, plot, keep=files)
     curve = merge_curves(*map(_read, files), weights=weights)
-    publish(curve.to_json, lambda: str(curve), output)
+    publish(curve.to_json, lambda: str(curve), output, public=publishable(curve.provenance))
     if plot is not None:
         draw(curve.plot, plot)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ogive.cli.options import OutputOptions
 from ogive.errors import ParameterError, RefusalError
-from ogive.files import check_writable, write_atomically
+from ogive.files import check_writable, permissions, write_atomically
 
 PICTURES = (".png", ".svg")
 
@@ -72,8 +72,8 @@ def publish(
     as_table: Callable[[], str],
     output: OutputOptions,
     *,
+    public: bool,
     kept_in: str | None = None,
-    mode: int = 0o644,
 ) -> None:
     """Write the result where it was asked for: JSON, or a table unless a file has the result already.
 
@@ -81,8 +81,8 @@ def publish(
         as_json: The result as JSON.
         as_table: The result as text.
         output: Where it goes.
+        public: Whether it may be published; else the file is for its owner alone.
         kept_in: The ledger that has the result too, if one does.
-        mode: Permissions of the file.
 
     Raises:
         RefusalError: the file could not be written although it could when it was checked. The result is then
@@ -91,7 +91,7 @@ def publish(
     text = as_json() if output.json or output.output is not None else ""
     if output.output is not None:
         try:
-            write_atomically(output.output, f"{text}\n".encode(), mode=mode)
+            write_atomically(output.output, f"{text}\n".encode(), mode=permissions(public=public))
         except ParameterError as problem:
             if kept_in is not None:
                 raise RefusalError(f"{problem}; the ledger keeps the result: ask again, which costs nothing") from None
@@ -104,13 +104,15 @@ def publish(
         print(as_table())
 
 
-def draw(plot: Callable[[Any], Any], path: Path, *, mode: int = 0o644) -> None:
-    """Draw into a file whose suffix was checked before; `mode` is its permissions."""
+def draw(plot: Callable[[Any], Any], path: Path) -> None:
+    """Draw into a file whose suffix was checked before; for its owner alone where the picture is not private."""
     from matplotlib.figure import Figure
+
+    from ogive.plots.axes import is_public
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     plot(figure.add_subplot())
     content = io.BytesIO()
     figure.savefig(content, format=path.suffix[1:].lower(), dpi=150)
-    write_atomically(path, content.getvalue(), mode=mode)
+    write_atomically(path, content.getvalue(), mode=permissions(public=is_public(figure)))
     print(f"wrote {path}", file=sys.stderr)

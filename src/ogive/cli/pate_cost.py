@@ -13,7 +13,7 @@ from ogive.cli.converters import whole
 from ogive.cli.options import TABLE, OutputOptions, Plot
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.pate_notes import note
-from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, OWNER_ONLY, AggregatorOptions, VotesOptions
+from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
 from ogive.errors import DataError, OgiveError
 
 if TYPE_CHECKING:
@@ -93,10 +93,9 @@ def cost(
         )
     if not found.publishable:
         print(f"ogive: private: {PRIVATE}", file=sys.stderr)
-    mode_of_file = 0o644 if found.publishable else OWNER_ONLY
-    publish(found.to_json, lambda: _told(found), output, mode=mode_of_file)
+    publish(found.to_json, lambda: _told(found), output, public=found.publishable)
     if plot is not None:
-        draw(found.plot, plot, mode=mode_of_file)
+        draw(found.plot, plot)
 
 
 def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:

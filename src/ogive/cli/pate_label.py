@@ -16,6 +16,7 @@ from ogive.cli.pate_notes import note
 from ogive.cli.pate_options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
 from ogive.cli.paying import files_of, pay_from
 from ogive.errors import DataError, ParameterError
+from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from ogive.ledger import Account
@@ -108,7 +109,7 @@ def label(
         found, paid = _pay(votes, held, limit, granted, budget, ask)
         kept_in = budget.ledger
         print(paid, file=sys.stderr)
-    publish(found.to_json, lambda: _told(found), output, kept_in=kept_in)
+    publish(found.to_json, lambda: _told(found), output, public=publishable(found.provenance), kept_in=kept_in)
     if plot is not None:
         draw(found.plot, plot)
 

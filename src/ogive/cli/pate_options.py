@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from ogive.pate.aggregators import Aggregator
     from ogive.pate.votes import Int64
 
-OWNER_ONLY = 0o600
-"""Permissions of files that are as private as votes."""
-
 _NEEDED = {
     "lnmax": ("scale",),
     "gnmax": ("sigma",),

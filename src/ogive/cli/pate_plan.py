@@ -103,7 +103,7 @@ def plan(
             progress=progress,
         )
     best = f"most right answers: {made.best.aggregator}, at most {made.best.max_answers} answers"
-    publish(made.to_json, lambda: f"{made}\n{best}", output)
+    publish(made.to_json, lambda: f"{made}\n{best}", output, public=True)
     if plot is not None:
         draw(made.plot, plot)
 

@@ -92,7 +92,7 @@ def sanitize(
         "number and in no ledger; do not publish another one of these votes",
         file=sys.stderr,
     )
-    publish(found.to_json, lambda: _told(found), output)
+    publish(found.to_json, lambda: _told(found), output, public=True)
 
 
 def _told(found: SanitizedCost) -> str:

@@ -15,7 +15,6 @@ from ogive.cli.converters import whole
 from ogive.cli.options import Words
 from ogive.cli.output import busy, check_outputs
 from ogive.cli.pate_features import Coding
-from ogive.cli.pate_options import OWNER_ONLY
 from ogive.cli.pate_tables import labels_in, persons_in, table
 from ogive.errors import DataError, ParameterError
 
@@ -125,7 +124,7 @@ def train(
 def _write(path: Path, votes: Any) -> None:
     import numpy as np
 
-    from ogive.files import write_atomically
+    from ogive.files import OWNER_ONLY, write_atomically
 
     content = io.BytesIO()
     np.save(content, votes)

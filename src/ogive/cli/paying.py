@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ogive.cli.options import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.errors import LedgerError
+from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,11 +58,11 @@ def release_and_publish(
     if budget.ledger is None or not trust.private:
         with busy(f"releasing from {data}") as progress:
             estimate = _release(statistic, trust.telling(progress), data, privacy, granted, budget)
-        publish(estimate.to_json, lambda: table(estimate), output)
+        publish(estimate.to_json, lambda: table(estimate), output, public=publishable(estimate.provenance))
     else:
         estimate, note = _pay(statistic, trust, data, privacy, limit, granted, budget)
         print(note, file=sys.stderr)
-        publish(estimate.to_json, lambda: table(estimate), output, kept_in=budget.ledger)
+        publish(estimate.to_json, lambda: table(estimate), output, public=True, kept_in=budget.ledger)
     if plot is not None:
         draw(estimate.plot if picture is None else lambda ax: picture(estimate, ax), plot)
 

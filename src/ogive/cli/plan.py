@@ -262,7 +262,7 @@ def _show(statistic: Any, data: Path | None, planned: PlanOptions, output: Outpu
         made = _made(statistic, planned, data, wanted, privacy, progress)
     if plot is not None:
         draw(lambda axes: made.plot(axes), plot)
-    publish(made.to_json, lambda: _told(made, planned), output)
+    publish(made.to_json, lambda: _told(made, planned), output, public=True)
 
 
 def _made(

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import DataError, ParameterError
-from ogive.files import write_atomically
+from ogive.files import OWNER_ONLY, write_atomically
 from ogive.pate.partitioning import Partition
 from ogive.statistics.plain_json import is_text, is_whole
 
@@ -24,7 +24,6 @@ Int64 = NDArray[np.int64]
 
 SCHEMA = "ogive.teachers/1"
 DESCRIPTION = "teachers.json"
-OWNER_ONLY = 0o600
 
 
 @dataclass(frozen=True)

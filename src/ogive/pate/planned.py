@@ -114,7 +114,7 @@ class LabelsPlan:
         Raises:
             ParameterError: the file cannot be written.
         """
-        return plain_json.write(self.to_dict(), path, indent=1)
+        return plain_json.write(self.to_dict(), path, public=True, indent=1)
 
     @staticmethod
     def from_dict(data: Any) -> LabelsPlan:

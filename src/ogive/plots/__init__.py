@@ -4,7 +4,7 @@ Only asks what it draws for arrays and captions, so it knows no statistic. Figur
 without pyplot and its global state.
 """
 
-from ogive.plots.axes import BLUE, GRAY, ORANGE, caption, lighten, new_axes, save
+from ogive.plots.axes import BLUE, GRAY, ORANGE, caption, keep_private, lighten, new_axes, save
 from ogive.plots.boxplot import plot_boxes
 from ogive.plots.calibration import plot_reliability
 from ogive.plots.curves import plot_curve, plot_steps
@@ -18,6 +18,7 @@ __all__ = [
     "GRAY",
     "ORANGE",
     "caption",
+    "keep_private",
     "lighten",
     "new_axes",
     "plot_boxes",

@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from ogive.errors import ParameterError
-from ogive.files import write_atomically
+from ogive.files import permissions, write_atomically
 
 # Okabe and Ito's palette, told apart by all common kinds of color vision
 BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#5A5A5A"
+_EXACT = "_ogive_exact"
+"""Attribute of axes that show what may not be published."""
+
 _LONGEST = 100
 """Letters of a line of small print that a picture has room for."""
 _SUFFIXES = {".png": "png", ".svg": "svg"}
@@ -19,6 +22,8 @@ _SUFFIXES = {".png": "png", ".svg": "svg"}
 
 def save(figure: Any, path: str | Path) -> None:
     """Write a figure, or the figure of some axes, as PNG or SVG by suffix, whole or not at all.
+
+    A picture that shows exact values, or anything else that is not private, is for its owner alone.
 
     Raises:
         ParameterError: the suffix is another, or the file cannot be written.
@@ -32,7 +37,7 @@ def save(figure: Any, path: str | Path) -> None:
     # without a date and with fixed ids the same curve gives the same file
     with _matplotlib().rc_context({"svg.hashsalt": "ogive"}):
         figure.savefig(content, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else None)
-    write_atomically(path, content.getvalue())
+    write_atomically(path, content.getvalue(), mode=permissions(public=is_public(figure)))
 
 
 def _matplotlib() -> Any:
@@ -59,8 +64,20 @@ def new_axes(ax: Any = None) -> Any:
     return Figure(figsize=(7.2, 4.4), layout="constrained").add_subplot()
 
 
+def keep_private(axes: Any) -> None:
+    """Note that axes show what may not be published, so that `save` writes it for its owner alone."""
+    setattr(axes, _EXACT, True)
+
+
+def is_public(figure: Any) -> bool:
+    """Whether no axes of a figure show what may not be published."""
+    return not any(getattr(axes, _EXACT, False) for axes in figure.get_axes())
+
+
 def caption(axes: Any, title: str, clause: str, *, private: bool) -> None:
     """Write a title and the guarantee below it, in a color that warns where there is none."""
+    if not private:
+        keep_private(axes)
     lines = textwrap.wrap(clause, _LONGEST)
     axes.set_title(title, loc="left", fontsize=12, pad=10 + 12 * max(1, len(lines)))
     color, weight = (GRAY, "normal") if private else (ORANGE, "bold")

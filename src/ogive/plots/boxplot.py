@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.grids import Grid
-from ogive.plots.axes import BLUE, GRAY, ORANGE, caption, lighten, new_axes
+from ogive.plots.axes import BLUE, GRAY, ORANGE, caption, keep_private, lighten, new_axes
 
 Float64 = NDArray[np.float64]
 
@@ -111,6 +111,8 @@ def plot_boxes(boxes: DrawnBoxes, ax: Any = None, *, kind: str = "box", truth: D
     shift = 0.0 if truth is None else _WIDTH * 0.6
     drawn = [(boxes, places + shift, BLUE, "private" if boxes.private else "exact")]
     if truth is not None:
+        if not truth.private:
+            keep_private(axes)
         drawn.insert(0, (truth, places - shift, GRAY, "compared" if truth.private else "exact"))
     for each, at, color, name in drawn:
         if kind == "violin":

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.grids import Grid
-from ogive.plots.axes import BLUE, ORANGE, caption, lighten, new_axes
+from ogive.plots.axes import BLUE, ORANGE, caption, keep_private, lighten, new_axes
 
 Float64 = NDArray[np.float64]
 
@@ -99,6 +99,7 @@ def plot_curve(
             label=f"{100 * confidence_level:.6g} % band, {target}",
         )
     if truth is not None:
+        keep_private(axes)
         axes.step(
             _edges(truth.grid),
             np.concatenate(([0.0], truth.probabilities)),

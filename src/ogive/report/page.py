@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ogive.errors import ParameterError
-from ogive.files import write_atomically
+from ogive.files import permissions, write_atomically
+from ogive.provenance import publishable
 from ogive.report import words
 from ogive.report.budget import budget
 from ogive.report.chapter import Chapter, write
@@ -103,6 +104,8 @@ def write_report(
 ) -> Path:
     """Write one or many releases as one self-contained HTML file, whole or not at all.
 
+    With truths, or an estimate that is not private, the file is for its owner alone.
+
     Args:
         estimates: As for `render_report`.
         path: Where; an existing file is replaced.
@@ -121,7 +124,9 @@ def write_report(
     """
     place = Path(path)
     page = render_report(estimates, title=title, truths=truths, notes=notes, names=names, account=account, costs=costs)
-    write_atomically(place, page.encode("utf-8"))
+    exact = any(truth is not None for truth in truths or ())
+    public = not exact and publishable(*(estimate.provenance for estimate in estimates))
+    write_atomically(place, page.encode("utf-8"), mode=permissions(public=public))
     return place
 
 

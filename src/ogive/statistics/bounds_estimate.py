@@ -13,7 +13,7 @@ import numpy as np
 
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, publishable
 from ogive.statistics import bounds_json, plain_json
 from ogive.statistics.bounds_noise import reach, sum_reach
 from ogive.statistics.curve_bins import lower_ends
@@ -131,12 +131,12 @@ class BoundsEstimate:
         return bounds_json.to_dict(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text of `to_dict`; with a path, also written there, whole or not at all.
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
 
         Raises:
             ParameterError: the file cannot be written.
         """
-        return plain_json.write(self.to_dict(), path, indent=1)
+        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=1)
 
     @staticmethod
     def from_dict(data: Any) -> BoundsEstimate:

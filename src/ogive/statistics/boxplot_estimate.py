@@ -14,7 +14,7 @@ from ogive import plots
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, publishable
 from ogive.statistics import boxplot_json, boxplot_text, plain_json
 from ogive.statistics.boxplot_boxes import NUMBERS, Box
 from ogive.statistics.curve import Curve
@@ -144,12 +144,12 @@ class Boxplots:
         return boxplot_json.to_dict(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text of `to_dict`; with a path, also written there, whole or not at all.
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
 
         Raises:
             ParameterError: the file cannot be written.
         """
-        return plain_json.write(self.to_dict(), path, indent=1)
+        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=1)
 
     @staticmethod
     def from_dict(data: Any) -> Boxplots:

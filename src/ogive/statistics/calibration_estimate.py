@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ogive import plots
 from ogive.errors import ParameterError
 from ogive.grids import Grid
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, publishable
 from ogive.queries import Label
 from ogive.statistics import calibration_json, calibration_text, plain_json
 from ogive.statistics.calibration_intervals import share_intervals
@@ -289,12 +289,12 @@ class Calibration:
         return calibration_json.to_dict(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all.
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
 
         Raises:
             ParameterError: the file cannot be written.
         """
-        return plain_json.write(calibration_json.to_dict(self), path)
+        return plain_json.write(calibration_json.to_dict(self), path, public=publishable(self.provenance))
 
     @staticmethod
     def from_dict(data: Any) -> Calibration:

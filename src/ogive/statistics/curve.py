@@ -15,7 +15,7 @@ from ogive import plots
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, publishable
 from ogive.statistics import batches, curve_bins, curve_json, curve_shape, curve_text, plain_json
 from ogive.statistics.bands import TARGETS, Band, Progress, simultaneous_band
 from ogive.statistics.curve_axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
@@ -448,7 +448,7 @@ class Curve:
 
         Args:
             other: A curve, a sample, or a known distribution; see `ogive.distances`. With a sample of private
-                records the picture is not private.
+                records the picture is not private, and `ogive.plots.save` writes it for its owner alone.
             ax: Axes to draw into; new ones by default.
             points: How many quantiles.
             name: What the other is called.
@@ -457,7 +457,10 @@ class Curve:
             ParameterError: the other is on another axis, or noise left one of the two no records.
         """
         ours, others = curve_shape.quantile_pairs(self, other, points)
-        return plots.plot_quantiles(self, ours, others, name or "compared", ax)
+        axes = plots.plot_quantiles(self, ours, others, name or "compared", ax)
+        if not curve_shape.may_be_shown(other):
+            plots.keep_private(axes)
+        return axes
 
     def to_frame(self, backend: str | None = None) -> Any:
         """Thresholds, counts and shares as a data frame.
@@ -475,12 +478,12 @@ class Curve:
         return curve_json.to_dict(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all.
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
 
         Raises:
             ParameterError: the file cannot be written.
         """
-        return plain_json.write(curve_json.to_dict(self), path)
+        return plain_json.write(curve_json.to_dict(self), path, public=publishable(self.provenance))
 
     @staticmethod
     def from_dict(data: Any) -> Curve:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ogive.errors import ParameterError
 from ogive.grids import Grid
+from ogive.provenance import publishable
 from ogive.statistics.curve_bins import lower_ends
 from ogive.strategies import OrthogonalProjection
 
@@ -156,6 +157,14 @@ def groups(grid: Grid, probabilities: Float64, bins: Any) -> tuple[Float64, Floa
     if edges[0] == edges[1]:  # the first bin is a point
         edges[0] -= float(edges[-1] - edges[0]) / (10 * len(edges)) or 1.0
     return edges, shares
+
+
+def may_be_shown(other: Any) -> bool:
+    """Whether what a curve is compared with may be published: a private release, or a known distribution."""
+    from ogive.statistics.curve import Curve
+    from ogive.statistics.distances_forms import is_known  # which build on curves
+
+    return publishable(other.provenance) if isinstance(other, Curve) else is_known(other)
 
 
 def quantile_pairs(curve: Curve, other: Any, points: Any) -> tuple[Float64, Float64]:

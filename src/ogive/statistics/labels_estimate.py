@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ogive import plots
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, publishable
 from ogive.queries import Ballots
 from ogive.statistics import labels_json, plain_json
 
@@ -132,12 +132,12 @@ class LabelsEstimate:
         return labels_json.to_dict(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text of `to_dict`; with a path, also written there, whole or not at all.
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
 
         Raises:
             ParameterError: the file cannot be written.
         """
-        return plain_json.write(self.to_dict(), path)
+        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance))
 
     @staticmethod
     def from_dict(data: Any) -> LabelsEstimate:

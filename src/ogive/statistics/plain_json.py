@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import DataError, ParameterError
-from ogive.files import write_atomically
+from ogive.files import permissions, write_atomically
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.queries import Label
@@ -28,15 +28,23 @@ _LARGEST_WHOLE = 1 << 62
 _MOST_LABELS = 10_000
 
 
-def write(data: dict[str, Any], path: str | Path | None = None, *, indent: int | None = None) -> str:
+def write(
+    data: dict[str, Any], path: str | Path | None = None, *, public: bool = False, indent: int | None = None
+) -> str:
     """JSON text of plain data; with a path, also written there, whole or not at all.
+
+    Args:
+        data: Plain data.
+        path: Where.
+        public: Whether the data may be published; else the file is for its owner alone.
+        indent: Of the text.
 
     Raises:
         ParameterError: the file cannot be written.
     """
     text = json.dumps(data, indent=indent, allow_nan=False)
     if path is not None:
-        write_atomically(Path(path), text.encode() + b"\n")
+        write_atomically(Path(path), text.encode() + b"\n", mode=permissions(public=public))
     return text
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ogive.errors import ParameterError
 from ogive.grids import Bound, Grid
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics import curve_bins, plain_json, quantiles_json
 from ogive.statistics.bands import FEWEST_SIMULATIONS
@@ -109,12 +109,12 @@ class QuantileEstimates:
         return {"rank": float(np.max(np.maximum(0, np.maximum(shares[at] - wanted, wanted - shares[at + 1]))))}
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text of `to_dict`; with a path, also written there, whole or not at all.
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
 
         Raises:
             ParameterError: the file cannot be written.
         """
-        return plain_json.write(self.to_dict(), path, indent=1)
+        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=1)
 
     def __str__(self) -> str:
         percent = f"{100 * self.confidence_level:g} % interval"

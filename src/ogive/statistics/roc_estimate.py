@@ -17,7 +17,7 @@ from ogive import plots
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, publishable
 from ogive.queries import Label
 from ogive.statistics import plain_json, roc_json, roc_points, roc_text
 from ogive.statistics.bands import TARGETS
@@ -326,12 +326,12 @@ class RocEstimate:
         return roc_json.to_dict(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all.
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
 
         Raises:
             ParameterError: the file cannot be written.
         """
-        return plain_json.write(roc_json.to_dict(self), path)
+        return plain_json.write(roc_json.to_dict(self), path, public=publishable(self.provenance))
 
     @staticmethod
     def from_dict(data: Any) -> RocEstimate:

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from ogive.errors import ParameterError
 from ogive.kernels.measures import CollisionEntropy
 from ogive.plots import plot_interval
-from ogive.provenance import CLEAR, Provenance
+from ogive.provenance import CLEAR, Provenance, publishable
 from ogive.statistics import plain_json, ustatistic_json, ustatistic_text
 from ogive.statistics.confidence import check_level
 
@@ -196,12 +196,12 @@ class UstatisticEstimate:
         return ustatistic_json.to_dict(self)
 
     def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text of `to_dict`; with a path, also written there, whole or not at all.
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
 
         Raises:
             ParameterError: the file cannot be written.
         """
-        return plain_json.write(self.to_dict(), path, indent=1)
+        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=1)
 
     @staticmethod
     def from_dict(data: Any) -> UstatisticEstimate:

@@ -76,7 +76,7 @@ class PrivacyCost:
         """
         from ogive.statistics import plain_json
 
-        return plain_json.write(self.to_dict(), path, indent=1)
+        return plain_json.write(self.to_dict(), path, public=self.publishable, indent=1)
 
     @staticmethod
     def from_dict(data: Any) -> PrivacyCost:
