@@ -19,6 +19,18 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+_LONGEST_QUOTED = 80
+
+
+def quoted(value: object) -> str:
+    """Show a value in a message: as `repr` does, on one line and cut short, whatever it is."""
+    try:
+        shown = repr(value)
+    except (ValueError, RecursionError):  # Python writes no number of more than 4300 digits, nor what nests deeply
+        return f"{'an' if type(value).__name__[:1] in 'aeiou' else 'a'} {type(value).__name__} too long to show"
+    line = " ".join(shown.split())
+    return line if len(line) <= _LONGEST_QUOTED else f"{line[:_LONGEST_QUOTED]}..."
+
 
 class OgiveError(Exception):
     """Base of every error that ogive raises on purpose."""

@@ -14,16 +14,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 Rational = int | float | str | Fraction
 
 _SMALLEST, _LARGEST = Fraction(1, 10**300), Fraction(10**300)
-# "1e999999999" is a short text and a number that fills the memory
-_LONG_EXPONENT = re.compile(r"[eE][+-]?0*[1-9]\d{3}")
+# "1e999999999" is a short text and a number that fills the memory, and so is "1e9_999_999"
+_LONG_EXPONENT = re.compile(r"[eE][+-]?[0_]*[1-9](_?[0-9]){3}")
 _LONGEST_TEXT = 10_000
+# bits of a numerator or denominator: some 4000 digits, since Python neither reads nor writes more than 4300
+_LONGEST_PART = 13_287
 _LONGEST_SHOWN = 24
-_LONGEST_QUOTED = 80
 
 MAX_ROWS_PER_PERSON = 1_000_000
 
@@ -71,10 +72,10 @@ class PrivacyUnit:
         object.__setattr__(self, "adjacency", check_adjacency(self.adjacency))
         rows = self.max_rows_per_person
         if self.person is not None and not isinstance(self.person, str):
-            raise ParameterError(f"person must be a column's name, got {self.person!r}")
+            raise ParameterError(f"person must be a column's name, got {quoted(self.person)}")
         if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS_PER_PERSON:
             raise ParameterError(
-                f"max_rows_per_person must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {rows!r}"
+                f"max_rows_per_person must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {quoted(rows)}"
             )
         if self.person is None and rows != 1:
             raise ParameterError("max_rows_per_person needs person, the column that says whose record it is")
@@ -126,26 +127,31 @@ def exact(value: Rational, name: str) -> Fraction:
 
     Raises:
         ParameterError: the value is not a finite number, or so large or small that floating point
-            could not hold it: its size must be 0 or from 1e-300 to 1e300.
+            could not hold it: its size must be 0 or from 1e-300 to 1e300; or it is a fraction whose numerator or
+            denominator has more than 4000 digits.
     """
-    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
+    if not isinstance(value, int | float | str | Fraction) and getattr(value, "size", None) == 1:
         # numpy scalars arrive here; `item` gives the Python number they hold
-        item = getattr(value, "item", None)
-        if isinstance(value, bool) or item is None or getattr(value, "size", 1) != 1:
-            raise ParameterError(f"{name} must be a number, got {repr(value)[:_LONGEST_QUOTED]}")
-        return exact(item(), name)
+        value = getattr(value, "item", lambda: value)()
+    if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
+        raise ParameterError(f"{name} must be a number, got {quoted(value)}")
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ParameterError(f"{name} must be finite, got {value!r}")
         return Fraction(repr(float(value)))  # a numpy float is a float that prints otherwise
-    if isinstance(value, str) and (len(value) > _LONGEST_TEXT or _LONG_EXPONENT.search(value)):
-        raise ParameterError(f"{name} must be of a size from 1e-300 to 1e300, got {value[:40]!r}")
+    if isinstance(value, str):
+        if not value.isascii():
+            raise ParameterError(f"{name} must be a number written with the digits 0 to 9, got {quoted(value)}")
+        if len(value) > _LONGEST_TEXT or _LONG_EXPONENT.search(value):
+            raise ParameterError(f"{name} must be of a size from 1e-300 to 1e300, got {quoted(value)}")
     try:
         number = Fraction(value)
     except (ValueError, ZeroDivisionError):
-        raise ParameterError(f"{name} must be a number, got {repr(value)[:_LONGEST_QUOTED]}") from None
+        raise ParameterError(f"{name} must be a number, got {quoted(value)}") from None
     if number != 0 and not _SMALLEST <= abs(number) <= _LARGEST:
-        raise ParameterError(f"{name} must be of a size from 1e-300 to 1e300, got {str(value)[:40]}")
+        raise ParameterError(f"{name} must be of a size from 1e-300 to 1e300, got {quoted(value)}")
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > _LONGEST_PART:
+        raise ParameterError(f"{name} must be a fraction of numbers of at most 4000 digits; round it")
     return number
 
 
@@ -175,7 +181,7 @@ class PureDP:
     def __init__(self, epsilon: Rational) -> None:
         value = exact(epsilon, "epsilon")
         if value <= 0:
-            raise ParameterError(f"epsilon must be above 0, got {epsilon}")
+            raise ParameterError(f"epsilon must be above 0, got {quoted(epsilon)}")
         object.__setattr__(self, "epsilon", value)
 
     def __add__(self, other: PureDP) -> PureDP:
@@ -204,7 +210,7 @@ class ZeroConcentratedDP:
     def __init__(self, rho: Rational) -> None:
         value = exact(rho, "rho")
         if value <= 0:
-            raise ParameterError(f"rho must be above 0, got {rho}")
+            raise ParameterError(f"rho must be above 0, got {quoted(rho)}")
         object.__setattr__(self, "rho", value)
 
     def __add__(self, other: ZeroConcentratedDP) -> ZeroConcentratedDP:
@@ -236,9 +242,11 @@ class ApproxDP:
         loss = exact(epsilon, "epsilon")
         slack = exact(delta, "delta")
         if loss <= 0:
-            raise ParameterError(f"epsilon must be above 0, got {epsilon}")
+            raise ParameterError(f"epsilon must be above 0, got {quoted(epsilon)}")
         if not _SMALLEST < slack < 1:
-            raise ParameterError(f"delta must be strictly between 0 and 1, got {delta}; for delta = 0 use PureDP")
+            raise ParameterError(
+                f"delta must be strictly between 0 and 1, got {quoted(delta)}; for delta = 0 use PureDP"
+            )
         object.__setattr__(self, "epsilon", loss)
         object.__setattr__(self, "delta", slack)
 
@@ -274,9 +282,9 @@ class GaussianDP:
         ratio = exact(mu_squared, "mu_squared")
         slack = exact(distance, "distance")
         if ratio <= 0:
-            raise ParameterError(f"mu_squared must be above 0, got {mu_squared}")
+            raise ParameterError(f"mu_squared must be above 0, got {quoted(mu_squared)}")
         if not 0 <= slack < 1:
-            raise ParameterError(f"distance must be at least 0 and below 1, got {distance}")
+            raise ParameterError(f"distance must be at least 0 and below 1, got {quoted(distance)}")
         object.__setattr__(self, "mu_squared", ratio)
         object.__setattr__(self, "distance", slack)
 
@@ -315,7 +323,7 @@ def check_privacy(value: object) -> Privacy:
         ParameterError: it is of no known type.
     """
     if not isinstance(value, PureDP | ZeroConcentratedDP | ApproxDP):
-        raise ParameterError(f"privacy must be PureDP, ApproxDP or ZeroConcentratedDP, got {value!r}")
+        raise ParameterError(f"privacy must be PureDP, ApproxDP or ZeroConcentratedDP, got {quoted(value)}")
     return value
 
 
@@ -338,38 +346,40 @@ def check_adjacency(value: Adjacency | str) -> Adjacency:
         return Adjacency(value)
     except ValueError:
         names = " or ".join(repr(member.value) for member in Adjacency)
-        raise ParameterError(f"adjacency must be {names}, got {value!r}") from None
+        raise ParameterError(f"adjacency must be {names}, got {quoted(value)}") from None
 
 
-def charge_from_dict(data: dict[str, str]) -> Charge:
-    """Rebuild a guarantee or a loss from `to_dict`.
-
-    Raises:
-        ParameterError: the type is unknown or a field is missing.
-    """
-    if data.get("type") != "GaussianDP":
-        return privacy_from_dict(data)
-    try:
-        return GaussianDP(data["mu_squared"], data["distance"])
-    except KeyError as missing:
-        raise ParameterError(f"a privacy loss lacks the field {missing}") from None
-
-
-def privacy_from_dict(data: dict[str, str]) -> Privacy:
-    """Rebuild a guarantee from `to_dict`.
+def charge_from_dict(data: Any) -> Charge:
+    """Rebuild a guarantee or a loss from `to_dict`; the data need not be trusted.
 
     Raises:
-        ParameterError: the type is unknown or a field is missing.
+        ParameterError: the type is unknown, or a field is missing or out of range.
     """
-    try:
-        match data["type"]:
-            case "PureDP":
-                return PureDP(data["epsilon"])
-            case "ZeroConcentratedDP":
-                return ZeroConcentratedDP(data["rho"])
-            case "ApproxDP":
-                return ApproxDP(data["epsilon"], data["delta"])
-            case other:
-                raise ParameterError(f"unknown privacy type {other!r}")
-    except KeyError as missing:
-        raise ParameterError(f"a privacy guarantee lacks the field {missing}") from None
+    if isinstance(data, dict) and data.get("type") == "GaussianDP":
+        return GaussianDP(_field(data, "mu_squared"), _field(data, "distance"))
+    return privacy_from_dict(data)
+
+
+def privacy_from_dict(data: Any) -> Privacy:
+    """Rebuild a guarantee from `to_dict`; the data need not be trusted.
+
+    Raises:
+        ParameterError: the type is unknown, or a field is missing or out of range.
+    """
+    if not isinstance(data, dict):
+        raise ParameterError(f"a privacy guarantee must be an object with a type, got {quoted(data)}")
+    match _field(data, "type"):
+        case "PureDP":
+            return PureDP(_field(data, "epsilon"))
+        case "ZeroConcentratedDP":
+            return ZeroConcentratedDP(_field(data, "rho"))
+        case "ApproxDP":
+            return ApproxDP(_field(data, "epsilon"), _field(data, "delta"))
+        case other:
+            raise ParameterError(f"unknown privacy type {quoted(other)}")
+
+
+def _field(data: dict[str, Any], name: str) -> Any:
+    if name not in data:
+        raise ParameterError(f"a privacy guarantee or loss lacks the field {name!r}")
+    return data[name]

@@ -1,3 +1,4 @@
+import time
 from fractions import Fraction
 
 import numpy as np
@@ -37,6 +38,64 @@ def test_refuses_an_epsilon_that_is_not_a_positive_number(value):
 def test_refuses_numbers_that_floating_point_cannot_hold_at_once(value):
     with pytest.raises(ParameterError, match="epsilon must be"):
         PureDP(value)
+
+
+LONG = {
+    "whole": 10**5000,
+    "negative": -(10**5000),
+    "fraction": Fraction(10**5000 + 1, 10**5000),
+    "denominator": Fraction(1, 10**5000),
+    "in a list": [10**5000],
+    "in an array": np.array(10**5000, object),
+    "long double": np.longdouble("1e4000") if np.finfo(np.longdouble).max > 1e4000 else np.inf,
+    "exponent with underscores": "1e9_999_999_999",
+    "negative exponent with underscores": "1e-0_9_999_999_999",
+    "exponent of other digits": "1e\N{ARABIC-INDIC DIGIT NINE}\N{ARABIC-INDIC DIGIT NINE}9999999",
+    "decimals": "0." + "3" * 9000,
+    "digits": "1/" + "7" * 4200,
+    "text": "x" * 10**6,
+}
+
+
+@pytest.mark.parametrize("make", [PureDP, ZeroConcentratedDP, GaussianDP, lambda value: ApproxDP(value, "1e-6")])
+@pytest.mark.parametrize("value", LONG.values(), ids=LONG)
+def test_refuses_numbers_too_long_for_python_at_once_and_in_one_line(make, value):
+    begun = time.perf_counter()
+    with pytest.raises(ParameterError) as caught:
+        make(value)
+    assert time.perf_counter() - begun < 1
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 200
+
+
+def test_an_array_that_holds_itself_is_no_number():
+    itself = np.empty((), object)
+    itself[()] = itself
+    with pytest.raises(ParameterError, match="epsilon must be a number"):
+        PureDP(itself)
+
+
+NO_GUARANTEES = [
+    None,
+    [],
+    "PureDP",
+    5,
+    {},
+    {"type": None},
+    {"type": []},
+    {"type": "x" * 10**6},
+    {"type": "PureDP", "epsilon": {}},
+    {"type": "PureDP", "epsilon": 10**5000},
+    {"type": "GaussianDP", "mu_squared": "1e9_999_999_999", "distance": "0"},
+]
+
+
+@pytest.mark.parametrize("data", NO_GUARANTEES, ids=range(len(NO_GUARANTEES)))
+@pytest.mark.parametrize("read", [privacy_from_dict, charge_from_dict])
+def test_plain_data_that_is_no_guarantee_is_refused_in_one_line(read, data):
+    with pytest.raises(ParameterError) as caught:
+        read(data)
+    assert len(str(caught.value)) < 200
 
 
 @pytest.mark.parametrize("delta", [0, 1, 1.5, -0.1, "1e-300", "1e-330", "1e-2000"])
