@@ -28,7 +28,7 @@ from ogive.privacy import (
 from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
-from ogive.statistics.stored import read_estimate
+from ogive.statistics.stored import read_recorded
 from ogive.trust.base import Digested, Distributed, Opening, TrustModel, Uploaded, check_trust, crowded, shares_of
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def release(
     books = _Books(ledger if trust.private else None, statistic, privacy, unit, trust, batch=named)
     stored = books.stored()
     if stored is not None:
-        return cast(EstimateT, _named(read_estimate(stored), named, books.mark))
+        return cast(EstimateT, _named(read_recorded(stored), named, books.mark))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
 
     def look(query: Query) -> None:
@@ -297,7 +297,7 @@ class _Books:
             return estimate
         written = estimate.to_dict()
         recorded = self._reservation.record(written)
-        return estimate if recorded == written else read_estimate(recorded)
+        return estimate if recorded == written else read_recorded(recorded)
 
     def _charge(self, loss: Loss, query: Query) -> Charge:
         # what was granted is charged, so that budgets stay round numbers; where the mechanism's loss is of

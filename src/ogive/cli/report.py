@@ -134,9 +134,9 @@ def _answers(account: Account, others: Sequence[_Named]) -> list[_Named]:
     Raises:
         DataError: nothing, and there is nothing else to report.
     """
-    from ogive.statistics.stored import read_estimate
+    from ogive.statistics.stored import read_recorded
 
-    found: list[_Named] = [(read_estimate(answer), None) for answer in account.answers()]
+    found: list[_Named] = [(read_recorded(answer), None) for answer in account.answers()]
     if not found and not others:
         raise DataError(f"nothing was released from {account.name!r} yet, so there is nothing to report")
     return found

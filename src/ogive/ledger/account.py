@@ -6,13 +6,13 @@ import threading
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row
+from sqlalchemy import Connection
 
 from ogive.errors import ParameterError
 from ogive.ledger.books import Booked, Books, Spot
 from ogive.ledger.charges import Charges
 from ogive.ledger.database import retried
-from ogive.ledger.entries import WHOLE, Entry, read_entry, read_privacy, read_text
+from ogive.ledger.entries import WHOLE, Entry
 from ogive.ledger.keys import context_mark
 from ogive.ledger.opening import Wanted, check_unit, claim, find_row, make_row, refuse_second
 from ogive.privacy import Charge, Privacy, PrivacyUnit, check_charge, check_privacy
@@ -68,7 +68,7 @@ class Account:
         if self.is_new:
             return self._wanted.limit if self._wanted is not None else None
         with self._books.database.read() as connection:
-            return _limit(self._books.data_set(connection, self._spot.number))
+            return self._books.data_set(connection, self._spot.number).limit
 
     @property
     def is_new(self) -> bool:
@@ -112,7 +112,7 @@ class Account:
         if self.is_new:
             return None
         with self._books.database.read() as connection:
-            limit = _limit(self._books.data_set(connection, self._spot.number))
+            limit = self._books.data_set(connection, self._spot.number).limit
             return self._books.charges(connection, self._spot.number).spent(limit, self._spot.part)
 
     @property
@@ -126,7 +126,7 @@ class Account:
             limit = self.limit
             return None if limit is None else Charges(()).remaining(limit, self._spot.part)
         with self._books.database.read() as connection:
-            limit = _limit(self._books.data_set(connection, self._spot.number))
+            limit = self._books.data_set(connection, self._spot.number).limit
             if limit is None:
                 return None
             return self._books.charges(connection, self._spot.number).remaining(limit, self._spot.part)
@@ -136,12 +136,13 @@ class Account:
         """The spends, oldest first: of the whole and of all parts, or those that concern this part."""
         if self.is_new:
             return ()
-        return tuple(read_entry(*each) for each in self._books.numbered(self._spot.number, self._parts))
+        return tuple(spend.entry(number) for number, spend in self._books.numbered(self._spot.number, self._parts))
 
     def answers(self) -> tuple[dict[str, Any], ...]:
         """The recorded estimates as plain data, oldest first; what `history` lists, where it was finished."""
-        rows = [] if self.is_new else self._books.spends(self._spot.number, self._parts)
-        return tuple(read_text(row.estimate) for row in rows if row.estimate is not None)
+        spends = [] if self.is_new else self._books.spends(self._spot.number, self._parts)
+        found = [spend.recorded() for spend in spends]
+        return tuple(estimate for estimate in found if estimate is not None)
 
     @retried
     def part(self, name: str, *, fingerprint: str | None = None, updated: bool = False, lazy: bool = False) -> Account:
@@ -307,7 +308,3 @@ class Reservation:
             The estimate that was recorded first, which is this one unless another process was faster.
         """
         return self._books.record(self._spot, self._number, estimate)
-
-
-def _limit(row: Row[Any]) -> Privacy | None:
-    return None if row.spend_limit is None else read_privacy(row.spend_limit)

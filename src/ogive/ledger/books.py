@@ -8,22 +8,25 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, insert, select, text, update
+from sqlalchemy import Connection, Select, insert, select, text, update
 
 from ogive.accounting import at_least, in_terms_of, mismatch
-from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError
+from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError, quoted
 from ogive.ledger.charges import Charge, Charges
 from ogive.ledger.database import Database, retried
 from ogive.ledger.entries import (
     RELEASED,
     RESERVED,
     WHOLE,
+    DataSet,
+    Spend,
     now,
     plain_text,
     question_digest,
     read_charge,
-    read_privacy,
-    read_text,
+    read_data_set,
+    read_part,
+    read_spend,
 )
 from ogive.ledger.keys import Keys
 from ogive.ledger.schema import DATA_SETS, META, SPENDS
@@ -44,7 +47,7 @@ class Spot:
     @property
     def words(self) -> str:
         """For messages."""
-        return f"the account {self.name!r}" + (f", part {self.part!r}," if self.part else "")
+        return f"the account {quoted(self.name)}" + (f", part {quoted(self.part)}," if self.part else "")
 
 
 # a row of META for each data set: older libraries leave it alone, and tables stay as they are
@@ -87,43 +90,46 @@ class Books:
 
     # --- reading
 
-    def data_set(self, connection: Connection, number: int, *, lock: bool = False) -> Row[Any]:
-        """The row of a data set; locked until the transaction ends, if it will be spent from."""
+    def data_set(self, connection: Connection, number: int, *, lock: bool = False) -> DataSet:
+        """The row of a data set, checked; locked until the transaction ends, if it will be spent from."""
         query: Select[Any] = select(DATA_SETS).where(DATA_SETS.c.id == number)
         # SQLite has no row locks and needs none: its write transactions exclude each other
         row = connection.execute(query.with_for_update() if lock else query).one_or_none()
         if row is None:
             raise LedgerError(f"the ledger {self.database.words} lost an account; was it replaced by another file?")
-        return row
+        return read_data_set(row)
 
     def charges(self, connection: Connection, number: int) -> Charges:
         """What was charged to a data set so far, in order."""
         columns = (SPENDS.c.id, SPENDS.c.part, SPENDS.c.first_charge, SPENDS.c.charge)
         rows = connection.execute(select(*columns).where(SPENDS.c.data_set == number).order_by(SPENDS.c.id))
-        return Charges(Charge(row.id, row.part, read_charge(row.first_charge), read_charge(row.charge)) for row in rows)
+        return Charges(
+            Charge(row.id, read_part(row.part), read_charge(row.first_charge), read_charge(row.charge)) for row in rows
+        )
 
     def find(self, spot: Spot, question: dict[str, Any]) -> dict[str, Any] | None:
         """The estimate that was recorded for this very question about these very data, or None."""
         with self.database.read() as connection:
             data_set = self.data_set(connection, spot.number)
             row = self._same(connection, spot, self._fingerprint(data_set, spot), question)
-            return read_text(row.estimate) if row is not None and row.estimate is not None else None
+            return None if row is None else row.recorded()
 
     def number_of(self, name: str) -> int:
         """The number of a data set; 0 where there is none of that name."""
         with self.database.read() as connection:
             return connection.execute(select(DATA_SETS.c.id).where(DATA_SETS.c.name == name)).scalar() or 0
 
-    def spends(self, number: int, parts: tuple[str, ...] | None) -> list[Row[Any]]:
+    def spends(self, number: int, parts: tuple[str, ...] | None) -> list[Spend]:
         """The spends of a data set, oldest first; of all parts or of some."""
         return [row for _, row in self.numbered(number, parts)]
 
-    def numbered(self, number: int, parts: tuple[str, ...] | None) -> list[tuple[int, Row[Any]]]:
+    def numbered(self, number: int, parts: tuple[str, ...] | None) -> list[tuple[int, Spend]]:
         """The same with their numbers within the data set, from 1."""
         query = select(SPENDS).where(SPENDS.c.data_set == number).order_by(SPENDS.c.id)
         with self.database.read() as connection:
             rows = list(connection.execute(query))
-        return [(place, row) for place, row in enumerate(rows, 1) if parts is None or row.part in parts]
+        found = enumerate(map(read_spend, rows), 1)
+        return [(place, spend) for place, spend in found if parts is None or spend.part in parts]
 
     # --- spending
 
@@ -203,7 +209,7 @@ class Books:
             row = self._spend(connection, number)
             if row.state == RELEASED:
                 return  # another process finished it; what this one measures will not be published
-            bound = read_text(row.bound)
+            bound = dict(row.bound)
             if bound.setdefault(str(measurement), mark) != mark:
                 raise ReleaseMismatchError(
                     "the records changed since this release was cut off, or the parties in the sum, or the uploads, "
@@ -230,8 +236,9 @@ class Books:
         with self.database.write() as connection:
             self.data_set(connection, spot.number, lock=True)
             row = self._spend(connection, number)
-            if row.state == RELEASED:
-                return read_text(row.estimate)  # type: ignore[no-any-return]
+            first = row.recorded()
+            if first is not None:
+                return first
             self.advance(connection, spot.number)
             values = {"estimate": estimate, "state": RELEASED, "finished": now(), "secret": None, "bound": None}
             connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(**values))
@@ -246,9 +253,8 @@ class Books:
             self.data_set(connection, spot.number, lock=True)
             charges = self.charges(connection, spot.number)
             if not charges.keep(limit, WHOLE):
-                raise BudgetError(
-                    f"the account {spot.name!r} has spent {charges.spent(None, WHOLE)}; its limit cannot be {limit}"
-                )
+                spent = charges.spent(None, WHOLE)
+                raise BudgetError(f"the account {quoted(spot.name)} has spent {spent}; its limit cannot be {limit}")
             self.change(connection, spot.number, spend_limit=None if limit is None else plain_text(limit.to_dict()))
 
     def change(self, connection: Connection, number: int, **values: str | None) -> None:
@@ -266,18 +272,18 @@ class Books:
         """
         connection.execute(_ADVANCE, {"name": f"revision {number}"})
 
-    def _fingerprint(self, data_set: Row[Any], spot: Spot) -> str:
-        kept = read_text(data_set.fingerprints)
+    def _fingerprint(self, data_set: DataSet, spot: Spot) -> str:
+        kept = data_set.fingerprints
         # a first fingerprint is kept with the first spend
-        current: str = kept.get(spot.part) or spot.fingerprint or kept.get(WHOLE) or ""
+        current = kept.get(spot.part) or spot.fingerprint or kept.get(WHOLE) or ""
         if spot.fingerprint is not None and spot.fingerprint != current:
             raise LedgerError(
                 f"{spot.words} was opened for other data meanwhile; open it again, with updated=True if these are newer"
             )
         return current
 
-    def _same(self, connection: Connection, spot: Spot, fingerprint: str, question: dict[str, Any]) -> Row[Any] | None:
-        return connection.execute(
+    def _same(self, connection: Connection, spot: Spot, fingerprint: str, question: dict[str, Any]) -> Spend | None:
+        row = connection.execute(
             select(SPENDS).where(
                 SPENDS.c.data_set == spot.number,
                 SPENDS.c.part == spot.part,
@@ -285,17 +291,16 @@ class Books:
                 SPENDS.c.digest == question_digest(plain_text(question)),
             )
         ).one_or_none()
+        return None if row is None else read_spend(row)
 
-    def _spend(self, connection: Connection, number: int) -> Row[Any]:
+    def _spend(self, connection: Connection, number: int) -> Spend:
         row = connection.execute(select(SPENDS).where(SPENDS.c.id == number)).one_or_none()
         if row is None:
             raise LedgerError(f"the ledger {self.database.words} lost an entry; was it replaced by another file?")
-        return row
+        return read_spend(row)
 
-    def _raise_charge(
-        self, connection: Connection, data_set: Row[Any], spot: Spot, row: Row[Any], charge: Price
-    ) -> bool:
-        charged = read_charge(row.charge)
+    def _raise_charge(self, connection: Connection, data_set: DataSet, spot: Spot, row: Spend, charge: Price) -> bool:
+        charged = row.charge
         if at_least(charged, charge):
             return False
         if row.state == RELEASED or not at_least(charge, charged):
@@ -310,7 +315,7 @@ class Books:
     def _check(
         self,
         connection: Connection,
-        data_set: Row[Any],
+        data_set: DataSet,
         spot: Spot,
         charge: Price,
         *,
@@ -318,9 +323,9 @@ class Books:
         raised: int | None = None,
     ) -> None:
         """Refuse a charge that does not fit beside all others, or in place of the lower one of a spend."""
-        if data_set.spend_limit is None:
+        limit = data_set.limit
+        if limit is None:
             return
-        limit = read_privacy(data_set.spend_limit)
         reason = mismatch(limit, charge)
         if reason is not None:
             raise BudgetError(f"{spot.words} cannot pay {charge}: {reason}")

@@ -1,19 +1,27 @@
-"""Rows of the ledger as values."""
+"""Rows of the ledger as values; the one place where what the database holds is checked."""
 
 from __future__ import annotations
 
 import datetime
 import hashlib
 import json
+import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ogive.errors import LedgerError, ParameterError
-from ogive.privacy import Charge, Privacy, charge_from_dict, privacy_from_dict
+from ogive.privacy import Charge, Privacy, PrivacyUnit, charge_from_dict, privacy_from_dict
+from ogive.provenance import RELEASE_ID, is_one_line
+
+if TYPE_CHECKING:
+    from sqlalchemy import Row
 
 RESERVED, RELEASED = "reserved", "released"
 WHOLE = ""
 """The part that stands for the whole data set."""
+
+_LONGEST_STATISTIC = 400
+_DEEPEST = 64
 
 
 @dataclass(frozen=True)
@@ -57,19 +65,247 @@ class Entry:
         }
 
 
-def read_entry(number: int, row: Any) -> Entry:
-    """Rebuild a spend from its row."""
-    return Entry(
-        number=number,
+@dataclass(frozen=True)
+class DataSet:
+    """A row of the data sets, checked.
+
+    Fields:
+        id: Of the row.
+        name: Of the data set.
+        unit: Whose data are hidden.
+        limit: What all releases together must keep; None for no limit.
+        fingerprints: What the data were, part by part.
+    """
+
+    id: int
+    name: str
+    unit: PrivacyUnit
+    limit: Privacy | None
+    fingerprints: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Spend:
+    """A row of the spends, checked; the stored estimate is not read yet, since it may be long.
+
+    Fields:
+        id: Of the row.
+        secret: Sealed; None once the estimate is recorded.
+        bound: What each measurement depends on; empty once the estimate is recorded.
+        estimate: Text of the recorded estimate; None before.
+    """
+
+    id: int
+    part: str
+    statistic: str
+    question: dict[str, Any]
+    charge: Charge
+    state: str
+    release_id: str
+    secret: bytes | None
+    bound: dict[str, str]
+    estimate: str | None
+    started: datetime.datetime
+    finished: datetime.datetime | None
+
+    def entry(self, number: int) -> Entry:
+        """The spend as users see it.
+
+        Args:
+            number: Within the account, from 1.
+        """
+        return Entry(
+            number=number,
+            statistic=self.statistic,
+            question=self.question,
+            charge=self.charge,
+            state=self.state,
+            release_id=self.release_id,
+            part=self.part or None,
+            started=self.started,
+            finished=self.finished,
+        )
+
+    def recorded(self) -> dict[str, Any] | None:
+        """The estimate that was recorded, as plain data; None before.
+
+        Raises:
+            LedgerError: it is damaged.
+        """
+        return None if self.estimate is None else _object(self.estimate, "an estimate")
+
+
+# Rows are read here and nowhere else. Whoever can write to the ledger's file may have put anything into any column, of
+# any type that the database knows; what comes out of these functions is of the right type and in its range.
+
+
+def read_data_set(row: Row[Any]) -> DataSet:
+    """Check a row of the data sets.
+
+    Raises:
+        LedgerError: it is damaged.
+    """
+    if not (isinstance(row.id, int) and row.id >= 1):
+        raise damaged("an account has no number")
+    if not (isinstance(row.name, str) and row.name):
+        raise damaged("an account has no name")
+    try:
+        unit = PrivacyUnit.from_dict(_object(row.unit, "a privacy unit"))
+    except ParameterError:
+        raise damaged("a privacy unit cannot be read") from None
+    limit = None if row.spend_limit is None else _read_limit(row.spend_limit)
+    return DataSet(row.id, row.name, unit, limit, read_fingerprints(row.fingerprints))
+
+
+def read_fingerprints(text: object) -> dict[str, str]:
+    """Fingerprints of a data set's parts.
+
+    Raises:
+        LedgerError: they are damaged.
+    """
+    return _texts(text, "the fingerprints of an account")
+
+
+def read_spend(row: Row[Any]) -> Spend:
+    """Check a row of the spends.
+
+    Raises:
+        LedgerError: it is damaged.
+    """
+    released = row.state == RELEASED
+    if not released and row.state != RESERVED:
+        raise damaged("an entry is neither reserved nor released")
+    if not all(isinstance(text, str) for text in (row.fingerprint, row.statistic, row.question)):
+        raise damaged("an entry lacks its fingerprint, statistic or question")
+    if len(row.statistic) > _LONGEST_STATISTIC or not is_one_line(row.statistic):
+        raise damaged("an entry names no statistic")
+    if not (isinstance(row.release_id, str) and RELEASE_ID.fullmatch(row.release_id)):
+        raise damaged("an entry names no release")
+    if row.digest != question_digest(row.question):
+        raise damaged(f"the question of the entry {row.release_id} is not the one that was asked")
+    kept = (row.estimate is not None, row.finished is not None, row.secret is None, row.bound is None)
+    if set(kept) != {released}:
+        raise damaged(f"the entry {row.release_id} is half finished")
+    if not released and not isinstance(row.secret, bytes):
+        raise damaged(f"the entry {row.release_id} has no sealed secret")
+    read_charge(row.first_charge)
+    return Spend(
+        id=row.id,
+        part=read_part(row.part),
         statistic=row.statistic,
-        question=read_text(row.question),
+        question=_object(row.question, "a question"),
         charge=read_charge(row.charge),
         state=row.state,
         release_id=row.release_id,
-        part=row.part or None,
-        started=datetime.datetime.fromisoformat(row.started),
-        finished=None if row.finished is None else datetime.datetime.fromisoformat(row.finished),
+        secret=row.secret,
+        bound={} if row.bound is None else _texts(row.bound, "what an entry depends on"),
+        estimate=row.estimate,
+        started=_read_time(row.started),
+        finished=None if row.finished is None else _read_time(row.finished),
     )
+
+
+def read_part(text: object) -> str:
+    """The part of a spend; `WHOLE` for none.
+
+    Raises:
+        LedgerError: it is damaged.
+    """
+    if not isinstance(text, str):
+        raise damaged("an entry lacks its part")
+    return text
+
+
+def read_charge(text: object) -> Charge:
+    """A guarantee, or a loss of Gaussian noise, from its JSON.
+
+    Raises:
+        LedgerError: it is damaged.
+    """
+    try:
+        return charge_from_dict(_object(text, "a charge"))
+    except ParameterError:
+        raise damaged("a charge cannot be read") from None
+
+
+def _read_limit(text: object) -> Privacy:
+    try:
+        return privacy_from_dict(_object(text, "a limit"))
+    except ParameterError:
+        raise damaged("a limit cannot be read") from None
+
+
+def _read_time(text: object) -> datetime.datetime:
+    if not isinstance(text, str):
+        raise damaged("a time is missing or no text")
+    try:
+        # in UTC, so that times so early or late that no zone can show them are refused
+        return datetime.datetime.fromisoformat(text).astimezone(datetime.UTC)
+    except (ValueError, OverflowError):
+        raise damaged("a time cannot be read") from None
+
+
+def _texts(text: object, what: str) -> dict[str, str]:
+    found = _object(text, what)
+    if not all(isinstance(value, str) for value in found.values()):
+        raise damaged(f"{what} cannot be read")
+    return found
+
+
+def _object(text: object, what: str) -> dict[str, Any]:
+    """Plain data of JSON that is an object.
+
+    Raises:
+        LedgerError: it is none, nests deeply, or holds what `plain_text` never writes.
+    """
+    if not isinstance(text, str):
+        raise damaged(f"{what} is missing or no text")
+    try:
+        found = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+    except (ValueError, RecursionError):
+        raise damaged(f"{what} is not JSON") from None
+    if not isinstance(found, dict):
+        raise damaged(f"{what} is no object of JSON")
+    if text.count("[") + text.count("{") > _DEEPEST and _deep(found):
+        raise damaged(f"{what} nests too deeply")
+    if "\\u" in text and not _writable(found):
+        raise damaged(f"{what} holds characters that no text can hold")
+    return found
+
+
+def _refuse(name: str) -> Any:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:40]} is not a finite number")
+    return number
+
+
+def _deep(found: Any) -> bool:
+    level = [found]
+    for _ in range(_DEEPEST):
+        within = [each.values() if isinstance(each, dict) else each for each in level]
+        level = [value for values in within for value in values if isinstance(value, dict | list)]
+        if not level:
+            return False
+    return True
+
+
+def _writable(found: Any) -> bool:
+    """Whether all texts are made of whole characters: JSON can hold halves of them, which cannot be printed."""
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def damaged(what: str) -> LedgerError:
+    """The error of a ledger whose contents cannot have been written by this library."""
+    return LedgerError(f"the ledger is damaged: {what}; restore it from a backup")
 
 
 def plain_text(value: Any) -> str:
@@ -79,37 +315,9 @@ def plain_text(value: Any) -> str:
         ParameterError: the value is not plain data.
     """
     try:
-        return json.dumps(value, sort_keys=True, separators=(",", ":"))
-    except (TypeError, ValueError):
+        return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError):
         raise ParameterError("questions and estimates must be plain data that JSON can hold") from None
-
-
-def read_text(text: str) -> Any:
-    """Inverse of `plain_text`.
-
-    Raises:
-        LedgerError: the text is damaged.
-    """
-    try:
-        return json.loads(text)
-    except ValueError:
-        raise LedgerError("the ledger is damaged: an entry is not JSON; restore it from a backup") from None
-
-
-def read_privacy(text: str) -> Privacy:
-    """A guarantee, the limit of an account, from its JSON."""
-    try:
-        return privacy_from_dict(read_text(text))
-    except (ParameterError, TypeError):
-        raise LedgerError("the ledger is damaged: a limit cannot be read; restore it from a backup") from None
-
-
-def read_charge(text: str) -> Charge:
-    """A guarantee, or a loss of Gaussian noise, from its JSON."""
-    try:
-        return charge_from_dict(read_text(text))
-    except (ParameterError, TypeError, AttributeError):
-        raise LedgerError("the ledger is damaged: a charge cannot be read; restore it from a backup") from None
 
 
 def question_digest(text: str) -> str:

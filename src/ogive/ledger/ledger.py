@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from sqlalchemy import Connection, Row, insert, inspect, select
+from sqlalchemy import Connection, insert, inspect, select
 
 from ogive.errors import LedgerError, ParameterError
 from ogive.ledger.account import Account
 from ogive.ledger.books import Books, Spot
 from ogive.ledger.database import Database, retried
-from ogive.ledger.entries import WHOLE, read_entry, read_text
+from ogive.ledger.entries import WHOLE, DataSet, read_data_set
 from ogive.ledger.keys import KEY_BYTES, Keys, draft_of, key_path, make_key, read_key, settle_key
 from ogive.ledger.opening import Wanted, claim, find_row, make_row, refuse_second
 from ogive.ledger.schema import DATA_SETS, META, TABLES, VERSION
 from ogive.privacy import Privacy, PrivacyUnit, check_privacy
 
 SCHEMA = "ogive.ledger/1"
+
+_VERSION = re.compile(r"[0-9]{1,9}")
 
 
 class Ledger:
@@ -132,7 +135,7 @@ class Ledger:
     def accounts(self) -> tuple[Account, ...]:
         """All accounts, in the order of their names."""
         with self._books.database.read() as connection:
-            rows = list(connection.execute(select(DATA_SETS).order_by(DATA_SETS.c.name)))
+            rows = [read_data_set(row) for row in connection.execute(select(DATA_SETS).order_by(DATA_SETS.c.name))]
         return tuple(self._account(row, None) for row in rows)
 
     def fingerprint(self, digest: bytes) -> str:
@@ -150,7 +153,7 @@ class Ledger:
         accounts = []
         for account in self.accounts():
             limit, spent, left = account.limit, account.spent, account.remaining
-            rows = self._books.numbered(account._spot.number, None)
+            spends = self._books.numbered(account._spot.number, None)
             accounts.append(
                 {
                     "name": account.name,
@@ -159,11 +162,7 @@ class Ledger:
                     "spent": None if spent is None else spent.to_dict(),
                     "remaining": None if left is None else left.to_dict(),
                     "entries": [
-                        {
-                            **read_entry(number, row).to_dict(),
-                            "estimate": None if row.estimate is None else read_text(row.estimate),
-                        }
-                        for number, row in rows
+                        {**spend.entry(number).to_dict(), "estimate": spend.recorded()} for number, spend in spends
                     ],
                 }
             )
@@ -181,9 +180,8 @@ class Ledger:
     ) -> None:
         self.close()
 
-    def _account(self, row: Row[Any], fingerprint: str | None) -> Account:
-        spot = Spot(row.id, row.name, WHOLE, fingerprint)
-        return Account(self._books, spot, PrivacyUnit.from_dict(read_text(row.unit)))
+    def _account(self, row: DataSet, fingerprint: str | None) -> Account:
+        return Account(self._books, Spot(row.id, row.name, WHOLE, fingerprint), row.unit)
 
 
 def _make(connection: Connection, keys: Keys) -> None:
@@ -239,8 +237,8 @@ def _check(connection: Connection, database: Database, path: Path, *, settle: bo
         LedgerError: it is of a newer version, or its key file is missing or another's.
     """
     kept = {row.name: row.value for row in connection.execute(select(META))}
-    version = kept.get("version", "")
-    if not version.isdecimal():
+    version = kept.get("version")
+    if not (isinstance(version, str) and _VERSION.fullmatch(version)):
         raise LedgerError(f"the ledger {database.words} is damaged: it has no version; restore it from a backup")
     if int(version) > VERSION:
         raise LedgerError(

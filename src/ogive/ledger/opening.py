@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import Connection, Row, insert, select
+from sqlalchemy import Connection, insert, select
 
-from ogive.errors import BudgetError, LedgerError
-from ogive.ledger.entries import WHOLE, now, plain_text, read_privacy, read_text
+from ogive.errors import BudgetError, LedgerError, quoted
+from ogive.ledger.entries import WHOLE, DataSet, damaged, now, plain_text, read_data_set, read_fingerprints, read_part
 from ogive.ledger.schema import DATA_SETS, SPENDS
 from ogive.privacy import Privacy, PrivacyUnit
 
@@ -32,7 +32,7 @@ class Wanted:
     limit: Privacy | None
 
 
-def find_row(books: Books, connection: Connection, wanted: Wanted) -> Row[Any] | None:
+def find_row(books: Books, connection: Connection, wanted: Wanted) -> DataSet | None:
     """The row of a data set, locked and compared with what is wanted; None where there is none.
 
     Raises:
@@ -41,27 +41,28 @@ def find_row(books: Books, connection: Connection, wanted: Wanted) -> Row[Any] |
     """
     books.database.lock_making(connection)
     query = select(DATA_SETS).where(DATA_SETS.c.name == wanted.name)
-    row = connection.execute(query.with_for_update()).one_or_none()
-    if row is None:
+    found = connection.execute(query.with_for_update()).one_or_none()
+    if found is None:
         return None
-    check_unit(wanted.name, PrivacyUnit.from_dict(read_text(row.unit)), wanted.unit)
+    row = read_data_set(found)
+    check_unit(wanted.name, row.unit, wanted.unit)
     limit = wanted.limit
-    if limit is not None and row.spend_limit is None:
+    if limit is not None and row.limit is None:
         charges = books.charges(connection, row.id)
         if not charges.keep(limit, WHOLE):
             raise BudgetError(
-                f"the account {wanted.name!r} has spent {charges.spent(None, WHOLE)}; its limit cannot be {limit}"
+                f"the account {quoted(wanted.name)} has spent {charges.spent(None, WHOLE)}; its limit cannot be {limit}"
             )
         books.change(connection, row.id, spend_limit=plain_text(limit.to_dict()))
-    elif limit is not None and read_text(row.spend_limit) != limit.to_dict():
+    elif limit is not None and row.limit != limit:
         raise LedgerError(
-            f"the account {wanted.name!r} has the limit {read_privacy(row.spend_limit)}, not {limit}; "
+            f"the account {quoted(wanted.name)} has the limit {row.limit}, not {limit}; "
             "leave the limit out, or change it with Account.set_limit"
         )
     return row
 
 
-def make_row(books: Books, connection: Connection, wanted: Wanted) -> Row[Any]:
+def make_row(books: Books, connection: Connection, wanted: Wanted) -> DataSet:
     """A new data set's row; within the transaction that found none.
 
     Raises:
@@ -69,7 +70,7 @@ def make_row(books: Books, connection: Connection, wanted: Wanted) -> Row[Any]:
     """
     if wanted.unit is None:
         raise LedgerError(
-            f"the ledger {books.database.words} has no account {wanted.name!r}; "
+            f"the ledger {books.database.words} has no account {quoted(wanted.name)}; "
             "the first use says whose data it counts, for example unit=PrivacyUnit(Adjacency.REPLACE)"
         )
     connection.execute(
@@ -81,7 +82,7 @@ def make_row(books: Books, connection: Connection, wanted: Wanted) -> Row[Any]:
             created=now(),
         )
     )
-    row = connection.execute(select(DATA_SETS).where(DATA_SETS.c.name == wanted.name)).one()
+    row = read_data_set(connection.execute(select(DATA_SETS).where(DATA_SETS.c.name == wanted.name)).one())
     books.advance(connection, row.id)
     return row
 
@@ -94,13 +95,13 @@ def check_unit(name: str, kept: PrivacyUnit, unit: PrivacyUnit | None) -> None:
     """
     if unit is not None and unit != kept:
         raise LedgerError(
-            f"the account {name!r} counts {kept.words}, "
+            f"the account {quoted(name)} counts {kept.words}, "
             f"and this release would hide {unit.words}; release with the unit it counts"
         )
 
 
 def claim(
-    books: Books, connection: Connection, row: Row[Any], spot: Spot, *, updated: bool = False, keep: bool = True
+    books: Books, connection: Connection, row: DataSet, spot: Spot, *, updated: bool = False, keep: bool = True
 ) -> None:
     """Compare a fingerprint with the one that is kept; keep it where there is none, or where data were updated.
 
@@ -115,7 +116,7 @@ def claim(
     Raises:
         LedgerError: it is another, or these records have another account.
     """
-    kept = read_text(row.fingerprints)
+    kept = row.fingerprints
     fingerprint = spot.fingerprint
     if updated and fingerprint is None:
         # the data are others, and nobody says how to tell: any new text will do
@@ -148,14 +149,20 @@ def refuse_second(connection: Connection, number: int, part: str, fingerprint: s
     """
     rows = list(connection.execute(select(DATA_SETS.c.id, DATA_SETS.c.name, DATA_SETS.c.fingerprints)))
     owners = [
-        (row.id, each) for row in rows for each, kept in read_text(row.fingerprints).items() if kept == fingerprint
+        (row.id, each)
+        for row in rows
+        for each, kept in read_fingerprints(row.fingerprints).items()
+        if kept == fingerprint
     ]
     spends = select(SPENDS.c.data_set, SPENDS.c.part).where(SPENDS.c.fingerprint == fingerprint).distinct()
-    owners += [(row.data_set, row.part) for row in connection.execute(spends)]
+    owners += [(row.data_set, read_part(row.part)) for row in connection.execute(spends)]
+    names = {row.id: row.name for row in rows}
     for owner, each in owners:
         # the whole and its part pay into one account, so that they may have the same records
         if owner != number or (part and each not in (WHOLE, part)):
-            name = next(row.name for row in rows if row.id == owner)
+            if owner not in names:
+                raise damaged("an entry belongs to no account")
+            name = names[owner]
             what = f"the account {name!r}" + (f", part {each!r}" if each else "")
             how = f"name={name!r}" + (f" and part={each!r}" if each else "")
             raise LedgerError(f"these records already have {what}; use it: {how}")

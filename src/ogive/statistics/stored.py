@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ogive.errors import DataError
+from ogive.errors import DataError, LedgerError, ParameterError
 from ogive.statistics.base import Estimate
 from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.boxplot_estimate import Boxplots
@@ -34,9 +34,24 @@ def read_estimate(data: Any) -> Estimate:
 
     Raises:
         DataError: the schema is missing or none that this version reads, or the estimate is damaged.
+        ParameterError: its provenance, guarantee or strategy is damaged.
     """
     schema = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(schema, str) or schema not in READERS:
         known = ", ".join(sorted(READERS))
         raise DataError(f"this is no release that this version can read: its schema must be one of {known}")
     return READERS[schema](data)
+
+
+def read_recorded(data: Any) -> Estimate:
+    """Rebuild an estimate that a ledger recorded.
+
+    Raises:
+        LedgerError: it is damaged, or of a version that this one does not read.
+    """
+    try:
+        return read_estimate(data)
+    except (DataError, ParameterError) as problem:
+        raise LedgerError(
+            f"the ledger is damaged: a recorded answer cannot be read: {problem}; restore the ledger from a backup"
+        ) from None

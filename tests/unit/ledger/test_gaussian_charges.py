@@ -273,5 +273,5 @@ def test_a_damaged_charge_is_one_line(tmp_path, unit, charge):
         reserve(ledger.account("patients", unit=unit, limit=LIMIT), LOSS)
     with create_engine(f"sqlite:///{place}").begin() as connection:
         connection.execute(text("update ogive_spends set charge = :charge"), {"charge": charge})
-    with ogive.Ledger.open(place) as ledger, pytest.raises(LedgerError, match="a charge cannot be read"):
+    with ogive.Ledger.open(place) as ledger, pytest.raises(LedgerError, match="the ledger is damaged: a charge"):
         _ = ledger.account("patients", unit=unit).history
