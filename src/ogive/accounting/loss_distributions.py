@@ -22,6 +22,11 @@ _RELATIVE_ROOM = 1e-9
 _MOST_REPEATS = 2_000
 _CELLS_PER_STEP = 64
 _MOST_CELLS = 200_000
+# a single loss beyond this overflows, and takes nothing from being composed by its distribution
+_LARGEST_LOSS = 700
+# rounded up, a larger one is a certain failure
+_LARGEST_DELTA = 1 - 1e-6
+_LEAST_EPSILON = 1e-12
 
 
 def _raised(epsilon: Fraction) -> float:
@@ -57,7 +62,7 @@ def most_repeats(step: Fraction, epsilon: Fraction, delta: Fraction) -> int:
         give more for a reasonable effort.
     """
     plain = int(epsilon / step)
-    if plain >= _MOST_REPEATS or delta <= 10 * _ABSOLUTE_ROOM:
+    if plain >= _MOST_REPEATS or delta <= 10 * _ABSOLUTE_ROOM or step > _LARGEST_LOSS:
         return plain
     # a grid that the losses +-step lie on, so that nothing is lost to rounding up
     one = _pessimistic(step, Fraction(0), _raised(step))
@@ -89,7 +94,9 @@ def composed_epsilon(charges: Sequence[PureDP | ApproxDP], delta: Fraction) -> F
     Returns:
         None where floating point cannot tell.
     """
-    if float(delta) <= 10 * _ABSOLUTE_ROOM:
+    if float(delta) <= 10 * _ABSOLUTE_ROOM or max(charge.epsilon for charge in charges) > _LARGEST_LOSS:
+        return None
+    if any(isinstance(charge, ApproxDP) and charge.delta > _LARGEST_DELTA for charge in charges):
         return None
     counted = Counter(
         (charge.epsilon, charge.delta if isinstance(charge, ApproxDP) else Fraction(0)) for charge in charges
@@ -102,5 +109,5 @@ def composed_epsilon(charges: Sequence[PureDP | ApproxDP], delta: Fraction) -> F
         one = _pessimistic(epsilon, own, interval).self_compose(count)
         composed = one if composed is None else composed.compose(one)
     aimed = (float(delta) - _ABSOLUTE_ROOM) * (1 - _RELATIVE_ROOM)
-    found = float(composed.get_epsilon_for_delta(aimed))
+    found = max(float(composed.get_epsilon_for_delta(aimed)), _LEAST_EPSILON)
     return Fraction(found * (1 + _RELATIVE_ROOM)) if found < float("inf") else None

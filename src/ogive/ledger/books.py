@@ -216,10 +216,9 @@ class Books:
                     "and its noise must not meet others; open the account with updated=True, and the release is made "
                     "and paid anew"
                 )
-            changed = plain_text(bound)
-            if changed != row.bound:
+            if bound != row.bound:
                 self.advance(connection, spot.number)
-                connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(bound=changed))
+                connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(bound=plain_text(bound)))
 
     def record(self, spot: Spot, number: int, estimate: dict[str, Any]) -> dict[str, Any]:
         """Keep the estimate of a spend and wipe its secret; the first one wins and is returned."""

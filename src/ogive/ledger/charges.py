@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ogive.accounting import compose, fits, remaining
 from ogive.accounting.filters import sum_rho
+from ogive.errors import LedgerError, ParameterError
 from ogive.ledger.entries import WHOLE
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.privacy import Charge as Price
@@ -59,16 +61,18 @@ class Charges:
         """Whether everybody whom a spend on the part concerns stays within the limit."""
         if limit is None:
             return True
-        return all(
-            fits(limit, _now(sequence), first=sequence[0].first) for sequence in self.sequences(part) if sequence
-        )
+        with _sums():
+            return all(
+                fits(limit, _now(sequence), first=sequence[0].first) for sequence in self.sequences(part) if sequence
+            )
 
     def remaining(self, limit: Privacy, part: str) -> Privacy | None:
         """The largest guarantee that a release on the part may still be granted, or None."""
-        found = [
-            remaining(limit, _now(sequence), first=sequence[0].first if sequence else None)
-            for sequence in self.sequences(part)
-        ]
+        with _sums():
+            found = [
+                remaining(limit, _now(sequence), first=sequence[0].first if sequence else None)
+                for sequence in self.sequences(part)
+            ]
         least = found[0]
         for other in found[1:]:
             least = _smaller(least, other)
@@ -76,6 +80,10 @@ class Charges:
 
     def spent(self, limit: Privacy | None, part: str) -> Privacy | None:
         """What somebody has lost at most, as a guarantee of the limit's type; None before any spend."""
+        with _sums():
+            return self._spent(limit, part)
+
+    def _spent(self, limit: Privacy | None, part: str) -> Privacy | None:
         sequences = [_now(sequence) for sequence in self.sequences(part) if sequence]
         if not sequences:
             return None
@@ -92,6 +100,22 @@ class Charges:
         if any(isinstance(total, ZeroConcentratedDP) for total in totals):
             return max((ZeroConcentratedDP(sum_rho(sequence)) for sequence in sequences), key=_size)
         return max(totals, key=_size)
+
+
+@contextmanager
+def _sums() -> Iterator[None]:
+    """Charges that were each possible may add up to what no guarantee can say.
+
+    Raises:
+        LedgerError: they do.
+    """
+    try:
+        yield
+    except ParameterError as problem:
+        raise LedgerError(
+            f"the ledger's charges add up to no guarantee: {problem}; either one is absurdly large or small, or the "
+            "ledger is damaged: restore it from a backup"
+        ) from None
 
 
 def _now(charges: list[Charge]) -> list[Price]:

@@ -211,3 +211,26 @@ def test_deltas_add_up_where_none_is_asked_for():
 )
 def test_a_charge_stands_for_no_less(charge, other, expected):
     assert at_least(charge, other) is expected
+
+
+@pytest.mark.parametrize(
+    "charges",
+    [
+        [PureDP("1e9"), ZeroConcentratedDP(1)],
+        [PureDP(710), PureDP("1e-100")],
+        [ApproxDP("1e-6", "0.999999999999"), PureDP("1e-6")],
+        [ApproxDP(1, "0." + "9" * 3000)],
+        [PureDP("1e-6"), PureDP("1e-6")],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("delta", [Fraction(1, 10**6), Fraction(1, 2), 1 - Fraction(1, 10**13)])
+def test_losses_at_the_end_of_floating_point_add_up_or_are_refused_in_one_line(charges, delta):
+    if sum(charge.delta for charge in charges if isinstance(charge, ApproxDP)) >= delta:
+        with pytest.raises(ParameterError, match="use up delta"):
+            compose(charges, delta=delta)
+    else:
+        total = compose(charges, delta=delta)
+        assert total.delta == delta
+        assert total.epsilon > 0
+    assert most_repeats(Fraction(710), Fraction(1), Fraction(1, 2)) == 0
