@@ -106,7 +106,8 @@ def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
     """
     if path is None:
         return None
-    from ogive.pate.votes import check_answered, read_array
+    from ogive.pate.arrays import read_array
+    from ogive.pate.votes import check_answered
     from ogive.statistics.labels_estimate import LabelsEstimate
 
     if not path.exists():

@@ -122,7 +122,7 @@ class AggregatorOptions:
         """
         if self.student is None:
             return None
-        from ogive.pate.votes import read_array
+        from ogive.pate.arrays import read_array
 
         found = read_array(self.student, None)
         if found.ndim != 2 or found.dtype.kind not in "iuf":

@@ -64,7 +64,7 @@ def plan(
         plot: A picture of the share of right labels, against epsilon or the number of answers.
     """
     from ogive.pate import plan_labels
-    from ogive.pate.votes import read_array
+    from ogive.pate.arrays import read_array
 
     if confidence is not None and student is None:
         raise ParameterError("--confidence is of a student; give its probabilities with --student, or leave it out")
@@ -129,7 +129,7 @@ def _simulated(
 
 
 def _truth(path: Path, queries: int) -> Any:
-    from ogive.pate.votes import read_array
+    from ogive.pate.arrays import read_array
 
     found = read_array(path, None)
     if found.ndim != 1 or len(found) < queries:

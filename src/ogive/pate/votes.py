@@ -7,7 +7,6 @@ number of teachers.
 from __future__ import annotations
 
 import re
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -16,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import DataError, ParameterError
+from ogive.pate.arrays import SUFFIXES, read_array
 
 Int64 = NDArray[np.int64]
 
 _LARGEST = 1 << 40
-_ARRAYS = (".npy", ".npz")
 _TEXTS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 
 
@@ -129,7 +128,7 @@ def read_votes(path: str | Path, *, name: str | None = None) -> Int64:
         DataError: the file cannot be read, or holds no vote counts.
     """
     file = Path(path)
-    if file.suffix.lower() in _ARRAYS:
+    if file.suffix.lower() in SUFFIXES:
         return check_votes(read_array(file, name))
     if name is not None:
         raise ParameterError(f"name is for a file of several arrays (.npz), not for {file.name}")
@@ -170,46 +169,6 @@ def _refuse_row(wrong: Any, what: str) -> None:
         raise DataError(f"the votes of query {int(np.argmax(wrong.any(axis=1)))} hold {what}")
 
 
-def read_array(file: Path, name: str | None) -> Any:
-    """An array of an .npy or .npz file.
-
-    Raises:
-        ParameterError: there are several arrays and no name, or none of that name.
-        DataError: the file cannot be read.
-    """
-    try:
-        with file.open("rb") as stream:
-            loaded = np.load(stream, allow_pickle=False)
-            if not isinstance(loaded, np.ndarray):
-                return loaded[_chosen(loaded.files, name, file)]
-    except FileNotFoundError:
-        raise DataError(f"no such file: {file}") from None
-    except IsADirectoryError:
-        raise DataError(f"{file} is a folder; name a file") from None
-    except (ParameterError, DataError):
-        raise
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-        if file.suffix.lower() not in _ARRAYS:
-            raise DataError(f"{file} must be an .npy file: a plain array, as numpy.save writes it") from None
-        raise DataError(f"{file} cannot be read: it is damaged, or holds no plain arrays") from None
-    if name is not None:
-        raise ParameterError(f"name is for a file of several arrays (.npz), and {file.name} holds one")
-    return loaded
-
-
-def _chosen(names: list[str], name: str | None, file: Path) -> str:
-    if not names:
-        raise DataError(f"{file} holds no arrays")
-    if name in names:
-        return str(name)
-    if name is None and len(names) == 1:
-        return names[0]
-    listed = ", ".join(names[:12])
-    if name is None:
-        raise ParameterError(f"{file.name} holds several arrays; say which with name: {listed}")
-    raise ParameterError(f"{file.name} holds no array {name!r}; it holds {listed}")
-
-
 def check_header(names: Sequence[str], file: Path, *, teachers: float | None = None) -> None:
     """Refuse a text file without a header, whose first row would be taken for the names of columns and lost.
 
@@ -237,11 +196,12 @@ def check_header(names: Sequence[str], file: Path, *, teachers: float | None = N
 
 def _read_table(file: Path) -> Any:
     from ogive.records.binning import float_values, kind_of  # the engine is slow to import, and arrays need none
-    from ogive.records.files import SUFFIXES, file_source
+    from ogive.records.files import SUFFIXES as TABLES
+    from ogive.records.files import file_source
 
-    tables = tuple(end for ends in SUFFIXES.values() for end in ends)
+    tables = tuple(end for ends in TABLES.values() for end in ends)
     if file.is_file() and not file.name.lower().endswith(tables):
-        raise DataError(f"{file} has an unknown suffix; use one of {', '.join((*_ARRAYS, *tables))}")
+        raise DataError(f"{file} has an unknown suffix; use one of {', '.join((*SUFFIXES, *tables))}")
     source = file_source(file)
     if source.is_empty():
         raise DataError(f"{file} has no rows: at least one query is needed")

@@ -8,7 +8,7 @@ import pytest
 
 from ogive.errors import DataError, ParameterError
 from ogive.pate import check_votes, read_votes, tally
-from ogive.pate.votes import read_array
+from ogive.pate.arrays import read_array
 
 VOTES = np.array([[3, 1, 0], [0, 2, 2], [4, 0, 0]])
 
@@ -88,7 +88,7 @@ def test_files_that_cannot_be_read_say_why(tmp_path):
         ("none.npy", None, DataError, "no such file"),
         ("broken.npz", None, DataError, "cannot be read"),
         ("broken.npy", None, DataError, "cannot be read"),
-        ("objects.npy", None, DataError, "holds no plain arrays"),
+        ("objects.npy", None, DataError, "holds no plain numbers but 'object'"),
         ("v.csv", None, DataError, "holds no numbers"),
         ("empty.csv", None, DataError, "no rows"),
         ("v.txt", None, DataError, "no such file"),

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import DataError, ParameterError
+from ogive.pate.arrays import array_names, read_array
 from ogive.pate.votes import check_votes, read_votes
 from ogive.reproduce.items import Places, Setting
 
@@ -165,10 +165,12 @@ def _read_votes(votes: VoteSet, path: Path) -> Int64:
 @cache
 def _read_digits(path: Path) -> Int64:
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            return np.asarray(arrays["y_test"], dtype=np.int64)
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
-        raise DataError(f"{path} is no file of MNIST; that has an array y_test") from None
+        labels = read_array(path, "y_test")
+    except (ParameterError, DataError):
+        labels = None
+    if labels is None or labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise DataError(f"{path} is no file of MNIST; that has an array y_test")
+    return labels.astype(np.int64)
 
 
 @cache
@@ -190,11 +192,7 @@ def _arrays(path: Path) -> tuple[str, ...]:
         return ()
     names: tuple[str, ...] = (path.stem,) if path.suffix == ".npy" else ()
     if path.suffix == ".npz":
-        try:
-            with np.load(path, allow_pickle=False) as arrays:
-                names = tuple(arrays.files)
-        except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-            raise DataError(f"{path} cannot be read: it is damaged, or holds no plain arrays") from None
+        names = array_names(path)
     found = tuple(votes.array for votes in VOTE_SETS.values() if votes.array in names)
     if not found:
         wanted = ", ".join(votes.array for votes in VOTE_SETS.values())
