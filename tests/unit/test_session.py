@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ogive
-from ogive import Adjacency, ApproxDP, BudgetError, Clear, Ecdf, LedgerError, ParameterError, PureDP, Session
+from ogive import Adjacency, ApproxDP, BudgetError, Clear, DataError, Ecdf, LedgerError, ParameterError, PureDP, Session
 from ogive.session.verbs import Verbs
 
 RNG = np.random.default_rng(5)
@@ -425,3 +425,45 @@ def test_a_session_is_neither_copied_nor_pickled():
     for copier in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="cannot be copied or pickled; open another"):
             copier(session)
+
+
+COLUMNS_LEFT_OUT = {
+    "ecdf": (lambda s: s.ecdf(bounds=(0, 1)), "name the column with column="),
+    "quantiles": (lambda s: s.quantiles(bounds=(0, 1)), "name the column with column="),
+    "boxplot": (lambda s: s.boxplot(bounds=(0, 1)), "name the column with column="),
+    "find_bounds": (lambda s: s.find_bounds(), "name the column with column="),
+    "roc": (lambda s: s.roc(), "name the columns with score= and label="),
+    "roc_label": (lambda s: s.roc("risk"), "name the column with label="),
+    "hosmer_lemeshow": (lambda s: s.hosmer_lemeshow(), "name the columns with probability= and label="),
+    "ustatistic": (lambda s: s.ustatistic(), "name the column with columns="),
+    "none": (lambda s: s.ecdf(None, bounds=(0, 1)), "name the column with column="),
+    "number": (lambda s: s.ecdf(3, bounds=(0, 1)), "column must be a column's name, got 3"),
+    "list": (lambda s: s.quantiles([0.5], bounds=(0, 1)), "column must be a column's name, got [0.5]"),
+}
+
+
+@pytest.mark.parametrize("case", COLUMNS_LEFT_OUT)
+def test_a_verb_without_its_column_lists_the_columns_there_are(case):
+    ask, said = COLUMNS_LEFT_OUT[case]
+    session = ogive.Session({"age": [1, 2], "risk": [0.1, 0.2], "ill": [0, 1]}, limit=PureDP(1))
+    with pytest.raises(ParameterError) as refused:
+        ask(session)
+    assert str(refused.value) == f"{said}; the data has age, risk, ill"
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda table: ogive.ecdf(table, bounds=(0, 1), privacy=PureDP(1)),
+        lambda table: ogive.quantiles(table, bounds=(0, 1), privacy=PureDP(1)),
+        lambda table: ogive.find_bounds(table, privacy=PureDP(1)),
+        lambda table: ogive.roc(table, [0, 1], bounds=(0, 1), privacy=PureDP(1)),
+    ],
+)
+@pytest.mark.parametrize("kind", ["dict", "frame"])
+def test_a_table_in_place_of_an_array_says_which_columns_it_has(call, kind):
+    import pandas as pd
+
+    table = {"age": [1, 2], "risk": [0.1, 0.2]}
+    with pytest.raises(DataError, match="got a table; give one of its columns age, risk"):
+        call(table if kind == "dict" else pd.DataFrame(table))

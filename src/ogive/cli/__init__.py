@@ -55,6 +55,7 @@ def build() -> App:
     """The application with all its commands."""
     from cyclopts import App, Parameter
 
+    from ogive.cli.columns_named import columns_named
     from ogive.cli.settings import settings
 
     app = App(
@@ -64,7 +65,7 @@ def build() -> App:
         version_format="plaintext",
         default_parameter=Parameter(negative=()),
         suppress_keyboard_interrupt=False,
-        config=settings,
+        config=[settings, columns_named],
     )
     for name, (place, summary) in COMMANDS.items():
         app.command(place, name=name, help=summary)

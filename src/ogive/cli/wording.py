@@ -12,6 +12,7 @@ _NAMES = (
 _LONG_NAMES = "max_rows_per_person|positive_share|positive_when|false_alarm|expected_records"
 
 _PHRASES = (
+    (r"\b(column|columns|score|probability|label)=(?= and |;)", r"--\1"),
     (r"\bor give votes with like=(?!\S)", "or give votes with --like"),
     (r"\bADD_OR_REMOVE keeps\b", "--adjacency add_or_remove keeps"),
     (r"\bsigma_([12]) must\b", r"--sigma\1 must"),

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Mapping
+from typing import Any
 
 import pyarrow as pa
 
 from ogive.columns import Binning, Column, Label
-from ogive.errors import DataError
+from ogive.errors import DataError, ParameterError
 from ogive.records.binning import kind_of, type_words
 from ogive.records.labels import check_category_type, check_label_type
-from ogive.records.sources import Source
-
-SHOWN_COLUMNS = 12
+from ogive.records.sources import Source, names_shown
 
 
 def check_type(source: Source, column: Column, plural: str, listable: bool, *, needs_values: bool = True) -> None:
@@ -50,6 +50,33 @@ def check_column(source: Source, column: str) -> None:
         raise DataError(_no_such_column(source, column))
 
 
+def check_columns_named(source: Source, named: Mapping[str, Any]) -> None:
+    """Refuse parameters that name no column; says which names there are.
+
+    Args:
+        source: The table.
+        named: What was given for each parameter: a name, or several where the parameter takes several; None or no
+            name at all where it was left out.
+
+    Raises:
+        ParameterError: a parameter was left out, or is no name.
+    """
+    there = f"{source.name} has {names_shown(source.columns)}"
+    if not source.has_names:
+        there = f"the first line of {source.name} does not look like column names, and must name the columns"
+    left_out = [
+        parameter for parameter, name in named.items() if name is None or (isinstance(name, tuple | list) and not name)
+    ]
+    if left_out:
+        many = "s" if len(left_out) > 1 else ""
+        raise ParameterError(f"name the column{many} with {' and '.join(f'{each}=' for each in left_out)}; {there}")
+    for parameter, name in named.items():
+        names = name if isinstance(name, tuple | list) and parameter.endswith("s") else [name]
+        wrong = next((each for each in names if not isinstance(each, str)), None)
+        if wrong is not None:
+            raise ParameterError(f"{parameter} must be a column's name, got {repr(wrong)[:80]}; {there}")
+
+
 def _check_values(source: Source, binning: Binning, listable: bool) -> None:
     """Refuse a column that does not hold what the grid's bounds are; say that text may be listed where it may."""
     column, unit = binning.column, binning.grid.unit
@@ -78,6 +105,5 @@ def _no_such_column(source: Source, column: str) -> str:
         )
     lower = {name.lower(): name for name in reversed(source.columns)}
     near = [lower[name] for name in difflib.get_close_matches(column.lower(), list(lower), n=3)]
-    shown = ", ".join(source.columns[:SHOWN_COLUMNS]) + (", ..." if len(source.columns) > SHOWN_COLUMNS else "")
     suggestion = f"; did you mean {' or '.join(near)}?" if near else ";"
-    return f"{source.name} has no column {column!r:.200}{suggestion} it has {shown}"
+    return f"{source.name} has no column {column!r:.200}{suggestion} it has {names_shown(source.columns)}"

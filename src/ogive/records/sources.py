@@ -19,6 +19,7 @@ from ogive.records.digests import columns_digest
 
 BATCH_ROWS = 1 << 18
 KEPT_COLUMNS = 4
+SHOWN_COLUMNS = 12
 
 # What Arrow and the data frame libraries raise when a column cannot be converted.
 CONVERSION_ERRORS = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
@@ -160,6 +161,11 @@ class FrameSource:
         return self._read[column]
 
 
+def names_shown(columns: Sequence[str]) -> str:
+    """The first names of a table's columns, in a row, for messages."""
+    return ", ".join(columns[:SHOWN_COLUMNS]) + (", ..." if len(columns) > SHOWN_COLUMNS else "")
+
+
 def arrow_array(values: Any, column: str) -> Any:
     """One column as an Arrow array, without a copy where the memory layout allows it.
 
@@ -172,13 +178,20 @@ def arrow_array(values: Any, column: str) -> Any:
     """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
+    if isinstance(values, Mapping | nw.DataFrame):
+        names = names_shown([str(name) for name in (values.columns if isinstance(values, nw.DataFrame) else values)])
+        raise DataError(
+            f"column {column!r} must be one sequence of values, got a table; give one of its columns {names}"
+        )
     if isinstance(values, str | bytes) or not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
         raise DataError(
             f"column {column!r} must be a sequence of values in the order of the rows, got {type(values).__name__}"
         )
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
-            raise DataError(f"column {column!r} must be one-dimensional, got an array of shape {values.shape}")
+            raise DataError(
+                f"column {column!r} must be one-dimensional, got an array of shape {values.shape}; give one column"
+            )
         values = _in_arrow_layout(values)
     try:
         if isinstance(values, nw.Series):

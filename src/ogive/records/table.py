@@ -21,7 +21,7 @@ from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Binning, Cells, GroupBinning, RowValues
 from ogive.records.binning import float_values
 from ogive.records.bounding import content_words, kept_rows
-from ogive.records.checking import check_column, check_type
+from ogive.records.checking import check_column, check_columns_named, check_type
 from ogive.records.contributions import Contributions, contributor
 from ogive.records.dealing import MOST_PARTS, PartSource, deal
 from ogive.records.labelled import columns_of, start_sums
@@ -86,6 +86,17 @@ class Records:
     def columns(self) -> tuple[str, ...]:
         """Names of the columns, in order."""
         return self._source.columns
+
+    def check_named(self, named: Mapping[str, Any]) -> None:
+        """Refuse parameters that name no column; says which names there are.
+
+        Args:
+            named: What was given for each parameter, a name or several; None where it was left out.
+
+        Raises:
+            ParameterError: a parameter was left out, or is no name.
+        """
+        check_columns_named(self._source, named)
 
     @property
     def size(self) -> int:

@@ -261,6 +261,10 @@ class Session(Verbs):
         if self._ledger is not None and self._ledger_is_own:
             self._ledger.close()
 
+    def _named(self, **named: Any) -> tuple[str, ...]:
+        self._records.check_named(named)
+        return tuple(named.values())
+
     def _check_open(self) -> None:
         if self._closed:
             raise LedgerError("this session is closed; open another")

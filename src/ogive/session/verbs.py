@@ -46,9 +46,13 @@ class Verbs(ABC):
     ) -> EstimateT:
         """Release a statistic."""
 
+    @abstractmethod
+    def _named(self, **named: Any) -> tuple[str, ...]:
+        """The columns that parameters name; refuses those that were left out or are no names."""
+
     def ecdf(
         self,
-        column: str,
+        column: str | None = None,
         *,
         privacy: Privacy | None = None,
         bounds: tuple[Bound, Bound] | None = None,
@@ -66,6 +70,7 @@ class Verbs(ABC):
         Privacy:
             `privacy`, from the session's budget.
         """
+        (column,) = self._named(column=column)
         statistic = Ecdf(
             column,
             bounds,
@@ -80,7 +85,7 @@ class Verbs(ABC):
 
     def quantiles(
         self,
-        column: str,
+        column: str | None = None,
         probabilities: Sequence[float] = DECILES,
         *,
         privacy: Privacy | None = None,
@@ -97,6 +102,7 @@ class Verbs(ABC):
         Privacy:
             `privacy` for all of them together, from the session's budget.
         """
+        (column,) = self._named(column=column)
         statistic = Quantiles(
             column,
             probabilities,
@@ -111,7 +117,7 @@ class Verbs(ABC):
 
     def boxplot(
         self,
-        column: str,
+        column: str | None = None,
         *,
         by: str | None = None,
         groups: Sequence[LabelValue] | None = None,
@@ -134,6 +140,7 @@ class Verbs(ABC):
             `privacy` for all boxes together, from the session's budget; a changed group is hidden too unless
             `public_groups`.
         """
+        (column,) = self._named(column=column)
         statistic = Boxplot(
             column,
             bounds,
@@ -153,8 +160,8 @@ class Verbs(ABC):
 
     def roc(
         self,
-        score: str,
-        label: str,
+        score: str | None = None,
+        label: str | None = None,
         *,
         privacy: Privacy | None = None,
         bounds: tuple[Bound, Bound] | None = None,
@@ -177,6 +184,7 @@ class Verbs(ABC):
         Privacy:
             `privacy` for both classes together, from the session's budget.
         """
+        score, label = self._named(score=score, label=label)
         statistic = Roc(
             score,
             label,
@@ -198,8 +206,8 @@ class Verbs(ABC):
 
     def hosmer_lemeshow(
         self,
-        probability: str,
-        label: str,
+        probability: str | None = None,
+        label: str | None = None,
         *,
         groups: int = DEFAULT_GROUPS,
         privacy: Privacy | None = None,
@@ -221,6 +229,7 @@ class Verbs(ABC):
         Privacy:
             `privacy` for groups and test together, from the session's budget.
         """
+        probability, label = self._named(probability=probability, label=label)
         statistic = HosmerLemeshow(
             probability,
             label,
@@ -241,7 +250,7 @@ class Verbs(ABC):
 
     def find_bounds(
         self,
-        column: str,
+        column: str | None = None,
         *,
         privacy: Privacy | None = None,
         base: float = 2.0,
@@ -256,6 +265,7 @@ class Verbs(ABC):
         Privacy:
             `privacy` for the bounds, from the session's budget; what is released within them costs extra.
         """
+        (column,) = self._named(column=column)
         statistic = Bounds(
             column, base=base, smallest=smallest, largest=largest, false_alarm=false_alarm, missing=missing
         )
@@ -263,7 +273,7 @@ class Verbs(ABC):
 
     def ustatistic(
         self,
-        columns: str | tuple[str, ...],
+        columns: str | tuple[str, ...] = (),
         kernel: Any = "gini",
         *,
         privacy: Privacy | None = None,
@@ -288,6 +298,7 @@ class Verbs(ABC):
         Privacy:
             `privacy` for the statistic, from the session's budget.
         """
+        self._named(columns=columns)
         statistic = Ustatistic(
             columns,
             kernel,
