@@ -2,6 +2,8 @@
 
 import datetime
 import gzip
+import subprocess
+import sys
 import warnings
 
 import numpy as np
@@ -16,7 +18,7 @@ from hypothesis import strategies as st
 from ogive.errors import DataError
 from ogive.grids import Grid
 from ogive.queries import Binning
-from ogive.records import Records
+from ogive.records import Records, csv_files
 
 GRID = Grid.linear(0, 100, bins=10)
 AGE = Binning("age", GRID)
@@ -55,6 +57,36 @@ def refusal(path, binning=AGE):
 
 
 SUFFIXES = [".csv", ".csv.gz", ".tsv", ".tsv.gz", ".parquet", ".pq", ".arrow", ".ipc", ".feather", ".arrows", ".CSV"]
+
+
+def test_a_file_that_unpacks_to_many_times_its_size_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(csv_files, "UNPACKED_FREELY", 1 << 22)
+    path = tmp_path / "bomb.csv.gz"
+    with gzip.open(path, "wb") as file:
+        file.write(b"age\n" + b"1\n" * (1 << 22))
+    with pytest.raises(DataError, match="unpacks to more than 200 times its size"):
+        Records(path)
+
+
+@pytest.mark.parametrize("kind", ["file", "stream"])
+def test_a_damaged_arrow_file_ends_no_process_and_shows_no_memory(tmp_path, kind):
+    table = pa.table({"age": [40, 50, 60] * 100, "who": [f"person {number}" for number in range(300)]})
+    path = tmp_path / "people.arrow"
+    with (pa.ipc.new_file if kind == "file" else pa.ipc.new_stream)(str(path), table.schema) as file:
+        file.write_table(table)
+    content = path.read_bytes()
+    offsets = np.cumsum([0, *(len(name) for name in table["who"].to_pylist())]).astype("<i4").tobytes()
+    assert content.count(offsets) == 1
+    path.write_bytes(content.replace(offsets, offsets[:400] + b"\xf0\xff\xff\x7f" + offsets[404:]))
+    code = (
+        "import sys, ogive\n"
+        "try: ogive.release(ogive.Ecdf('age', bounds=(0, 100), bins=4), trust=ogive.Central(sys.argv[1], person='who'),"
+        " privacy=ogive.PureDP(1), adjacency='add_or_remove')\n"
+        "except ogive.DataError as problem: print(problem)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout == f"{path} cannot be read: it is damaged, cut short or not of the kind its suffix says\n"
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)

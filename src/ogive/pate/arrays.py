@@ -37,8 +37,9 @@ _CHUNK_BYTES = 1 << 20
 _UNPACKED_FREELY = 1 << 25
 _MOST_RATIO = 100
 _ENCRYPTED = 0x1
-# what zipfile raises for damaged directories and members
+# what zipfile raises for damaged directories and members, which may lie at impossible places
 _ZIP_ERRORS = (
+    OSError,
     zipfile.BadZipFile,
     zlib.error,
     EOFError,
@@ -139,7 +140,7 @@ def _damaged(file: Path) -> DataError:
 def _directory(stream: IO[bytes], file: Path) -> zipfile.ZipFile:
     try:
         return zipfile.ZipFile(stream)
-    except (*_ZIP_ERRORS, OSError, MemoryError):  # also offsets that lie outside of the file
+    except (*_ZIP_ERRORS, MemoryError):
         raise _damaged(file) from None
 
 

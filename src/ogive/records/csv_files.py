@@ -19,6 +19,9 @@ from ogive.records.digests import file_digest
 from ogive.records.engine import CELLS_HINT, one_line, read_csv, stream
 
 CHUNK_BYTES = 1 << 20
+# what is compressed may unpack to so many bytes in any case, and beyond that to so many times its size
+UNPACKED_FREELY = 1 << 28
+MOST_RATIO = 200
 SAMPLE_ROWS = 20_000
 JUDGED_AT_ONCE = 100
 
@@ -146,10 +149,14 @@ def _counts(cell: Any, kind: _Kind) -> tuple[Any, Any]:
 
 def _check_gzip(path: Path) -> None:
     """Decompress to the end, since the engine takes a file that was cut short for a shorter table."""
+    most = max(UNPACKED_FREELY, MOST_RATIO * path.stat().st_size)
     try:
         with gzip.open(path, "rb") as file:
             while file.read(CHUNK_BYTES):
-                pass
+                if file.tell() > most:
+                    raise DataError(
+                        f"{path} unpacks to more than {MOST_RATIO} times its size, which tables do not; unpack it first"
+                    )
     except EOFError:
         raise DataError(f"{path} is cut short: the compressed data end too early") from None
     except (gzip.BadGzipFile, zlib.error):

@@ -147,10 +147,14 @@ class ArrowSource:
         return self._schema.field(column).type
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """Slices of the columns, without a copy."""
+        """Slices of the columns, without a copy, once every offset in them is known to lie within the file."""
         for batch in self._batches():
+            with one_line(self._path):
+                arrays = [batch.column(column) for column in columns]
+                for array in arrays:
+                    array.validate(full=True)  # else a damaged file ends the process, or shows memory beyond it
             for start in range(0, batch.num_rows, BATCH_ROWS):
-                yield tuple(batch.column(column).slice(start, BATCH_ROWS) for column in columns)
+                yield tuple(array.slice(start, BATCH_ROWS) for array in arrays)
 
 
 def _distinct(names: list[str], path: Path) -> tuple[str, ...]:
