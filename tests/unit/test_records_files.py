@@ -65,7 +65,7 @@ def test_a_file_that_unpacks_to_many_times_its_size_is_refused(tmp_path, monkeyp
     with gzip.open(path, "wb") as file:
         file.write(b"age\n" + b"1\n" * (1 << 22))
     with pytest.raises(DataError, match="unpacks to more than 200 times its size"):
-        Records(path)
+        Records.of(path)
 
 
 @pytest.mark.parametrize("kind", ["file", "stream"])
