@@ -7,12 +7,14 @@ C ~ Bin(n - 1, e^-epsilon_0), A ~ Bin(C, 1/2) and D a bit, 1 with probability q 
     (A + D, C - A + 1 - D)    or    (A + 1 - D, C - A + D).
 
 The two are mirror images, so one direction of the divergence is the other. Given C = c the likelihood ratio grows with
-the first count, and with p the probabilities of Bin(c, 1/2) the largest difference of probabilities is
+the first count. With m = c + 1, U ~ Bin(m, 1/2) and epsilon_0 - epsilon the gap, the divergence at e^epsilon
+is the price of a put on U:
 
-    q' (e^epsilon (e^(epsilon_0 - epsilon) - 1) p(t - 1) - (e^epsilon - 1) (1 + e^epsilon_0) Pr[A >= t]),   q' = 1 - q,
+    tanh(epsilon_0 / 2) * 2 E[max(0, v - (1 + e^epsilon) U / m)],    v = (1 - e^-gap) / (1 - e^-epsilon_0).
 
-at the first t where the ratio exceeds e^epsilon. More clones hide better: one more is one more fair coin, added to one
-of the counts whatever they are. So of any range of c the least stands for all.
+It is a sum of terms above 0, and what tells epsilon from epsilon_0 is the gap, so nothing cancels where both are large.
+More clones hide better: one more is one more fair coin, added to one of the counts whatever they are. So of any range
+of c the least stands for all.
 """
 
 from __future__ import annotations
@@ -33,25 +35,29 @@ Float64 = NDArray[np.float64]
 MOST_REPORTS = 10**12
 """Most reports that are shuffled together."""
 
-_LARGEST_EPSILON = 100
+_LARGEST_EPSILON = 700
 _LEAST_DELTA = Fraction(1, 10**100)
-# relative room for the rounding of floating point, far above its error
-_ROOM = 1e-8
+# relative room for the rounding of floating point: most where 10^12 reports meet a delta of 1e-100, 5e-7
+_ROOM = 2e-6
 # of delta, what is spent on never looking at very few clones
 _TAIL = 1e-6
 _MOST_RANGES = 1 << 14
 _BISECTIONS = 60
+# above this share of heads, and that many coins, a put is computed in closed form; elsewhere its terms soon vanish
+_CLOSED_SHARE, _CLOSED_COINS = 1 / 3, 256
 
 
 def shuffled_epsilon(reports: int, epsilon: Rational, delta: Rational) -> Fraction:
-    """The epsilon that shuffled reports keep with a delta, by the exact clone bound; rounded up.
+    """The epsilon that shuffled reports keep with a delta, by the exact clone bound.
+
+    It is rounded up, by at most a part in 10,000.
 
     A shuffler that nobody controls must mix the reports and drop whatever tells them apart: the participants'
     numbers too. Where the number decides what is asked, as in a hierarchy, only reports on the same question mix.
 
     Args:
         reports: How many are shuffled together, at least 1; the fewest, where there are several groups.
-        epsilon: Of each report for its owner, above 0 and at most 100.
+        epsilon: Of each report for its owner, above 0 and at most 700.
         delta: Of the shuffled reports, from 1e-100 to below 1.
 
     Returns:
@@ -78,7 +84,7 @@ def _shuffled_epsilon(reports: int, own: Fraction, slack: Fraction) -> Fraction:
     low, high = 0.0, float(own)
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        if _delta(clones, float(own), middle) <= target:
+        if _delta(clones, float(own), float(own) - middle) <= target:
             high = middle
         else:
             low = middle
@@ -88,11 +94,13 @@ def _shuffled_epsilon(reports: int, own: Fraction, slack: Fraction) -> Fraction:
 
 
 def shuffled_delta(reports: int, epsilon: Rational, shuffled: Rational) -> float:
-    """The delta with which shuffled reports keep an epsilon, by the exact clone bound; rounded up.
+    """The delta with which shuffled reports keep an epsilon, by the exact clone bound.
+
+    It is rounded up, by at most a part in 1,000 and 1e-105.
 
     Args:
         reports: How many are shuffled together, at least 1.
-        epsilon: Of each report for its owner, above 0 and at most 100.
+        epsilon: Of each report for its owner, above 0 and at most 700.
         shuffled: Epsilon of the shuffled reports, at least 0.
 
     Raises:
@@ -103,7 +111,9 @@ def shuffled_delta(reports: int, epsilon: Rational, shuffled: Rational) -> float
     if asked < 0:
         raise ParameterError(f"shuffled must be at least 0, got {shuffled}")
     clones = _clones(reports, float(own), float(_LEAST_DELTA))
-    return min(1.0, _delta(clones, float(own), float(asked)) * (1 + _ROOM))
+    if asked >= own:
+        return 0.0
+    return min(1.0, _delta(clones, float(own), float(own - asked)) * (1 + _ROOM))
 
 
 def shuffled_epsilon_bound(reports: int, epsilon: Rational, delta: Rational) -> Fraction:
@@ -170,27 +180,34 @@ def _clones(reports: int, own: float, delta: float) -> _Clones:
     return _Clones(least, weights, fewer)
 
 
-def _delta(clones: _Clones, own: float, epsilon: float) -> float:
-    """The divergence at an epsilon, with the probability of fewer clones than are looked at."""
-    if epsilon >= own:
-        return 0.0
-    # everything is divided by e^own, so that nothing overflows
-    rest = -math.expm1(epsilon - own)
-    flipped = math.expm1(epsilon + own) * math.exp(-own)
-    count = clones.least
-    first = np.floor(flipped / (rest + flipped) * (count + 1)) + 1
-    gain = rest * _probability(count, first - 1) - math.expm1(epsilon) * (1 + math.exp(-own)) * _tail(count, first)
-    found = np.maximum(gain, 0.0) / (1 + math.exp(-own))
-    return float(clones.weights @ found) + clones.fewer
+def _delta(clones: _Clones, own: float, gap: float) -> float:
+    """The divergence at the epsilon `own - gap`, with the probability of fewer clones than are looked at."""
+    worth = math.expm1(-gap) / math.expm1(-own)
+    found = _put(clones.least + 1, worth, 1 + math.exp(own - gap))
+    return 2 * math.tanh(own / 2) * float(clones.weights @ found) + clones.fewer
 
 
-def _probability(count: Float64, part: Float64) -> Float64:
-    return np.asarray(stats.binom.pmf(part, count, 0.5), dtype=np.float64)
+def _put(coins: Float64, worth: float, scale: float) -> Float64:
+    """E[max(0, worth - scale * U / coins)] for U heads of so many fair coins, where worth <= scale / 2."""
+    share = worth / scale
+    most = np.maximum(np.ceil(coins * share) - 1, 0.0)
+    closed = (share > _CLOSED_SHARE) & (coins > _CLOSED_COINS)
+    found = np.empty_like(coins)
+    found[closed] = scale / coins[closed] * _below(coins[closed], coins[closed] * share, most[closed])
+    coins, heads = coins[~closed], most[~closed]
+    chance = np.asarray(stats.binom.pmf(heads, coins, 0.5), dtype=np.float64)
+    total = np.zeros_like(coins)
+    # from the most heads down; each term is at most about half of the last, or there are few
+    while np.any(chance > total * 1e-18):
+        total += chance * np.maximum(worth - scale * heads / coins, 0.0)
+        chance = chance * heads / (coins - heads + 1)
+        heads = np.maximum(heads - 1, 0.0)
+    found[~closed] = total
+    return found
 
 
-def _tail(count: Float64, least: Float64) -> Float64:
-    """Probability of at least that many heads of fair coins."""
-    inside = (least >= 1) & (least <= count)
-    safe = np.where(inside, least, 1.0)
-    found = special.betainc(safe, np.where(inside, count - least + 1, 1.0), 0.5)
-    return np.asarray(np.where(inside, found, np.where(least < 1, 1.0, 0.0)))
+def _below(coins: Float64, limit: Float64, most: Float64) -> Float64:
+    """E[max(0, limit - U)] for U heads of so many fair coins, `most` the largest whole number below the limit."""
+    chance = np.asarray(stats.binom.pmf(most, coins, 0.5), dtype=np.float64)
+    tail = special.betainc(coins - most, most + 1, 0.5)
+    return np.asarray(np.maximum((coins - most) / 2 * chance - (coins / 2 - limit) * tail, 0.0))
