@@ -56,9 +56,7 @@ def read_signed(
     if not isinstance(data, bytes) or len(data) < SIGNED_BYTES:
         raise PeerError(f"a signed message has at least {SIGNED_BYTES} bytes")
     message, signature = data[:-SIGNATURE_BYTES], data[-SIGNATURE_BYTES:]
-    header, body = inbox.read(message, kind=kind, session=session, round=round, longest=longest)
-    if header.sequence != round:
-        raise PeerError(f"the message has the sequence number {header.sequence}; in this round it is {int(round)}")
+    header, body = inbox.read(message, kind=kind, session=session, round=round, sequence=round, longest=longest)
     try:
         Ed25519PublicKey.from_public_bytes(public(header.sender)).verify(signature, message)
     except InvalidSignature:

@@ -127,7 +127,7 @@ class Header:
         sender: Number of the participant who sends.
         receiver: Number of the participant it is for.
         round: Of the protocol.
-        sequence: Each sender uses a number once in a session.
+        sequence: Each sender uses a number once in a session, for one receiver.
     """
 
     suite: int
@@ -212,8 +212,18 @@ class Inbox:
         self._senders = senders
         self._seen: set[tuple[bytes, int, int]] = set()
 
-    def read(self, data: bytes, *, kind: int, session: bytes, round: int, longest: int) -> tuple[Header, bytes]:
+    def read(
+        self, data: bytes, *, kind: int, session: bytes, round: int, sequence: int | None, longest: int
+    ) -> tuple[Header, bytes]:
         """A message that belongs here and was not received before.
+
+        Args:
+            data: Any bytes.
+            kind: As it has to be.
+            session: As it has to be.
+            round: As it has to be.
+            sequence: As it has to be; None where only the body tells, and the reader compares the header's with that.
+            longest: Bytes that the body may have.
 
         Raises:
             PeerError: it is anything else; one line says what.
@@ -233,6 +243,8 @@ class Inbox:
             raise PeerError(f"the message says it is from number {header.sender}, who does not take part")
         if (header.session, header.sender, header.sequence) in self._seen:
             raise PeerError(f"message {header.sequence} of number {header.sender} was received before")
+        if sequence is not None and header.sequence != sequence:
+            raise PeerError(f"the message has the sequence number {header.sequence}, and {int(sequence)} is expected")
         return header, body
 
     def mark(self, header: Header) -> None:

@@ -456,7 +456,7 @@ def test_lists_of_names_that_are_none_are_refused_and_change_nothing(names):
     good = servers[1].freeze()[0]
     servers[0].freeze()
     with pytest.raises(PeerError, match="a list of clients is"):
-        servers[0].agree([servers[1]._message(2, 0, names)])
+        servers[0].agree([servers[1]._message(2, 0, 0, names)])
     with pytest.raises(PeerError, match="no message of server 1"):
         servers[0].agree([])
     servers[0].agree([good])

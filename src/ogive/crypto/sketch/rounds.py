@@ -135,18 +135,23 @@ class Check:
         return {
             receiver: Header(
                 Suite.SKETCH, done, shares.study, self._session, shares.server, receiver,
-                self._number, self._number * len(Round) + done,
+                self._number, self._sequence(done),
             ).message(body)
             for receiver in self._others
         }  # fmt: skip
+
+    def _sequence(self, kind: Round) -> int:
+        """Number of a message among all that one server sends another in the verifications of a session."""
+        return self._number * len(Round) + kind
 
     def _receive(self, kind: Round, messages: Iterable[bytes], length: int) -> dict[int, bytes]:
         """The bodies of one message from every other server, by sender."""
         bodies: dict[int, bytes] = {}
         for message in messages:
             header, body = self._inbox.read(
-                message, kind=kind, session=self._session, round=self._number, longest=length
-            )
+                message, kind=kind, session=self._session, round=self._number, sequence=self._sequence(kind),
+                longest=length,
+            )  # fmt: skip
             if header.sender in bodies:
                 raise PeerError(f"server {header.sender} sent two messages of one round")
             if len(body) != length:

@@ -115,10 +115,10 @@ class Mailbox:
             PeerError: it is not that of this step, was changed, or was received before.
         """
         wanted = self._settings.body_bytes(step)
-        header, sealed = self._inbox.read(data, kind=step, session=self.session, round=step, longest=wanted + TAG_BYTES)
+        header, sealed = self._inbox.read(
+            data, kind=step, session=self.session, round=step, sequence=step, longest=wanted + TAG_BYTES
+        )
         self._check_sender(header, step)
-        if header.sequence != step:
-            raise PeerError(f"the message has the sequence number {header.sequence}; in this step it is {int(step)}")
         if len(sealed) != wanted + TAG_BYTES:
             raise PeerError(
                 f"the message of the step {step.name.lower()} has {len(sealed)} bytes, not {wanted + TAG_BYTES}"

@@ -15,7 +15,7 @@ from ogive.privacy import Adjacency
 from ogive.queries import Int64, LinearQuery
 from ogive.trust.servers.parts import added, signed
 from ogive.trust.servers.server import ANALYST, ANSWER
-from ogive.trust.servers.settings import Collected, question_digest
+from ogive.trust.servers.settings import Collected, question_digest, question_number
 
 
 def add_answers(
@@ -44,8 +44,8 @@ def add_answers(
     total = np.zeros(count, np.uint64)
     counted: dict[int, bytes] = {}
     for message in messages:
-        header, body = inbox.read(message, kind=ANSWER, session=session, round=0, longest=64 + 8 * count)
-        if body[32:64] != question:
+        header, body = inbox.read(message, kind=ANSWER, session=session, round=0, sequence=None, longest=64 + 8 * count)
+        if body[32:64] != question or header.sequence != question_number(question):
             raise PeerError(f"the answer of server {header.sender} is to another question")
         shares = np.frombuffer(body[64:], "<u8").astype(np.uint64) if len(body) == 64 + 8 * count else None
         if shares is None or (modulus < 1 << 64 and count and shares.max() >= modulus):

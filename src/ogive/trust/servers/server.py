@@ -8,6 +8,10 @@ It takes bytes and gives bytes, in this order:
     prepare      before a question is answered: rounds of messages with the other servers, see `preparation`
     answer       its share of the exact answer, plus the whole noise
 
+A message has a sequence number that follows from what it is: 0 for the names, for a state how often the server has said
+where it stands, for an answer the number of its question. The reader compares it, so a message with another number, one
+that is late or comes twice, and one of another session is refused.
+
 Noise is a function of the server's secret, the set and the question, so that the same question gets the same answer,
 and another set of clients gets other noise. Messages between servers, clients and analyst are taken to come over
 channels that nobody else reads or changes.
@@ -39,7 +43,7 @@ from ogive.trust.servers.gathered import Gathered, read_names
 from ogive.trust.servers.material import GatheredMaterial
 from ogive.trust.servers.parts import Parts, added, residues, subtracted
 from ogive.trust.servers.preparation import Preparation
-from ogive.trust.servers.settings import Collected, question_digest
+from ogive.trust.servers.settings import Collected, question_digest, question_number
 from ogive.trust.servers.state import ServerState, Stop
 
 FROZEN, ANSWER, STATE = 2, 3, 4
@@ -100,7 +104,6 @@ class Server:
         self._peers = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=number, senders=self._others)
         self._gathered = Gathered(collected, number, session=session, progress=progress)
         self._closed = self._agreed = False
-        self._sent = 0
         self._heard: dict[int, int] = {}  # numbers of the last states of the others
         self._confirmed: tuple[bytes, bytes] | None = None  # what all servers found that they count
         self._whole: tuple[bytes, UInt64] = (b"", np.empty(0, np.uint64))
@@ -128,7 +131,10 @@ class Server:
         """
         if self._closed:
             raise PeerError("the set of uploads is closed; what comes later belongs to another collection")
-        _, body = self._uploads.read(message, kind=UPLOAD, session=self.session, round=0, longest=self._longest)
+        # clients have no numbers of their own, so their messages have none that could be expected
+        _, body = self._uploads.read(
+            message, kind=UPLOAD, session=self.session, round=0, sequence=None, longest=self._longest
+        )
         parts = Parts.read(body, self.collected, self._number, self.session)
         if parts.clients > self._most_clients:
             raise PeerError(f"the message is of {parts.clients} clients, and at most {self._most_clients} are allowed")
@@ -138,7 +144,7 @@ class Server:
         """Take no more uploads; returns the names of their clients, for the other servers, whenever asked."""
         self._closed = True
         names = self._gathered.names()
-        return {other: self._message(FROZEN, other, names) for other in self._others}
+        return {other: self._message(FROZEN, other, 0, names) for other in self._others}
 
     def agree(self, messages: Sequence[bytes]) -> None:
         """Form the set of the clients that all servers have.
@@ -150,8 +156,8 @@ class Server:
         """
         if not self._closed or self._agreed:
             raise ParameterError("the set is formed once, after the uploads are frozen")
-        bodies = self._bodies(messages, FROZEN)
-        common = self._gathered.common([read_names(names) for names in bodies])
+        heard = self._read(messages, FROZEN, 0)
+        common = self._gathered.common([read_names(names) for _, names in heard])
         found = digest(Label.SERVERS_SET, self.session, common.tobytes())
         if self.state is not None:
             if self.state.frozen and self.state.uploads != found:
@@ -200,7 +206,8 @@ class Server:
         counted = digest(Label.SERVERS_COUNTED, state.uploads, state.left_out.astype("<i8").tobytes())
         self.state = dataclasses.replace(state, answered=True)
         question = question_digest(query, adjacency)
-        return self._message(ANSWER, ANALYST, counted + question + noisy.astype("<u8").tobytes())
+        body = counted + question + noisy.astype("<u8").tobytes()
+        return self._message(ANSWER, ANALYST, question_number(question), body)
 
     # what a `Preparation` does with its server
 
@@ -232,7 +239,7 @@ class Server:
 
     def say(self, state: ServerState) -> dict[int, bytes]:
         """A state, for the other servers."""
-        return {other: self._message(STATE, other, state.to_bytes()) for other in self._others}
+        return {other: self._message(STATE, other, state.said, state.to_bytes()) for other in self._others}
 
     def hear(self, messages: Sequence[bytes]) -> list[ServerState]:
         """The states of all other servers, each of them once.
@@ -242,8 +249,14 @@ class Server:
         """
         own, material = self.going(), self.collected.material
         verifications = 0 if material is None else material.verifications
-        states = [ServerState.from_bytes(body) for body in self._bodies(messages, STATE)]
-        for other, state in zip(self._others, states, strict=True):
+        heard = self._read(messages, STATE, None)
+        states = [ServerState.from_bytes(body) for _, body in heard]
+        for other, (header, _), state in zip(self._others, heard, states, strict=True):
+            if header.sequence != state.said:
+                raise PeerError(
+                    f"the message of server {other} has the sequence number {header.sequence}, and {state.said} is "
+                    "expected, the number of the state in it"
+                )
             if (state.server, state.study, state.session) != (other, own.study, own.session):
                 raise PeerError(f"the state of server {other} is that of another server, study or session")
             if state.uploads != own.uploads:
@@ -343,22 +356,24 @@ class Server:
     def _nothing(self, ends: Int64) -> UInt64:
         return np.zeros(ends.size + self.collected.layout.groups, np.uint64)
 
-    def _bodies(self, messages: Sequence[bytes], kind: int) -> list[bytes]:
-        """The bodies of one message of every other server, in their order."""
-        found: dict[int, bytes] = {}
+    def _read(self, messages: Sequence[bytes], kind: int, sequence: int | None) -> list[tuple[Header, bytes]]:
+        """Headers and bodies of one message of every other server, in their order."""
+        found: dict[int, tuple[Header, bytes]] = {}
         for message in messages:
-            header, body = self._peers.read(message, kind=kind, session=self.session, round=0, longest=self._longest)
+            header, body = self._peers.read(
+                message, kind=kind, session=self.session, round=0, sequence=sequence, longest=self._longest
+            )
             if header.sender in found:
                 raise PeerError(f"server {header.sender} sent two messages of one round")
-            found[header.sender] = body
+            found[header.sender] = header, body
         missing = [server for server in self._others if server not in found]
         if missing:
             raise PeerError(f"there is no message of server {missing[0]}")
         return [found[server] for server in self._others]
 
-    def _message(self, kind: int, receiver: int, body: bytes) -> bytes:
-        self._sent += 1
-        header = Header(Suite.SERVERS, kind, self.collected.study, self.session, self._number, receiver, 0, self._sent)
+    def _message(self, kind: int, receiver: int, sequence: int, body: bytes) -> bytes:
+        study = self.collected.study
+        header = Header(Suite.SERVERS, kind, study, self.session, self._number, receiver, 0, sequence)
         return header.message(body)
 
 

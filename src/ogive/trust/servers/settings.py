@@ -161,3 +161,8 @@ def question_digest(query: LinearQuery, adjacency: Adjacency) -> bytes:
     nothing = np.zeros(query.aggregate.shape, np.int64)
     cells, answers = block_ends(query).astype("<i8").tobytes(), query.measure(nothing).size
     return digest(Label.SERVERS_QUESTION, query.digest(nothing, adjacency), cells, number(answers))
+
+
+def question_number(question: bytes) -> int:
+    """Sequence number of the answers to a question, whose digest is given: an answer is the same whenever asked."""
+    return int.from_bytes(question[:8], "little")

@@ -149,7 +149,7 @@ HEADER = struct.Struct("<4sBBH32s16sIIIQQ")
         (6, 5, "number 5, who does not take part"),
         (7, EVALUATOR, "another receiver than expected: 7, not 3"),
         (8, 2, "another round than expected: 2, not 1"),
-        (9, 2, "has the sequence number 2; in this round it is 1"),
+        (9, 2, "has the sequence number 2, and 1 is expected"),
         (10, 49, "at most 48"),
     ],
 )
