@@ -55,7 +55,7 @@ def test_axes_are_reused_and_truth_is_marked():
 def test_a_curve_without_privacy_is_marked():
     assert any("not private" in text for text in texts(exact_curve(VALUES, GRID).plot()))
     released = noisy_curve(VALUES, GRID).with_provenance(PROVENANCE)
-    assert any("epsilon = 1/3" in text for text in texts(released.plot()))
+    assert any("epsilon = 4/3" in text for text in texts(released.plot()))
     assert not any("not private" in text for text in texts(released.plot()))
 
 

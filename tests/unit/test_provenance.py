@@ -34,7 +34,7 @@ def test_the_library_version_is_recorded():
 def test_words_name_the_guarantee_or_its_absence():
     assert str(CLEAR) == "not private: exact values"
     assert not CLEAR.private
-    assert "epsilon = 1/3" in str(PROVENANCE)
+    assert "epsilon = 4/3" in str(PROVENANCE)
     assert "one record replaced" in str(PROVENANCE)
     assert PROVENANCE.private
 

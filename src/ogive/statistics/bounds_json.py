@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ogive.errors import DataError
 from ogive.statistics import curve_json
 from ogive.statistics.plain_json import Fields, is_whole
+from ogive.statistics.stated_price import check_price
 from ogive.strategies import LeastSquaresTree
 
 if TYPE_CHECKING:
@@ -56,16 +57,18 @@ def fields(data: Any) -> dict[str, Any]:
     strategy = None if data["strategy"] is None else curve_json.read_strategy(data["strategy"], grid.bins)
     if strategy is not None and not (isinstance(strategy, LeastSquaresTree) and strategy.blocks == (1,)):
         raise DataError("the strategy of bounds must count every bin once")
+    adjacency, provenance = known.adjacency(), known.provenance()
+    check_price(provenance, [(strategy, adjacency)])
     return {
         "column": known.text("column"),
         "grid": grid,
         "counts": tuple(counts),
         "strategy": strategy,
-        "adjacency": known.adjacency(),
+        "adjacency": adjacency,
         "total": known.total(),
         "false_alarm": known.chance("false_alarm"),
         "confidence_level": known.chance("confidence_level"),
-        "provenance": known.provenance(),
+        "provenance": provenance,
     }
 
 

@@ -13,6 +13,7 @@ from ogive.statistics import curve_json
 from ogive.statistics.boxplot_boxes import NUMBERS, SHOWN_OUTLIERS, Box, box_of
 from ogive.statistics.curve import Curve
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
+from ogive.statistics.stated_price import check_price
 
 if TYPE_CHECKING:
     from ogive.statistics.boxplot_estimate import Boxplots
@@ -95,6 +96,7 @@ def fields(data: Any) -> dict[str, Any]:
             "each box must be of a group of its own where there is a 'by', and of no group where there is none"
         )
     curves = tuple(Curve.from_dict(curve) for curve in held)
+    check_price(provenance, [(curve.strategy, curve.adjacency) for curve in curves])
     for box, curve in zip(boxes, curves, strict=method == "resample"):
         _check_curve(box, curve, grid, column)
     return {

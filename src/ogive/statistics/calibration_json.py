@@ -16,6 +16,7 @@ from ogive.statistics import curve_json
 from ogive.statistics.calibration_sums import CONSTANTS, GroupLaw, Measured
 from ogive.statistics.curve import Curve
 from ogive.statistics.plain_json import Fields, is_number, is_whole
+from ogive.statistics.stated_price import check_price
 
 if TYPE_CHECKING:
     from ogive.statistics.calibration_estimate import Calibration
@@ -84,8 +85,10 @@ def fields(data: Any) -> dict[str, Any]:
         raise DataError("the field 'floor' of a calibration must be a number above 0")
     if p_value is not None and not (is_number(p_value) and 0 <= p_value <= 1):
         raise DataError("the field 'p_value' of a calibration must be between 0 and 1, or null")
+    curve, provenance = Curve.from_dict(data["curve"]), known.provenance()
+    check_price(provenance, [(curve.strategy, curve.adjacency)])
     return {
-        "curve": Curve.from_dict(data["curve"]),
+        "curve": curve,
         "label": known.label(),
         "bounds": bounds,
         "values": _values(data["values"], measured.rows, bounds.bins),
@@ -95,7 +98,7 @@ def fields(data: Any) -> dict[str, Any]:
         "degrees_of_freedom": freedom,
         "floor": float(floor),
         "confidence_level": known.chance("confidence_level"),
-        "provenance": known.provenance(),
+        "provenance": provenance,
     }
 
 

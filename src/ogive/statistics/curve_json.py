@@ -13,6 +13,7 @@ from ogive.grids import MAX_BINS, Grid
 from ogive.statistics.batches import MOST_BATCHES, read_batches
 from ogive.statistics.merged_check import check_merged
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, is_number, is_whole
+from ogive.statistics.stated_price import check_price
 from ogive.strategies import strategy_from_dict
 
 if TYPE_CHECKING:
@@ -58,11 +59,13 @@ def fields(data: Any) -> dict[str, Any]:
     strategy = None if data["strategy"] is None else read_strategy(data["strategy"], len(raw))
     total, provenance = known.total(), known.provenance()
     merged = read_batches(data["batches"]) if "batches" in data else ()
+    adjacency = known.adjacency()
     check_merged(strategy, total, provenance, merged)
+    check_price(provenance, [(strategy, adjacency)])
     return {
         "column": known.text("column"),
         "grid": grid,
-        "adjacency": known.adjacency(),
+        "adjacency": adjacency,
         "total": total,
         "smoothing": known.text("smoothing"),
         "strategy": strategy,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ogive.accounting import covers
 from ogive.errors import DataError
@@ -11,8 +10,8 @@ from ogive.privacy import ApproxDP, Privacy
 from ogive.provenance import Provenance
 from ogive.statistics.batches import Batch, find_overlap
 from ogive.statistics.merged_provenance import DISJOINT, merged_name
+from ogive.statistics.stated_price import loss_of, parts_of
 from ogive.strategies.base import Strategy
-from ogive.strategies.summed import SummedApproximations, SummedStrategies
 
 
 def check_merged(
@@ -41,12 +40,14 @@ def _contradiction(
     strategy: Strategy | None, total: int | None, source: Provenance | None, batches: Sequence[Batch]
 ) -> str | None:
     if not batches:
-        merged = _count(strategy) > 1 or (source is not None and source.assumption.endswith(DISJOINT))
+        merged = (strategy is not None and len(parts_of(strategy)) > 1) or (
+            source is not None and source.assumption.endswith(DISJOINT)
+        )
         return "it was merged, but lacks the list of its batches" if merged else None
     if source is None:
         return "it lists batches, but no release"
-    if strategy is not None and _count(strategy) != len(batches):
-        return f"it lists {len(batches)} batches, and its strategy is that of {_count(strategy)}"
+    if strategy is not None and len(parts_of(strategy)) != len(batches):
+        return f"it lists {len(batches)} batches, and its strategy is that of {len(parts_of(strategy))}"
     if source.release_id != merged_name(batches, getattr(strategy, "weights", None)):
         return "the name of its release does not belong to its batches"
     names = [batch.name for batch in batches if batch.name is not None]
@@ -54,7 +55,11 @@ def _contradiction(
         return "two of its batches have one name"
     if find_overlap(batches) is not None:
         return "one account paid for two of its batches, and not as two parts"
-    return _wrong_totals(total, source, batches) or _wrong_guarantee(source, batches)
+    return (
+        _wrong_totals(total, source, batches)
+        or _wrong_guarantee(source, batches)
+        or _wrong_price(strategy, source, batches)
+    )
 
 
 def _wrong_totals(total: int | None, source: Provenance, batches: Sequence[Batch]) -> str | None:
@@ -79,14 +84,17 @@ def _wrong_guarantee(source: Provenance, batches: Sequence[Batch]) -> str | None
     return None
 
 
+def _wrong_price(strategy: Strategy | None, source: Provenance, batches: Sequence[Batch]) -> str | None:
+    if strategy is None:
+        return None
+    for part, batch in zip(parts_of(strategy), batches, strict=True):
+        loss = loss_of(part, source.adjacency, source.max_rows_per_person)
+        if batch.privacy is not None and not covers(batch.privacy, loss):
+            return f"the noise of the batch {batch.words} costs {loss}, more than its {batch.privacy}"
+    return None
+
+
 def _within(granted: Privacy, part: Privacy) -> bool:
     if isinstance(part, ApproxDP):
         return isinstance(granted, ApproxDP) and part.epsilon <= granted.epsilon and part.delta <= granted.delta
     return covers(granted, part)
-
-
-def _count(strategy: Any) -> int:
-    """How many batches a strategy was made for."""
-    if isinstance(strategy, SummedStrategies | SummedApproximations):
-        return sum(map(_count, strategy.parts))
-    return 1

@@ -20,6 +20,7 @@ from ogive.files import permissions, write_atomically
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.queries import Label
+from ogive.statistics.stated_price import check_price
 
 LONGEST_TEXT = 4000
 """Most characters of a text in an estimate."""
@@ -181,10 +182,12 @@ class Fields:
         """Where the estimate comes from; None if it was never released.
 
         Raises:
-            ParameterError: it is no provenance.
+            ParameterError, DataError: it is no provenance, or its guarantee does not cover its price.
         """
         data = self.data["provenance"]
-        return None if data is None else Provenance.from_dict(data)
+        source = None if data is None else Provenance.from_dict(data)
+        check_price(source)
+        return source
 
     def label(self) -> Label:
         """Which records are positive.

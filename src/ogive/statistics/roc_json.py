@@ -12,6 +12,7 @@ from ogive.provenance import Provenance
 from ogive.statistics import curve_json
 from ogive.statistics.curve import Curve
 from ogive.statistics.plain_json import Fields
+from ogive.statistics.stated_price import check_price
 
 if TYPE_CHECKING:
     from ogive.statistics.roc_estimate import RocEstimate
@@ -61,4 +62,6 @@ def fields(data: Any) -> dict[str, Any]:
 def _class_curve(data: Any, provenance: Provenance | None) -> Curve:
     if isinstance(data, dict) and data.get("provenance") is not None:
         raise DataError("the curves of the classes have no provenance of their own")
-    return Curve(**{**curve_json.fields(data), "provenance": provenance})
+    curve = Curve(**{**curve_json.fields(data), "provenance": provenance})
+    check_price(provenance, [(curve.strategy, curve.adjacency)])
+    return curve

@@ -204,7 +204,7 @@ def test_html_escapes_the_column():
 
 def test_summary_names_guarantee_error_and_quantiles():
     text = str(noisy_curve(VALUES, GRID).with_provenance(PROVENANCE))
-    for words in ("epsilon = 1/3", "one record replaced", "500 (public)", "path", "50% at 8", "The curator saw"):
+    for words in ("epsilon = 4/3", "one record replaced", "500 (public)", "path", "50% at 8", "The curator saw"):
         assert words in text
 
 

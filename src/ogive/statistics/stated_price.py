@@ -1,0 +1,69 @@
+"""Whether a stored estimate's price fits the noise that it says it has.
+
+A price that was lowered in a file makes a later total of prices too small. What noise costs follows from the strategy
+that it belongs to, so a price below that shows. A price above it is possible: a private selection of the method costs
+besides, and where several parties add noise, more of it is there than is counted on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ogive.accounting import at_least, covers, group_loss
+from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.privacy import Adjacency, Loss
+from ogive.provenance import Provenance
+from ogive.strategies.base import Strategy
+from ogive.strategies.summed import SummedApproximations, SummedStrategies
+
+Measured = tuple[Strategy | None, Adjacency]
+"""What was measured, with the adjacency that its loss is of; None where the answer is exact."""
+
+
+def check_price(source: Provenance | None, measured: Iterable[Measured] = ()) -> None:
+    """Refuse an estimate whose stated price or guarantee is less than its own noise costs.
+
+    Args:
+        source: Where the estimate comes from; None if it was never released.
+        measured: What it was computed from.
+
+    Raises:
+        DataError: the price is too low, or the guarantee does not cover the price.
+    """
+    if source is None or source.privacy is None or source.price is None:
+        return
+    if not covers(source.privacy, source.price):
+        raise DataError(f"this estimate contradicts itself: it has {source.privacy}, and cost {source.price}")
+    for strategy, adjacency in measured:
+        for part in () if strategy is None else parts_of(strategy):
+            loss = loss_of(part, adjacency, source.max_rows_per_person)
+            if not at_least(source.price, loss):
+                raise DataError(
+                    f"this estimate contradicts itself: its noise costs {loss}, and its stated price is {source.price}"
+                )
+
+
+def loss_of(strategy: Strategy, adjacency: Adjacency, rows: int) -> Loss:
+    """What the noise of one release costs.
+
+    Args:
+        strategy: What was measured.
+        adjacency: Which data sets are adjacent.
+        rows: How many records a person may have.
+
+    Raises:
+        DataError: no such release exists.
+    """
+    try:
+        return group_loss(strategy.loss(adjacency), rows)
+    except (ParameterError, UnsupportedError) as problem:
+        raise DataError(f"this estimate contradicts itself: its noise has no price, since {problem}") from None
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
+        raise DataError("this estimate's strategy is damaged: its noise has no price") from None
+
+
+def parts_of(strategy: Strategy) -> tuple[Strategy, ...]:
+    """The strategies of the batches that a curve was merged of, in the order of its batches; else the one itself."""
+    if isinstance(strategy, SummedStrategies | SummedApproximations):
+        return tuple(single for part in strategy.parts for single in parts_of(part))
+    return (strategy,)
