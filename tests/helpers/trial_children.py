@@ -63,7 +63,32 @@ def _dying(name: str, plain: Callable[..., Any], step: str | None, current: list
     return dying
 
 
-def watch(step: str | None, notes: Notes) -> None:
+def die_at_mark(step: str, nth: int) -> None:
+    """Let this process die around or inside one of its lines of the ledger's mark."""
+    from ogive.ledger.mark import Mark
+
+    append, write = Mark._append, Mark._write
+    lines = []
+
+    def counted(self, *arguments, **named):
+        lines.append(1)
+        if len(lines) == nth and step == "before mark":
+            die()
+        append(self, *arguments, **named)
+        if len(lines) == nth and step == "after mark":
+            die()
+
+    def half(self, *arguments, **named):
+        if len(lines) == nth and step == "inside mark":
+            with self.path.open("ab") as file:
+                file.write(b'{"account":"tri')
+            die()
+        write(self, *arguments, **named)
+
+    Mark._append, Mark._write = counted, half
+
+
+def watch(step: str | None, notes: Notes, nth: int = 1) -> None:
     """Let this process die at a step, and note every noise that is drawn."""
     from ogive.ledger.books import Books
     from ogive.ledger.database import Database
@@ -80,6 +105,8 @@ def watch(step: str | None, notes: Notes) -> None:
                 die()
 
     Database.write = dying_write
+    if step is not None and step.endswith("mark"):
+        die_at_mark(step, nth)
     for name in WRITES:
         setattr(Books, name, _dying(name, getattr(Books, name), step, current))
     answer = CentralOpening.answer
@@ -135,10 +162,28 @@ def spoil(how: str | None) -> None:
 
         database.WRITING = "REPEATABLE READ"
     if how == "has an old snapshot and does not count":
-        Books.advance = lambda *_: None
+        Books.advance = lambda *_, **__: None
+    if how == "marks first":
+        from ogive.ledger.mark import Mark
+
+        write, kept = Database.write, Mark.note
+
+        @contextlib.contextmanager
+        def writing(self, *, durable=True):
+            with write(self.database) as connection:
+                connection.info["ogive changes"] = changes = {}
+                yield connection
+                kept(self.mark, self.identity, self.lines(connection, changes), durable=durable)
+
+        Books.writing = writing
     if how == "does not lock":
         data_set = Books.data_set
-        Books.data_set = lambda self, connection, number, lock=False: data_set(self, connection, number)
+
+        def without_lock(self, connection, number, lock=False):
+            row = data_set(self, connection, number)
+            return self.locked(connection, row) if lock else row
+
+        Books.data_set = without_lock
         connect = Database._connect
 
         @contextlib.contextmanager
@@ -157,7 +202,8 @@ def do_release(request: dict, notes: Notes) -> None:
     """One whole release of a question; the same number is the same question."""
     import ogive
 
-    watch(request.get("step"), notes)
+    # of the lines of the mark it is the one of reserving, binding or recording
+    watch(request.get("step"), notes, request["number"] % 3 + 1)
     spoil(request.get("spoiled"))
     with ogive.Ledger.open(request["place"]) as ledger:
         curve = ogive.release(

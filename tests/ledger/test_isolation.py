@@ -85,7 +85,7 @@ def test_a_wrong_level_ends_in_another_attempt_and_not_in_two_spends(monkeypatch
 
 def test_without_both_guards_two_threads_overspend(monkeypatch):
     monkeypatch.setattr(database, "WRITING", "REPEATABLE READ")
-    monkeypatch.setattr(Books, "advance", lambda *_: None)
+    monkeypatch.setattr(Books, "advance", lambda *_, **__: None)
     assert two_threads(with_level("read committed", "url"), monkeypatch) == 2
 
 

@@ -100,6 +100,28 @@ def limit(
 
 
 @app.command
+def restore(ledger: Place = None) -> None:
+    """Go on with an older copy of a ledger, for example from a backup: what it lost counts as spent.
+
+    What was charged after the copy is known from the mark, a file beside the key file. Answers that were lost stay
+    lost: who asks again pays again. Whoever spends from the same database on another machine restores it there, too.
+
+    Args:
+        ledger: Where the books are.
+    """
+    from ogive.ledger import Ledger
+    from ogive.session import statement
+
+    if ledger is None:
+        raise ParameterError("name the ledger, for example: ogive ledger restore budget.db")
+    said = Ledger.restore(ledger)
+    print("\n".join(said) or "the ledger lacks nothing that its mark knows, so that nothing was changed")
+    if said:
+        with _opened(ledger) as books:
+            print("", *(statement(account) for account in books.accounts()), sep="\n\n")
+
+
+@app.command
 def export(ledger: Place = None, *, data_set: DataSet = None, output: OutputOptions = TABLE) -> None:
     """Write all that a ledger holds but its secrets, the released estimates included, as JSON.
 

@@ -186,10 +186,10 @@ def _note(account: Account, name: str, estimate: Any, stored: set[str]) -> str:
 
 
 def files_of(ledger: str | None) -> list[Path]:
-    """The file of a ledger that is kept in one, and its key, which no output may overwrite."""
+    """The file of a ledger that is kept in one, its key and its mark, which no output may overwrite."""
     if ledger is None:
         return []
     from ogive.session import ledger_file
 
     file = ledger_file(ledger)
-    return [] if file is None else [file, file.with_name(f"{file.name}.key")]
+    return [] if file is None else [file, *(file.with_name(f"{file.name}.key{end}") for end in ("", ".mark"))]

@@ -58,8 +58,8 @@ ON_THE_COMMAND_LINE = (
 WITHOUT_SHARED = ("demo", "local", "merge", "reproduce", "report", "completion")
 """Commands that keep their own books, or none."""
 
-NO_OPTIONS = ("OGIVE_CONFIG", "OGIVE_DATA", "OGIVE_LEDGER_KEY")
-"""Variables that stand for no option: where the settings, the public data sets and a ledger's key are."""
+NO_OPTIONS = ("OGIVE_CONFIG", "OGIVE_DATA", "OGIVE_LEDGER_KEY", "OGIVE_LEDGER_MARK")
+"""Variables that stand for no option: where the settings, the public data sets a ledger's key and its mark are."""
 
 
 def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:

@@ -168,7 +168,7 @@ class Account:
             raise ParameterError(f"a part's name must be a text, got {name!r}")
         is_new, wanted = self.is_new, Wanted(self.name, self.unit, self.limit)
         spot = Spot(self._spot.number, self.name, name, fingerprint)
-        with self._books.database.write() as connection:
+        with self._books.writing() as connection:
             self._books.database.lock_making(connection)
             if not is_new:
                 row = self._books.data_set(connection, spot.number, lock=True)
@@ -239,7 +239,7 @@ class Account:
 
     @retried
     def _settled(self, *, keep: bool = True, limit: bool = True) -> Spot:
-        with self._books.database.write() as connection:
+        with self._books.writing() as connection:
             return self._settle(connection, keep=keep, limit=limit)
 
     def _settle(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import secrets
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, Select, insert, select, text, update
+from sqlalchemy import Connection, Row, Select, insert, select, text, update
 
 from ogive.accounting import at_least, in_terms_of, mismatch
 from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError, quoted
@@ -20,6 +21,7 @@ from ogive.ledger.entries import (
     WHOLE,
     DataSet,
     Spend,
+    damaged,
     now,
     plain_text,
     question_digest,
@@ -29,6 +31,7 @@ from ogive.ledger.entries import (
     read_spend,
 )
 from ogive.ledger.keys import Keys
+from ogive.ledger.mark import Line, Mark, Noted
 from ogive.ledger.schema import DATA_SETS, META, SPENDS
 from ogive.privacy import Charge as Price
 from ogive.privacy import Privacy
@@ -57,6 +60,29 @@ _ADVANCE = text(
 )
 
 
+_CHANGES = "ogive changes"
+_REVISION = re.compile(r"[0-9]{1,18}")
+
+
+def revision_name(number: int) -> str:
+    """The name in META of how often a data set was changed."""
+    return f"revision {number}"
+
+
+def _settings(connection: Connection, number: int) -> dict[str, str | None]:
+    """What the mark keeps of a data set's row."""
+    row = connection.execute(select(DATA_SETS).where(DATA_SETS.c.id == number)).one()
+    read_data_set(row)
+    return {"unit": row.unit, "spend_limit": row.spend_limit, "fingerprints": row.fingerprints}
+
+
+def _spend(row: Row[Any]) -> dict[str, str]:
+    """What the mark keeps of a spend."""
+    read_spend(row)
+    names = ("part", "fingerprint", "statistic", "first_charge", "charge", "started")
+    return {name: getattr(row, name) for name in names}
+
+
 @dataclass(frozen=True)
 class Booked:
     """What a reservation came to.
@@ -76,17 +102,125 @@ class Booked:
     spot: Spot | None = None
 
 
+@dataclass
+class Change:
+    """What one transaction did to an account, for the mark.
+
+    Fields:
+        name: Of the account.
+        revision: Its revision now.
+        noted: The revision that the mark has.
+        settings: Whether its row changed.
+        spends: The spends that changed, by number.
+    """
+
+    name: str
+    revision: int
+    noted: int
+    settings: bool = False
+    spends: set[int] = field(default_factory=set)
+
+
 class Books:
     """The tables of one ledger.
 
     Args:
         database: Where they are.
         keys: Make fingerprints, and seal secrets.
+        mark: Where changes are noted; None for a ledger in memory, and for tables that are not complete.
+        identity: Of the ledger, in its mark.
     """
 
-    def __init__(self, database: Database, keys: Keys) -> None:
+    def __init__(self, database: Database, keys: Keys, mark: Mark | None = None, identity: str = "") -> None:
         self.database = database
         self.keys = keys
+        self.mark = mark
+        self.identity = identity
+
+    # --- transactions
+
+    @contextlib.contextmanager
+    def writing(self, *, durable: bool = True) -> Iterator[Connection]:
+        """A transaction, and after it the lines of the mark, so that noise is drawn only for what is noted.
+
+        Args:
+            durable: Whether the lines must outlive a power cut; not where an older copy would refill nothing.
+
+        Raises:
+            LedgerError: the ledger is an older copy, or the mark cannot be written: what was paid stays paid.
+        """
+        with self.database.write() as connection:
+            changes: dict[int, Change] = {}
+            connection.info[_CHANGES] = changes
+            yield connection
+            lines = [] if self.mark is None else self.lines(connection, changes)
+        if self.mark is not None:
+            self.mark.note(self.identity, lines, durable=durable)
+
+    def lines(self, connection: Connection, changes: dict[int, Change]) -> list[Line]:
+        """What the mark is to know of some changes."""
+        found = []
+        for number, change in changes.items():
+            if change.revision == change.noted and not change.spends and not change.settings:
+                continue
+            settings = _settings(connection, number) if change.settings else {}
+            query = select(SPENDS).where(SPENDS.c.id.in_(change.spends))
+            spends = {row.release_id: _spend(row) for row in connection.execute(query)} if change.spends else {}
+            found.append(Line(change.name, change.revision, settings, spends))
+        return found
+
+    def locked(self, connection: Connection, row: DataSet) -> None:
+        """Compare a data set, whose row was locked or made in this transaction, with the mark.
+
+        Where the ledger is ahead, what the mark lacks is noted with this transaction.
+
+        Raises:
+            LedgerError: the ledger is an older copy.
+        """
+        changes = connection.info[_CHANGES]
+        if row.id in changes:
+            return
+        revision = self.revision(connection, row.id)
+        change = Change(row.name, revision, revision)
+        if self.mark is not None:
+            self.mark.refresh()
+            noted = self.mark.accounts(self.identity).get(row.name, Noted())
+            if revision < noted.revision:
+                raise self.behind()
+            if revision > noted.revision:
+                change = self.unnoted(connection, row, noted, revision)
+        changes[row.id] = change
+
+    def unnoted(self, connection: Connection, row: DataSet, noted: Noted, revision: int) -> Change:
+        """All that the mark lacks of an account."""
+        columns = (SPENDS.c.id, SPENDS.c.release_id, SPENDS.c.charge)
+        rows = connection.execute(select(*columns).where(SPENDS.c.data_set == row.id))
+        spends = {each.id for each in rows if noted.spends.get(each.release_id, {}).get("charge") != each.charge}
+        return Change(
+            row.name, revision, noted.revision, settings=noted.settings != _settings(connection, row.id), spends=spends
+        )
+
+    def revision(self, connection: Connection, number: int) -> int:
+        """How often a data set was changed; 0 for one that older libraries alone have changed.
+
+        Raises:
+            LedgerError: the ledger is damaged.
+        """
+        query = select(META.c.value).where(META.c.name == revision_name(number))
+        found = connection.execute(query).scalar_one_or_none()
+        if found is None:
+            return 0
+        if not (isinstance(found, str) and _REVISION.fullmatch(found)):
+            raise damaged("the number of an account's changes cannot be read")
+        return int(found)
+
+    def behind(self) -> LedgerError:
+        """What to say of a ledger that is an older copy."""
+        assert self.mark is not None
+        return LedgerError(
+            f"the ledger {self.database.words} is an older copy: it lacks changes that {self.mark.path} knows. Put the "
+            "newest one back; or go on with this one by ogive ledger restore, which counts what is missing as spent"
+        )
 
     # --- reading
 
@@ -97,7 +231,10 @@ class Books:
         row = connection.execute(query.with_for_update() if lock else query).one_or_none()
         if row is None:
             raise LedgerError(f"the ledger {self.database.words} lost an account; was it replaced by another file?")
-        return read_data_set(row)
+        found = read_data_set(row)
+        if lock:
+            self.locked(connection, found)
+        return found
 
     def charges(self, connection: Connection, number: int) -> Charges:
         """What was charged to a data set so far, in order."""
@@ -157,7 +294,7 @@ class Books:
             begin: Makes the account, or takes its first fingerprint, in the transaction of its first spend;
                 undone with it. None where both are settled.
         """
-        with self.database.write() as connection:
+        with self.writing() as connection:
             begun = None if begin is None else begin(connection)
             spot = spot if begun is None else begun
             data_set = self.data_set(connection, spot.number, lock=True)
@@ -172,7 +309,6 @@ class Books:
                 return Booked(row.id, row.release_id, unsealed, resumed=True, spot=begun)
             self._check(connection, data_set, spot, charge, first=first)
             release_id = secrets.token_hex(16)
-            self.advance(connection, spot.number)
             asked = plain_text(question)
             done = connection.execute(
                 insert(SPENDS).values(
@@ -192,19 +328,20 @@ class Books:
                 )
             )
             assert done.inserted_primary_key is not None
+            self.advance(connection, spot.number, spend=done.inserted_primary_key[0])
             return Booked(done.inserted_primary_key[0], release_id, secret, resumed=False, spot=begun)
 
     @retried
     def raise_charge(self, spot: Spot, number: int, charge: Price) -> bool:
         """Charge more for a spend in progress, never less; whether it is more."""
-        with self.database.write() as connection:
+        with self.writing() as connection:
             data_set = self.data_set(connection, spot.number, lock=True)
             return self._raise_charge(connection, data_set, spot, self._spend(connection, number), charge)
 
     @retried
     def bind(self, spot: Spot, number: int, measurement: int, mark: str) -> None:
         """Note what a measurement of a spend in progress depends on, once and for all."""
-        with self.database.write() as connection:
+        with self.writing() as connection:
             self.data_set(connection, spot.number, lock=True)
             row = self._spend(connection, number)
             if row.state == RELEASED:
@@ -232,7 +369,8 @@ class Books:
     @retried
     def _record(self, spot: Spot, number: int, estimate: str) -> dict[str, Any] | None:
         """Keep an estimate's text; the one that is there already, if there is one."""
-        with self.database.write() as connection:
+        # a copy from before this has the sealed secret: who asks again gets the same noise for the same records
+        with self.writing(durable=False) as connection:
             self.data_set(connection, spot.number, lock=True)
             row = self._spend(connection, number)
             first = row.recorded()
@@ -248,7 +386,7 @@ class Books:
     @retried
     def set_limit(self, spot: Spot, limit: Privacy | None) -> None:
         """Change a data set's limit, not below what is spent."""
-        with self.database.write() as connection:
+        with self.writing() as connection:
             self.data_set(connection, spot.number, lock=True)
             charges = self.charges(connection, spot.number)
             if not charges.keep(limit, WHOLE):
@@ -258,18 +396,28 @@ class Books:
 
     def change(self, connection: Connection, number: int, **values: str | None) -> None:
         """Change fields of a data set's row."""
-        self.advance(connection, number)
+        self.advance(connection, number, settings=True)
         connection.execute(update(DATA_SETS).where(DATA_SETS.c.id == number).values(**values))
 
     # --- inside a transaction
 
-    def advance(self, connection: Connection, number: int) -> None:
-        """Count a change of a data set.
+    def advance(self, connection: Connection, number: int, *, spend: int | None = None, settings: bool = False) -> None:
+        """Count a change of a data set whose row is locked, and have it noted after the transaction.
 
         PostgreSQL refuses this, as a serialization failure, in a transaction that does not see the change before.
         So whoever spends knows all earlier spends, even if the isolation level were wrong.
+
+        Args:
+            connection: A transaction of `writing`.
+            number: Of the data set.
+            spend: Number of the spend that changed.
+            settings: Whether the data set's own row changed.
         """
-        connection.execute(_ADVANCE, {"name": f"revision {number}"})
+        connection.execute(_ADVANCE, {"name": revision_name(number)})
+        change = connection.info[_CHANGES][number]
+        change.revision += 1
+        change.settings |= settings
+        change.spends |= set() if spend is None else {spend}
 
     def _fingerprint(self, data_set: DataSet, spot: Spot) -> str:
         kept = data_set.fingerprints
@@ -307,7 +455,7 @@ class Books:
                 f"the entry {row.release_id} was charged {charged} and cannot be charged {charge} instead"
             )
         self._check(connection, data_set, spot, charge, first=charge, raised=row.id)
-        self.advance(connection, spot.number)
+        self.advance(connection, spot.number, spend=row.id)
         connection.execute(update(SPENDS).where(SPENDS.c.id == row.id).values(charge=plain_text(charge.to_dict())))
         return True
 

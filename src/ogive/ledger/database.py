@@ -118,6 +118,11 @@ class Database:
         self._digest = hashlib.sha256(host.encode()).hexdigest()[:16]
 
     @property
+    def identity(self) -> str:
+        """Names this place in the mark file."""
+        return f"postgresql {self._digest}" if self.path is None else str(self.path.resolve())
+
+    @property
     def default_key(self) -> Path:
         """Where the key file is unless the environment names another."""
         if self.path is not None:

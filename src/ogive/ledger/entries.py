@@ -16,7 +16,7 @@ from ogive.provenance import RELEASE_ID, is_one_line
 if TYPE_CHECKING:
     from sqlalchemy import Row
 
-RESERVED, RELEASED = "reserved", "released"
+RESERVED, RELEASED, LOST = "reserved", "released", "lost"
 WHOLE = ""
 """The part that stands for the whole data set."""
 
@@ -33,7 +33,8 @@ class Entry:
         statistic: Name of what was asked, for example "ecdf".
         question: All that was asked, plain data.
         charge: The privacy loss that is paid for it.
-        state: "reserved" while the release is in progress or was cut off, then "released".
+        state: "reserved" while the release is in progress or was cut off, then "released"; "lost" if an older copy
+            of the ledger was put back and this was spent after it, or was in progress.
         release_id: Names the release, hexadecimal.
         part: The part of the data set that was asked; None for the whole.
         started: When it was reserved.
@@ -172,9 +173,8 @@ def read_spend(row: Row[Any]) -> Spend:
     Raises:
         LedgerError: it is damaged.
     """
-    released = row.state == RELEASED
-    if not released and row.state != RESERVED:
-        raise damaged("an entry is neither reserved nor released")
+    if row.state not in (RESERVED, RELEASED, LOST):
+        raise damaged("an entry is neither reserved nor released nor lost")
     if not all(isinstance(text, str) for text in (row.fingerprint, row.statistic, row.question)):
         raise damaged("an entry lacks its fingerprint, statistic or question")
     if len(row.statistic) > _LONGEST_STATISTIC or not is_one_line(row.statistic):
@@ -183,10 +183,11 @@ def read_spend(row: Row[Any]) -> Spend:
         raise damaged("an entry names no release")
     if row.digest != question_digest(row.question):
         raise damaged(f"the question of the entry {row.release_id} is not the one that was asked")
+    given = row.state == RELEASED
     kept = (row.estimate is not None, row.finished is not None, row.secret is None, row.bound is None)
-    if set(kept) != {released}:
+    if kept != (given, given, row.state != RESERVED, row.state != RESERVED):
         raise damaged(f"the entry {row.release_id} is half finished")
-    if not released and not isinstance(row.secret, bytes):
+    if row.state == RESERVED and not isinstance(row.secret, bytes):
         raise damaged(f"the entry {row.release_id} has no sealed secret")
     read_charge(row.first_charge)
     return Spend(

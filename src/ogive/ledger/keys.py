@@ -22,17 +22,21 @@ _NONCE_BYTES = 12
 
 
 class Keys:
-    """What one key file is used for; the uses share no key.
+    """What one key file is used for in one ledger; the uses share no key, and neither do ledgers with an identity.
 
     Args:
         master: Content of the key file, 32 bytes.
+        ledger: Identity of the ledger; None for one that was made before ledgers had any.
     """
 
-    def __init__(self, master: bytes) -> None:
-        self._fingerprints = _derive(master, b"fingerprints")
-        self._seal = AESGCM(_derive(master, b"seal"))
-        self.check = _derive(master, b"check").hex()
+    def __init__(self, master: bytes, ledger: str | None = None) -> None:
+        own = b"" if ledger is None else b"\n" + ledger.encode()
+        self._fingerprints = _derive(master, b"fingerprints" + own)
+        self._seal = AESGCM(_derive(master, b"seal" + own))
+        self.check = _derive(master, b"check" + own).hex()
         """Tells whether a ledger was made with this key; reveals nothing about it."""
+        self.mark = _derive(master, b"mark")
+        """Authenticates the mark file, which all ledgers of the key file share."""
 
     def fingerprint(self, digest: bytes) -> str:
         """A text that is random to whoever lacks the key file."""
@@ -85,12 +89,20 @@ def draft_of(path: Path) -> Path:
     return path.with_name(f"{path.name}.new")
 
 
-def make_key(path: Path) -> Keys:
+def make_key(path: Path, ledger: str | None = None) -> Keys:
     """Make the key of a new ledger as a draft, or read the draft of a maker who was cut off or is faster.
+
+    Where there is a key file, of other ledgers, the new ledger's keys are derived from it.
+
+    Args:
+        path: Of the key file.
+        ledger: The new ledger's identity.
 
     Raises:
         LedgerError: it can be neither read nor made.
     """
+    if path.exists():
+        return read_key(path, ledger)
     draft = draft_of(path)
     if not draft.exists():
         try:
@@ -104,25 +116,26 @@ def make_key(path: Path) -> Keys:
         except OSError as problem:
             raise LedgerError(f"cannot make the ledger's key file {path}: {problem.strerror}") from None
     try:
-        return read_key(draft)
+        return read_key(draft, ledger)
     except LedgerError:
         if path.exists():  # another process has completed the ledger this moment
-            return read_key(path)
+            return read_key(path, ledger)
         raise
 
 
-def settle_key(path: Path, check: str) -> None:
+def settle_key(path: Path, check: str, ledger: str | None = None) -> None:
     """Make the draft that belongs to a complete ledger its key file; where there is one the draft is not needed.
 
     Args:
         path: Of the key file.
         check: `Keys.check` of the ledger's key.
+        ledger: The ledger's identity.
     """
     draft = draft_of(path)
     try:
         if path.exists():
             draft.unlink(missing_ok=True)  # of a maker who came second
-        elif draft.exists() and read_key(draft).check == check:
+        elif draft.exists() and read_key(draft, ledger).check == check:
             draft.replace(path)
             sync_folder(path.parent)
     except OSError as problem:
@@ -132,8 +145,12 @@ def settle_key(path: Path, check: str) -> None:
         return  # another process was faster, or the draft is another's: who reads the key file will tell
 
 
-def read_key(path: Path) -> Keys:
+def read_key(path: Path, ledger: str | None = None) -> Keys:
     """Read a key file.
+
+    Args:
+        path: Of it.
+        ledger: Identity of the ledger that it is used for.
 
     Raises:
         LedgerError: it is missing, unreadable or no key file.
@@ -150,7 +167,7 @@ def read_key(path: Path) -> Keys:
         raise LedgerError(f"cannot read the ledger's key file {path}: {problem.strerror}") from None
     if len(master) != KEY_BYTES:
         raise LedgerError(f"{path} is not a ledger's key file: it must hold {KEY_BYTES} bytes")
-    return Keys(master)
+    return Keys(master, ledger)
 
 
 def sync_folder(folder: Path) -> None:

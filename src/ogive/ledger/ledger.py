@@ -17,7 +17,9 @@ from ogive.ledger.books import Books, Spot
 from ogive.ledger.database import Database, retried
 from ogive.ledger.entries import WHOLE, DataSet, read_data_set
 from ogive.ledger.keys import KEY_BYTES, Keys, draft_of, key_path, make_key, read_key, settle_key
+from ogive.ledger.mark import Mark, mark_path, set_aside
 from ogive.ledger.opening import Wanted, claim, find_row, make_row, refuse_second
+from ogive.ledger.restoring import IDENTITY, LATE_IDENTITY, compare, identity_of, write_off
 from ogive.ledger.schema import DATA_SETS, META, TABLES, VERSION
 from ogive.privacy import Privacy, PrivacyUnit, check_privacy
 
@@ -48,35 +50,78 @@ class Ledger:
 
         Raises:
             ParameterError: place is of no such form.
-            LedgerError: it cannot be opened, its key file is missing, it is of a newer version, or it is missing
-                or empty although its key file is there.
+            LedgerError: it cannot be opened, its key file is missing, it is of a newer version, it is missing
+                or empty although its key file is there, or it is an older copy than its mark knows.
         """
         database = Database(place, read_only=read_only)
         if database.in_memory:
             keys = Keys(secrets.token_bytes(KEY_BYTES))
             with database.write() as connection:
-                _make(connection, keys)
+                _make(connection, keys, secrets.token_hex(16))
             return Ledger(Books(database, keys), begun=True)
         database.check_one_name()
         path = key_path(database.default_key)
         if read_only:
-            return Ledger(Books(database, _read(database, path)))
+            return Ledger(_read(database, path))
         check_not_lost(database)
-        begun = database.make_file(lambda connection: _make(connection, make_key(path)))
+        identity = secrets.token_hex(16)
+
+        def make(connection: Connection) -> None:
+            keys = make_key(path, identity)
+            set_aside(mark_path(path), keys.mark)
+            _make(connection, keys, identity)
+
+        begun = database.make_file(make)
         with database.write() as connection:
             database.lock_making(connection)
             tables = inspect(connection).get_table_names()
             if META.name not in tables:
                 if tables and not database.postgres:
                     raise LedgerError(f"the ledger {database.words} is a database of something else; name another file")
-                if path.exists():
+                if path.exists() and not _is_other(database, path):
                     raise _lost(database, path)
-                _make(connection, make_key(path))
+                make(connection)
                 begun = True
+        books = _opened(database, path)
+        assert books.mark is not None
         with database.read() as connection:
-            keys = _check(connection, database, path, settle=True)
+            unnoted = compare(books, connection)
+        books.mark.note(books.identity, unnoted)
         database.log_ahead()
-        return Ledger(Books(database, keys), begun=begun)
+        return Ledger(books, begun=begun)
+
+    @staticmethod
+    def restore(place: str | Path) -> tuple[str, ...]:
+        """Go on with an older copy of a ledger, for example from a backup: what it lost counts as spent.
+
+        The mark beside the key file knows what was charged after the copy. That is booked, with the limits and
+        fingerprints of then. Releases that were in progress are closed. Lost answers stay lost: who asks again pays
+        again. The mark knows what was charged from this machine, and what others had charged when it last spent or
+        opened the ledger. Other machines restore the same database, too, each with its own mark, before anybody spends.
+
+        Args:
+            place: As for `open`.
+
+        Returns:
+            A sentence for each account that was written off; none if the ledger is not behind its mark.
+
+        Raises:
+            ParameterError: place is of no such form.
+            LedgerError: as for `open`, but not because the ledger is an older copy.
+        """
+        database = Database(place)
+        if database.in_memory:
+            raise ParameterError("a ledger in memory has no copies")
+        check_exists(database)
+        with database.read() as connection:
+            if META.name not in inspect(connection).get_table_names():
+                raise LedgerError(f"there is no ledger in {database.words}")
+        books = _opened(database, key_path(database.default_key))
+        with database.write() as connection:
+            database.lock_making(connection)
+            said = write_off(books, connection)
+        Ledger.open(place).close()  # which notes it
+        return tuple(said)
 
     @property
     def place(self) -> str:
@@ -117,7 +162,7 @@ class Ledger:
             check_privacy(limit)
 
         books, wanted = self._books, Wanted(name, unit, limit)
-        with books.database.write() as connection:
+        with books.writing() as connection:
             row = find_row(books, connection, wanted)
             if row is None and lazy and unit is not None:
                 if fingerprint is not None:
@@ -184,10 +229,10 @@ class Ledger:
         return Account(self._books, Spot(row.id, row.name, WHOLE, fingerprint), row.unit)
 
 
-def _make(connection: Connection, keys: Keys) -> None:
+def _make(connection: Connection, keys: Keys, identity: str) -> None:
     TABLES.create_all(connection, checkfirst=False)
-    rows = [{"name": "version", "value": str(VERSION)}, {"name": "key_check", "value": keys.check}]
-    connection.execute(insert(META), rows)
+    kept = {"version": str(VERSION), "key_check": keys.check, IDENTITY: identity}
+    connection.execute(insert(META), [{"name": name, "value": value} for name, value in kept.items()])
 
 
 def check_not_lost(database: Database) -> None:
@@ -200,8 +245,23 @@ def check_not_lost(database: Database) -> None:
         return
     path = key_path(database.default_key)
     # the key file appears after the ledger, so whoever sees it first and then no ledger sees a loss
-    if path.exists() and not (database.path.exists() and (database.path.is_dir() or database.path.stat().st_size)):
+    if not path.exists() or (database.path.exists() and (database.path.is_dir() or database.path.stat().st_size)):
+        return
+    if not _is_other(database, path):
         raise _lost(database, path)
+
+
+def _is_other(database: Database, path: Path) -> bool:
+    """Whether a key file is known to be of other ledgers alone, so that another one may be made with it.
+
+    Raises:
+        LedgerError: the key file or the mark cannot be read.
+    """
+    if path == database.default_key:
+        return False
+    mark = Mark(mark_path(path), read_key(path).mark)
+    mark.refresh()
+    return bool(mark.places) and database.identity not in mark.places
 
 
 def _lost(database: Database, path: Path) -> LedgerError:
@@ -211,11 +271,11 @@ def _lost(database: Database, path: Path) -> LedgerError:
     )
 
 
-def _read(database: Database, path: Path) -> Keys:
-    """The keys of a ledger that is only looked at.
+def check_exists(database: Database) -> None:
+    """Refuse a file that is missing, a folder, or may not be read.
 
     Raises:
-        LedgerError: there is none, or it cannot be read.
+        LedgerError: it is.
     """
     check_not_lost(database)
     if database.path is not None and not database.path.exists():
@@ -224,21 +284,68 @@ def _read(database: Database, path: Path) -> Keys:
         raise LedgerError(f"the ledger {database.words} cannot be opened: it is a folder")
     if database.path is not None and not os.access(database.path, os.R_OK):
         raise LedgerError(f"the ledger {database.words} cannot be opened: Permission denied")
+
+
+def _read(database: Database, path: Path) -> Books:
+    """A ledger that is only looked at: compared with its mark, which is left as it is.
+
+    Raises:
+        LedgerError: there is none, it cannot be read, or it is an older copy.
+    """
+    check_exists(database)
     with database.read() as connection:
         if META.name not in inspect(connection).get_table_names():
             raise LedgerError(f"there is no ledger in {database.words}")
-        return _check(connection, database, path, settle=False)
+        kept = _kept(connection)
+    keys = _check(kept, database, path, settle=False)
+    mark = Mark(mark_path(path), keys.mark)
+    mark.refresh()
+    with database.read() as connection:
+        books = Books(database, keys, mark, identity_of(connection, kept, mark))
+        compare(books, connection)
+    return books
 
 
-def _check(connection: Connection, database: Database, path: Path, *, settle: bool) -> Keys:
+def _opened(database: Database, path: Path) -> Books:
+    """A ledger that exists, with its key file and its mark as they were at the last change.
+
+    Raises:
+        LedgerError: as for `_check`; or the mark cannot be used.
+    """
+    with database.read() as connection:
+        kept = _kept(connection)
+    keys = _check(kept, database, path, settle=True)
+    mark = Mark(mark_path(path), keys.mark)
+    mark.refresh()
+    unnamed = IDENTITY not in kept
+    if unnamed and LATE_IDENTITY not in kept:
+        with database.write() as connection:
+            database.lock_making(connection)
+            kept = _kept(connection)
+            identity = identity_of(connection, kept, mark)
+            if LATE_IDENTITY not in kept:
+                connection.execute(insert(META).values(name=LATE_IDENTITY, value=identity))
+    else:
+        identity = kept[IDENTITY if not unnamed else LATE_IDENTITY]
+    if mark.place(identity) != database.identity:
+        mark.begin(identity, database.identity, unnamed=unnamed)
+    return Books(database, keys, mark, identity)
+
+
+def _kept(connection: Connection) -> dict[str, str]:
+    """What a ledger says of itself."""
+    rows = connection.execute(select(META))
+    return {row.name: row.value for row in rows if isinstance(row.name, str) and isinstance(row.value, str)}
+
+
+def _check(kept: dict[str, str], database: Database, path: Path, *, settle: bool) -> Keys:
     """Compare version and key of a ledger that exists; finish making its key file if that was cut off.
 
     Raises:
         LedgerError: it is of a newer version, or its key file is missing or another's.
     """
-    kept = {row.name: row.value for row in connection.execute(select(META))}
-    version = kept.get("version")
-    if not (isinstance(version, str) and _VERSION.fullmatch(version)):
+    version = kept.get("version", "")
+    if not _VERSION.fullmatch(version):
         raise LedgerError(f"the ledger {database.words} is damaged: it has no version; restore it from a backup")
     if int(version) > VERSION:
         raise LedgerError(
@@ -246,8 +353,8 @@ def _check(connection: Connection, database: Database, path: Path, *, settle: bo
             "upgrade ogive"
         )
     if settle:
-        settle_key(path, kept.get("key_check", ""))
-    keys = read_key(path if path.exists() or not draft_of(path).exists() else draft_of(path))
+        settle_key(path, kept.get("key_check", ""), kept.get(IDENTITY))
+    keys = read_key(path if path.exists() or not draft_of(path).exists() else draft_of(path), kept.get(IDENTITY))
     if kept.get("key_check") != keys.check:
         raise LedgerError(f"{path} is the key file of another ledger than {database.words}; find the right one")
     return keys

@@ -45,6 +45,7 @@ def find_row(books: Books, connection: Connection, wanted: Wanted) -> DataSet | 
     if found is None:
         return None
     row = read_data_set(found)
+    books.locked(connection, row)
     check_unit(wanted.name, row.unit, wanted.unit)
     limit = wanted.limit
     if limit is not None and row.limit is None:
@@ -83,7 +84,8 @@ def make_row(books: Books, connection: Connection, wanted: Wanted) -> DataSet:
         )
     )
     row = read_data_set(connection.execute(select(DATA_SETS).where(DATA_SETS.c.name == wanted.name)).one())
-    books.advance(connection, row.id)
+    books.locked(connection, row)
+    books.advance(connection, row.id, settings=True)
     return row
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import Column, ForeignKey, Integer, LargeBinary, MetaData, String, Table, Text, UniqueConstraint
 
-VERSION = 1
-"""Raised whenever an older library could misread the tables."""
+VERSION = 2
+"""Raised whenever an older library could misread the tables. 2: keys are derived for each ledger."""
 
 # Nothing is ever deleted: a spend whose noise may have been seen is spent, and the first one divides a limit's delta.
 

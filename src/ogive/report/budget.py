@@ -17,7 +17,7 @@ from ogive.statistics.ustatistic_text import TITLES
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
 
-STATES = {"released": "released", "reserved": "reserved, not finished"}
+STATES = {"released": "released", "reserved": "reserved, not finished", "lost": "lost, and counts as spent"}
 WHAT = {
     "ecdf": "distribution",
     "quantiles": "quantiles",

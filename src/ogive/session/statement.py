@@ -55,6 +55,8 @@ def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:
         notes.append(f"part {entry.part}")
     if entry.state == "reserved":
         notes.append("not finished: ask again, which costs no more")
+    elif entry.state == "lost":
+        notes.append("lost with its answer when an older copy of the ledger was put back")
     elif asked > 1:
         notes.append(f"asked {asked} times, paid once")
     when = f"{entry.started.astimezone(datetime.UTC):%Y-%m-%d %H:%M} UTC"

@@ -273,5 +273,13 @@ def test_a_damaged_charge_is_one_line(tmp_path, unit, charge):
         reserve(ledger.account("patients", unit=unit, limit=LIMIT), LOSS)
     with create_engine(f"sqlite:///{place}").begin() as connection:
         connection.execute(text("update ogive_spends set charge = :charge"), {"charge": charge})
-    with ogive.Ledger.open(place) as ledger, pytest.raises(LedgerError, match="the ledger is damaged: a charge"):
-        _ = ledger.account("patients", unit=unit).history
+    with pytest.raises(LedgerError, match="the ledger is damaged: a charge"):
+        ogive.Ledger.open(place)  # which compares every charge with the ledger's mark
+    place.with_name("budget.db.key.mark").unlink()
+    with pytest.raises(LedgerError, match="the ledger is damaged: a charge"):
+        ogive.Ledger.open(place)  # which begins a mark
+    with (
+        ogive.Ledger.open(place, read_only=True) as ledger,
+        pytest.raises(LedgerError, match="the ledger is damaged: a charge"),
+    ):
+        _ = ledger.accounts()[0].history

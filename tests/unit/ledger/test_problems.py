@@ -88,9 +88,9 @@ def test_a_damaged_file(place):
 
 def test_a_newer_version(place):
     with closing(sqlite3.connect(place)) as other:
-        other.execute("UPDATE ogive_meta SET value = '2' WHERE name = 'version'")
+        other.execute("UPDATE ogive_meta SET value = '3' WHERE name = 'version'")
         other.commit()
-    assert "is of version 2, and this library reads up to 1; upgrade ogive" in refused(place, LedgerError)
+    assert "is of version 3, and this library reads up to 2; upgrade ogive" in refused(place, LedgerError)
 
 
 def test_a_folder_and_a_missing_folder(tmp_path):

@@ -1,0 +1,278 @@
+"""The high-water mark: what a ledger is known to hold, noted beside its key file, so that an older copy is noticed.
+
+A ledger that is put back from a backup has its budget back. The mark is a list, beside the key file, of every change
+of every account: its new revision and, of a spend, the charge. A line is written after the change is committed in the
+ledger and before any noise is drawn for it. So
+
+- whoever is killed between the two leaves a ledger that is ahead of its mark, which is always accepted;
+- a ledger that lacks what the mark has was put back, since the mark has nothing that was not committed;
+- a spend that is lost without a line has met no noise.
+
+The mark is a lower bound. Several machines may spend from one PostgreSQL ledger: whoever locks an account and finds
+changes of others notes them, too.
+
+Each line carries an HMAC, under a key from the ledger's key file, of all the text up to its end. A last line that is
+not complete was cut off before it counted and is overwritten.
+
+Who can put back the ledger and the mark together is not noticed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ogive.errors import LedgerError, ParameterError
+from ogive.files import locked
+from ogive.ledger.keys import sync_folder
+
+MARK_VARIABLE = "OGIVE_LEDGER_MARK"
+SCHEMA = "ogive.mark/1"
+_DIGITS = 32  # of a line's HMAC
+
+
+@dataclass
+class Noted:
+    """What is known of one account.
+
+    Fields:
+        revision: The highest that was noted; everything up to it was.
+        settings: Unit, limit and fingerprints as the ledger keeps them, texts.
+        settled: The revision that the settings are of.
+        spends: By release id, the fields of a spend that composition and messages need, texts.
+    """
+
+    revision: int = 0
+    settings: dict[str, str | None] = field(default_factory=dict)
+    settled: int = 0
+    spends: dict[str, dict[str, str]] = field(default_factory=dict)
+    _charged: dict[str, int] = field(default_factory=dict)
+
+    def add(self, revision: int, settings: dict[str, str | None], spends: dict[str, dict[str, str]]) -> None:
+        """Take a line; those of processes that run at once may come in any order."""
+        self.revision = max(self.revision, revision)
+        if settings and revision >= self.settled:
+            self.settings, self.settled = settings, revision
+        for release_id, spend in spends.items():
+            if revision >= self._charged.get(release_id, 0):
+                self.spends[release_id], self._charged[release_id] = spend, revision
+
+
+@dataclass(frozen=True)
+class Line:
+    """One change of an account, and all before it that the mark lacked.
+
+    Fields:
+        account: Its name.
+        revision: Its revision after.
+        settings: As in `Noted`, where they changed.
+        spends: As in `Noted`, those that changed.
+    """
+
+    account: str
+    revision: int
+    settings: dict[str, str | None] = field(default_factory=dict)
+    spends: dict[str, dict[str, str]] = field(default_factory=dict)
+
+
+class Mark:
+    """The mark file of one key file, as far as one ledger is concerned.
+
+    Args:
+        path: Of the mark file, which need not exist.
+        key: Authenticates its lines.
+    """
+
+    def __init__(self, path: Path, key: bytes) -> None:
+        self.path = path
+        self._key = key
+        self._lock = threading.Lock()
+        self._clear()
+
+    def _clear(self) -> None:
+        self._inode, self._offset = 0, 0
+        self._running = hmac.new(self._key, digestmod=hashlib.sha256)
+        self._ledgers: dict[str, dict[str, Noted]] = {}
+        self._places: dict[str, str] = {}
+        self._unnamed: set[str] = set()
+
+    # --- what is noted
+
+    def accounts(self, ledger: str) -> dict[str, Noted]:
+        """What is known of a ledger's accounts, by name; as of the last `refresh`."""
+        return self._ledgers.get(ledger, {})
+
+    def place(self, ledger: str) -> str | None:
+        """Where a ledger was last."""
+        return self._places.get(ledger)
+
+    @property
+    def places(self) -> set[str]:
+        """Where ledgers of this key were last."""
+        return set(self._places.values())
+
+    @property
+    def unnamed(self) -> list[str]:
+        """Ledgers that had no identity of their own before they had a mark, and have noted accounts."""
+        return [each for each in sorted(self._unnamed) if self.accounts(each)]
+
+    def refresh(self) -> None:
+        """Read what other processes noted since.
+
+        Raises:
+            LedgerError: the file cannot be read, is damaged, or is of another key.
+        """
+        with self._lock:
+            self._read()
+
+    def _read(self) -> None:
+        try:
+            with self.path.open("rb") as file:
+                found = os.fstat(file.fileno())
+                if found.st_ino != self._inode or found.st_size < self._offset:
+                    self._clear()
+                    self._inode = found.st_ino
+                if found.st_size == self._offset:
+                    return
+                file.seek(self._offset)
+                content = file.read()
+        except FileNotFoundError:
+            self._clear()
+            return
+        except OSError as problem:
+            raise LedgerError(f"cannot read the ledger's mark {self.path}: {problem.strerror}") from None
+        complete = content[: content.rfind(b"\n") + 1]
+        if not complete:
+            return
+        lines = complete.split(b"\n")[:-1]
+        try:
+            for line in lines:
+                self._running.update(line[: -_DIGITS - 1] + b"\n")
+            sealed = self._running.hexdigest()[:_DIGITS].encode()
+            if not hmac.compare_digest(sealed, lines[-1][-_DIGITS:]):
+                raise ValueError("an HMAC differs")
+            for line in lines:
+                self._take(json.loads(line[: -_DIGITS - 1]))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            self._clear()
+            raise LedgerError(
+                f"the ledger's mark {self.path} is damaged, or of another key file; put the right one back, or move "
+                "it away, and then nothing tells whether the ledger is an older copy"
+            ) from None
+        self._offset += len(complete)
+
+    def _take(self, found: dict[str, Any]) -> None:
+        ledger = found["ledger"]
+        if "place" in found:
+            self._places[ledger] = found["place"]
+            if found.get("unnamed"):
+                self._unnamed.add(ledger)
+            return
+        accounts = self._ledgers.setdefault(ledger, {})
+        accounts.setdefault(found["account"], Noted()).add(
+            found["revision"], found.get("settings", {}), found.get("spends", {})
+        )
+
+    # --- noting
+
+    def begin(self, ledger: str, place: str, *, unnamed: bool) -> None:
+        """Note where a ledger is.
+
+        Args:
+            ledger: Its identity.
+            place: Where it is.
+            unnamed: Whether the ledger is of a version that gave it no identity.
+
+        Raises:
+            LedgerError: the mark cannot be written.
+        """
+        line: dict[str, Any] = {"ledger": ledger, "place": place}
+        self._append([line | {"unnamed": True} if unnamed else line], durable=True)
+
+    def note(self, ledger: str, lines: Iterable[Line], *, durable: bool = True) -> None:
+        """Note changes that are committed.
+
+        Args:
+            ledger: Its identity.
+            lines: The changes.
+            durable: Whether it must outlive a power cut.
+
+        Raises:
+            LedgerError: the mark cannot be written.
+        """
+        found = []
+        for line in lines:
+            plain: dict[str, Any] = {"ledger": ledger, "account": line.account, "revision": line.revision}
+            plain |= {"settings": line.settings} if line.settings else {}
+            plain |= {"spends": line.spends} if line.spends else {}
+            found.append(plain)
+        if found:
+            self._append(found, durable=durable)
+
+    def _append(self, lines: list[dict[str, Any]], *, durable: bool) -> None:
+        try:
+            with self._lock:
+                self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                with locked(self.path):
+                    self._read()
+                    self._write(lines, durable=durable)
+        except (OSError, ParameterError) as problem:
+            reason = problem.strerror if isinstance(problem, OSError) else problem
+            raise LedgerError(
+                f"the ledger's mark {self.path} cannot be written: {reason}; name a place for it in {MARK_VARIABLE}. "
+                "What was paid stays paid: ask again"
+            ) from None
+
+    def _write(self, lines: list[dict[str, Any]], *, durable: bool) -> None:
+        running, text = self._running.copy(), b""
+        for line in lines:
+            plain = json.dumps(line, sort_keys=True, separators=(",", ":")).encode()
+            running.update(plain + b"\n")
+            text += plain + b" " + running.hexdigest()[:_DIGITS].encode() + b"\n"
+        new = not self.path.exists()
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            os.ftruncate(handle, self._offset)  # a line that was cut off
+            os.lseek(handle, self._offset, os.SEEK_SET)
+            written = 0
+            while written < len(text):
+                written += os.write(handle, text[written:])
+            if durable:
+                os.fsync(handle)
+            self._inode = os.fstat(handle).st_ino
+        finally:
+            os.close(handle)
+        if new:
+            sync_folder(self.path.parent)
+        self._offset += len(text)
+        self._running = running
+        for line in lines:
+            self._take(line)
+
+
+def set_aside(path: Path, key: bytes) -> None:
+    """Rename the mark of an earlier key file, which tells nothing about the ledger that is about to be made.
+
+    Raises:
+        LedgerError: it cannot be renamed.
+    """
+    try:
+        Mark(path, key).refresh()
+    except LedgerError:
+        try:
+            path.replace(path.with_name(f"{path.name}.old"))
+        except OSError as problem:
+            raise LedgerError(f"cannot rename {path}, of an earlier key file: {problem.strerror}") from None
+
+
+def mark_path(key: Path) -> Path:
+    """Where the mark of a key file is: what the environment says, or beside it."""
+    named = os.environ.get(MARK_VARIABLE)
+    return Path(named).expanduser() if named else key.with_name(f"{key.name}.mark")

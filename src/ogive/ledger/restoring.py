@@ -1,0 +1,145 @@
+"""Comparing a ledger with its mark, and going on with an older copy: what it lost counts as spent."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from ogive.accounting import at_least
+from ogive.errors import quoted
+from ogive.ledger.books import Books, Change, revision_name
+from ogive.ledger.entries import (
+    LOST,
+    DataSet,
+    now,
+    plain_text,
+    question_digest,
+    read_charge,
+    read_data_set,
+    read_spend,
+)
+from ogive.ledger.mark import Line, Mark, Noted
+from ogive.ledger.schema import DATA_SETS, META, SPENDS
+
+IDENTITY, LATE_IDENTITY = "ledger", "mark"
+"""Names in META of a ledger's identity: of one that was made with it, and of one that got it with its mark."""
+
+
+def identity_of(connection: Connection, kept: dict[str, str], mark: Mark) -> str:
+    """Which ledger this is.
+
+    One of an older version has no identity. It gets one from its first account. Before it has any, it is taken for an
+    older copy of such a ledger, if the mark knows one.
+
+    Args:
+        connection: Of the ledger.
+        kept: What META has.
+        mark: Of its key file.
+    """
+    named = kept.get(IDENTITY) or kept.get(LATE_IDENTITY)
+    if named:
+        return named
+    query = select(DATA_SETS.c.name, DATA_SETS.c.created).order_by(DATA_SETS.c.id).limit(1)
+    first = connection.execute(query).one_or_none()
+    if first is not None:
+        text = plain_text([kept.get("key_check", ""), first.name, first.created])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return next(iter(mark.unnamed), secrets.token_hex(16))
+
+
+def compare(books: Books, connection: Connection) -> list[Line]:
+    """Compare a whole ledger with what the mark had before this transaction; what the mark lacks.
+
+    Raises:
+        LedgerError: the ledger is an older copy.
+    """
+    assert books.mark is not None
+    accounts = books.mark.accounts(books.identity)
+    rows = {row.name: row for row in map(read_data_set, connection.execute(select(DATA_SETS)))}
+    changes: dict[int, Change] = {}
+    for name, noted in accounts.items():
+        if name not in rows or missing(books, connection, rows[name], noted):
+            raise books.behind()
+    for name, row in rows.items():
+        # also of those whose revision is known: older libraries spend and count none
+        revision = books.revision(connection, row.id)
+        changes[row.id] = books.unnoted(connection, row, accounts.get(name, Noted()), revision)
+    return books.lines(connection, changes)
+
+
+def missing(books: Books, connection: Connection, row: DataSet, noted: Noted) -> bool:
+    """Whether an account lacks what was noted: a change, a spend, or a part of its charge."""
+    if books.revision(connection, row.id) < noted.revision:
+        return True
+    query = select(SPENDS.c.release_id, SPENDS.c.charge).where(SPENDS.c.data_set == row.id)
+    charges = {spend.release_id: spend.charge for spend in connection.execute(query)}
+    return any(_less(charges.get(release_id), spend["charge"]) for release_id, spend in noted.spends.items())
+
+
+def write_off(books: Books, connection: Connection) -> list[str]:
+    """Book what an older copy lost, and the mark knows, as spent.
+
+    Releases in progress are closed, because their noise may have met the records that were bound later. Limits and
+    fingerprints become what they were last.
+
+    Returns:
+        A sentence for each account that was behind.
+    """
+    assert books.mark is not None
+    said = []
+    for name, noted in sorted(books.mark.accounts(books.identity).items()):
+        query = select(DATA_SETS).where(DATA_SETS.c.name == name)
+        row = connection.execute(query.with_for_update()).one_or_none()
+        if row is not None and not missing(books, connection, read_data_set(row), noted):
+            continue
+        if row is None:
+            values = {**noted.settings, "name": name, "created": now()}
+            connection.execute(insert(DATA_SETS).values(**values))
+            row = connection.execute(query).one()
+        said.append(_write_off(books, connection, read_data_set(row), noted))
+    return said
+
+
+def _write_off(books: Books, connection: Connection, row: DataSet, noted: Noted) -> str:
+    rows = connection.execute(select(SPENDS).where(SPENDS.c.data_set == row.id))
+    known = {spend.release_id: spend for spend in map(read_spend, rows)}
+    revision = books.revision(connection, row.id)
+    if noted.settled > revision:
+        last = {"spend_limit": noted.settings["spend_limit"], "fingerprints": noted.settings["fingerprints"]}
+        connection.execute(update(DATA_SETS).where(DATA_SETS.c.id == row.id).values(**last))
+    for begun in known.values():
+        if begun.secret is not None:
+            # under a question that nobody asks, so that asking again is paid anew
+            asked = plain_text({**begun.question, "lost": begun.release_id})
+            closed = {"state": LOST, "secret": None, "bound": None, "question": asked, "digest": question_digest(asked)}
+            connection.execute(update(SPENDS).where(SPENDS.c.id == begun.id).values(**closed))
+    lost = 0
+    for release_id, spend in noted.spends.items():
+        if release_id not in known:
+            _book(connection, row.id, release_id, spend)
+        elif not at_least(known[release_id].charge, read_charge(spend["charge"])):
+            changed = update(SPENDS).where(SPENDS.c.release_id == release_id).values(charge=spend["charge"])
+            connection.execute(changed)
+        else:
+            continue
+        lost += 1
+    connection.execute(delete(META).where(META.c.name == revision_name(row.id)))
+    ahead = max(revision, noted.revision) + 1
+    connection.execute(insert(META).values(name=revision_name(row.id), value=str(ahead)))
+    return f"{quoted(row.name)}: {lost} lost {'spend counts' if lost == 1 else 'spends count'} as spent"
+
+
+def _book(connection: Connection, number: int, release_id: str, spend: dict[str, str]) -> None:
+    """Book a lost spend, also under a question that nobody asks."""
+    question = plain_text({"statistic": {"name": spend["statistic"]}, "lost": release_id})
+    values = {**spend, "data_set": number, "release_id": release_id, "question": question, "state": LOST}
+    values["digest"] = question_digest(question)
+    connection.execute(insert(SPENDS).values(**values))
+
+
+def _less(charge: str | None, noted: str) -> bool:
+    if charge is None:
+        return True
+    return charge != noted and not at_least(read_charge(charge), read_charge(noted))
