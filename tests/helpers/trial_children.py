@@ -181,7 +181,9 @@ def spoil(how: str | None) -> None:
 
         def without_lock(self, connection, number, lock=False):
             row = data_set(self, connection, number)
-            return self.locked(connection, row) if lock else row
+            if lock:
+                self.locked(connection, row)
+            return row
 
         Books.data_set = without_lock
         connect = Database._connect

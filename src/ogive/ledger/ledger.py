@@ -19,7 +19,7 @@ from ogive.ledger.entries import WHOLE, DataSet, read_data_set
 from ogive.ledger.keys import KEY_BYTES, Keys, draft_of, key_path, make_key, read_key, settle_key
 from ogive.ledger.mark import Mark, mark_path, set_aside
 from ogive.ledger.opening import Wanted, claim, find_row, make_row, refuse_second
-from ogive.ledger.restoring import IDENTITY, LATE_IDENTITY, compare, identity_of, write_off
+from ogive.ledger.restoring import IDENTITY, LATE_IDENTITY, check_newest, identity_of, unnoted, write_off
 from ogive.ledger.schema import DATA_SETS, META, TABLES, VERSION
 from ogive.privacy import Privacy, PrivacyUnit, check_privacy
 
@@ -85,8 +85,9 @@ class Ledger:
         books = _opened(database, path)
         assert books.mark is not None
         with database.read() as connection:
-            unnoted = compare(books, connection)
-        books.mark.note(books.identity, unnoted)
+            check_newest(books, connection)
+            lines = unnoted(books, connection)
+        books.mark.note(books.identity, lines)
         database.log_ahead()
         return Ledger(books, begun=begun)
 
@@ -302,7 +303,7 @@ def _read(database: Database, path: Path) -> Books:
     mark.refresh()
     with database.read() as connection:
         books = Books(database, keys, mark, identity_of(connection, kept, mark))
-        compare(books, connection)
+        check_newest(books, connection)
     return books
 
 

@@ -49,23 +49,28 @@ def identity_of(connection: Connection, kept: dict[str, str], mark: Mark) -> str
     return next(iter(mark.unnamed), secrets.token_hex(16))
 
 
-def compare(books: Books, connection: Connection) -> list[Line]:
-    """Compare a whole ledger with what the mark had before this transaction; what the mark lacks.
+def check_newest(books: Books, connection: Connection) -> None:
+    """Refuse a ledger that lacks what the mark had before this transaction.
 
     Raises:
         LedgerError: the ledger is an older copy.
     """
     assert books.mark is not None
-    accounts = books.mark.accounts(books.identity)
     rows = {row.name: row for row in map(read_data_set, connection.execute(select(DATA_SETS)))}
-    changes: dict[int, Change] = {}
-    for name, noted in accounts.items():
+    for name, noted in books.mark.accounts(books.identity).items():
         if name not in rows or missing(books, connection, rows[name], noted):
             raise books.behind()
-    for name, row in rows.items():
-        # also of those whose revision is known: older libraries spend and count none
+
+
+def unnoted(books: Books, connection: Connection) -> list[Line]:
+    """What the mark lacks of a whole ledger: changes of other machines, of who was killed, and of older libraries."""
+    assert books.mark is not None
+    accounts = books.mark.accounts(books.identity)
+    changes: dict[int, Change] = {}
+    for row in map(read_data_set, list(connection.execute(select(DATA_SETS)))):
         revision = books.revision(connection, row.id)
-        changes[row.id] = books.unnoted(connection, row, accounts.get(name, Noted()), revision)
+        # also where the revision is known: older libraries spend and count none
+        changes[row.id] = books.unnoted(connection, row, accounts.get(row.name, Noted()), revision)
     return books.lines(connection, changes)
 
 
