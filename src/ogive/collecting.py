@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogive.errors import ParameterError, PeerError, UnsupportedError
+from ogive.errors import ParameterError, PeerError, UnsupportedError, quoted
 from ogive.local.collection import Collection
 from ogive.local.description import Description
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, check_privacy
@@ -41,7 +41,7 @@ def describe_collection(
     if not isinstance(privacy := check_privacy(privacy), PureDP | ApproxDP):
         raise ParameterError("reports are held to PureDP or ApproxDP, which participants can read")
     if isinstance(participants, bool) or not isinstance(participants, int) or participants < 1:
-        raise ParameterError(f"participants must be a whole number of at least 1, got {str(participants)[:40]}")
+        raise ParameterError(f"participants must be a whole number of at least 1, got {quoted(participants)}")
     terms = Terms(privacy, PrivacyUnit(Adjacency.REPLACE), _refusal, count=lambda: participants)
     query = next(statistic.questions(terms))
     if not isinstance(query, ReportsQuery):

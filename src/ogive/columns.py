@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 
 Int64 = NDArray[np.int64]
@@ -64,11 +64,13 @@ class Binning:
 
     def __post_init__(self) -> None:
         if self.missing not in MISSING_POLICIES:
-            raise ParameterError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {self.missing!r}")
+            raise ParameterError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {quoted(self.missing)}")
         if self.outside not in OUTSIDE_POLICIES:
-            raise ParameterError(f"outside must be one of {', '.join(OUTSIDE_POLICIES)}, got {self.outside!r}")
+            raise ParameterError(f"outside must be one of {', '.join(OUTSIDE_POLICIES)}, got {quoted(self.outside)}")
         if self.fractions not in FRACTION_POLICIES:
-            raise ParameterError(f"fractions must be one of {', '.join(FRACTION_POLICIES)}, got {self.fractions!r}")
+            raise ParameterError(
+                f"fractions must be one of {', '.join(FRACTION_POLICIES)}, got {quoted(self.fractions)}"
+            )
         if self.fractions == "refuse" and self.grid.kind != "integers":
             raise ParameterError("only a grid of integers can refuse fractions; leave out fractions='refuse'")
 
@@ -138,13 +140,15 @@ class Label:
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str):
-            raise ParameterError(f"the label must be a column's name, got {self.column!r}")
+            raise ParameterError(f"the label must be a column's name, got {quoted(self.column)}")
         for name in ("positive", "negative"):
             values = getattr(self, name)
             if values is None and name == "negative":
                 continue
             if not isinstance(values, tuple) or not values or not all(isinstance(v, LabelValue) for v in values):
-                raise ParameterError(f"{name} must be the values of a class, for example ('yes',), got {values!r}")
+                raise ParameterError(
+                    f"{name} must be the values of a class, for example ('yes',), got {quoted(values)}"
+                )
             if not all(map(storable, values)):
                 raise ParameterError(
                     f"{name} must hold texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
@@ -202,9 +206,11 @@ class Categories:
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str):
-            raise ParameterError(f"column must be a column's name, got {self.column!r}")
+            raise ParameterError(f"column must be a column's name, got {quoted(self.column)}")
         if not isinstance(self.values, tuple) or not all(isinstance(value, LabelValue) for value in self.values):
-            raise ParameterError(f"categories of column {self.column!r} must be a list of values, got {self.values!r}")
+            raise ParameterError(
+                f"categories of column {self.column!r} must be a list of values, got {quoted(self.values)}"
+            )
         if not 1 <= len(self.values) <= MAX_SYMBOLS:
             raise ParameterError(f"there must be 1 to {MAX_SYMBOLS} categories, got {len(self.values)}")
         if not all(map(storable, self.values)):
@@ -321,7 +327,7 @@ class Domain:
 def _text(data: dict[str, Any], name: str) -> str:
     value = data.get(name)
     if not isinstance(value, str):
-        raise ParameterError(f"a column's field {name!r} must be text, got {str(value)[:40]!r}")
+        raise ParameterError(f"a column's field {name!r} must be text, got {quoted(value)}")
     return value
 
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 EPOCH = datetime.date(1970, 1, 1)
 EPOCH_TIME = datetime.datetime(1970, 1, 1)
@@ -41,7 +41,7 @@ def _number(value: Any, name: str) -> tuple[float, str]:
         try:
             value = datetime.datetime.fromisoformat(value) if len(value) > 10 else datetime.date.fromisoformat(value)
         except ValueError:
-            raise ParameterError(f"{name} must be a number or an ISO date, got {value!r}") from None
+            raise ParameterError(f"{name} must be a number or an ISO date, got {quoted(value)}") from None
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if isinstance(value, datetime.datetime):
@@ -53,11 +53,11 @@ def _number(value: Any, name: str) -> tuple[float, str]:
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be a number or a date, got {value!r}") from None
+        raise ParameterError(f"{name} must be a number or a date, got {quoted(value)}") from None
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise ParameterError(f"{name} must be finite, got {str(value)[:40]}")
+        raise ParameterError(f"{name} must be finite, got {quoted(value)}")
     return number, "number"
 
 
@@ -65,9 +65,9 @@ def _interval(low: Bound, high: Bound) -> tuple[float, float, str]:
     first, unit = _number(low, "the lower bound")
     last, other = _number(high, "the upper bound")
     if unit != other:
-        raise ParameterError(f"bounds must be of one kind, got {low!r} ({unit}) and {high!r} ({other})")
+        raise ParameterError(f"bounds must be of one kind, got {quoted(low)} ({unit}) and {quoted(high)} ({other})")
     if not first < last:
-        raise ParameterError(f"the lower bound must be below the upper bound, got {low!r} and {high!r}")
+        raise ParameterError(f"the lower bound must be below the upper bound, got {quoted(low)} and {quoted(high)}")
     if math.isinf(last - first):
         raise ParameterError(f"the bounds {low!r} and {high!r} are too far apart for floating point")
     return first, last, unit
@@ -75,7 +75,7 @@ def _interval(low: Bound, high: Bound) -> tuple[float, float, str]:
 
 def _check_bins(bins: Any) -> int:
     if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 1 <= bins <= MAX_BINS:
-        raise ParameterError(f"bins must be a whole number from 1 to {MAX_BINS}, got {bins!r}")
+        raise ParameterError(f"bins must be a whole number from 1 to {MAX_BINS}, got {quoted(bins)}")
     return int(bins)
 
 
@@ -117,7 +117,7 @@ class Grid:
         """
         first, last, unit = _interval(low, high)
         if unit != "number" or first <= 0:
-            raise ParameterError(f"a geometric grid needs bounds above 0, got {low!r} and {high!r}")
+            raise ParameterError(f"a geometric grid needs bounds above 0, got {quoted(low)} and {quoted(high)}")
         if math.isinf(last / first):
             raise ParameterError(f"the bounds {low!r} and {high!r} are too far apart for floating point")
         return Grid("geometric", first, last, _check_bins(bins), unit)._checked()
@@ -131,9 +131,9 @@ class Grid:
         """
         first, last, unit = _interval(low, high)
         if unit == "datetime" or first != math.floor(first) or last != math.floor(last):
-            raise ParameterError(f"a grid of integers needs whole bounds, got {low!r} and {high!r}")
+            raise ParameterError(f"a grid of integers needs whole bounds, got {quoted(low)} and {quoted(high)}")
         if max(-first, last) > MAX_WHOLE:
-            raise ParameterError(f"a grid of integers needs bounds up to 2^53, got {low!r} and {high!r}")
+            raise ParameterError(f"a grid of integers needs bounds up to 2^53, got {quoted(low)} and {quoted(high)}")
         return Grid("integers", first, last, _check_bins(int(last - first) + 1), unit)
 
     @staticmethod
@@ -151,7 +151,7 @@ class Grid:
         try:
             thresholds = [] if isinstance(thresholds, str) else list(thresholds)
         except TypeError:
-            raise ParameterError(f"a grid needs a list of thresholds, got {thresholds!r}") from None
+            raise ParameterError(f"a grid needs a list of thresholds, got {quoted(thresholds)}") from None
         if not thresholds:
             raise ParameterError("a grid needs at least one threshold, got none")
         pairs = [_number(value, f"threshold {i + 1}") for i, value in enumerate(thresholds)]

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.accounting import covers
-from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError
+from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError, quoted
 from ogive.files import locked, write_atomically
 from ogive.grids import Grid
 from ogive.noise import SystemSource
@@ -222,7 +222,7 @@ class PointwiseCurve:
         """Noisy counts, and the number of records where that is public."""
         wanted = np.atleast_1d(np.asarray(points))
         if wanted.size and not np.issubdtype(wanted.dtype, np.integer):
-            raise ParameterError(f"points are numbers of thresholds, 0 to {self.grid.bins - 1}, got {points!r}")
+            raise ParameterError(f"points are numbers of thresholds, 0 to {self.grid.bins - 1}, got {quoted(points)}")
         distinct, where = np.unique(wanted.astype(np.int64), return_inverse=True)
         query = self._opened(distinct.tolist())
         with self._one:

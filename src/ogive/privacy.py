@@ -137,7 +137,7 @@ def exact(value: Rational, name: str) -> Fraction:
         raise ParameterError(f"{name} must be a number, got {quoted(value)}")
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ParameterError(f"{name} must be finite, got {value!r}")
+            raise ParameterError(f"{name} must be finite, got {quoted(value)}")
         return Fraction(repr(float(value)))  # a numpy float is a float that prints otherwise
     if isinstance(value, str):
         if not value.isascii():

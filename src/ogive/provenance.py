@@ -8,7 +8,7 @@ import unicodedata
 from dataclasses import dataclass, field
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, Charge, GaussianDP, Privacy, PrivacyUnit, charge_from_dict
 
 CLEAR = "clear"
@@ -80,7 +80,7 @@ class Provenance:
         check_account(self.account)
         if not RELEASE_ID.fullmatch(self.release_id):
             got = self.release_id[:40]
-            raise ParameterError(f"release_id must be 1 to 128 lower-case hexadecimal digits, got {got!r}")
+            raise ParameterError(f"release_id must be 1 to 128 lower-case hexadecimal digits, got {quoted(got)}")
         _ = self.unit
         if self.trust == CLEAR and (self.privacy is not None or self.price is not None):
             raise ParameterError("a release under the trust model clear is not private and has no privacy or price")
@@ -188,7 +188,7 @@ def check_batch_name(name: object) -> str | None:
         if is_one_line(name):
             return name
         raise ParameterError(f"a batch's name must be one line without control characters, got {name[:40]!a}")
-    raise ParameterError(f"a batch's name must be a text of 1 to {_LONGEST_NAME} characters, got {str(name)[:40]!r}")
+    raise ParameterError(f"a batch's name must be a text of 1 to {_LONGEST_NAME} characters, got {quoted(name)}")
 
 
 def check_account(mark: object) -> str | None:

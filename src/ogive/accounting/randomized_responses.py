@@ -14,7 +14,7 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.privacy import Rational, exact
 
 RULES = ("basic", "advanced", "exact")
@@ -58,7 +58,7 @@ def per_report_epsilon(epsilon: Rational, delta: Rational, reports: int, rule: s
     if slack != 0 and not _LEAST_DELTA <= slack < 1:
         raise ParameterError(f"delta must be 0, or from 1e-290 to below 1, got {delta}")
     if isinstance(reports, bool) or not isinstance(reports, int) or not 1 <= reports <= MOST_REPORTS:
-        raise ParameterError(f"reports must be a whole number from 1 to {MOST_REPORTS}, got {reports!r}")
+        raise ParameterError(f"reports must be a whole number from 1 to {MOST_REPORTS}, got {quoted(reports)}")
     match rule:
         case "basic":
             return total / reports
@@ -66,7 +66,7 @@ def per_report_epsilon(epsilon: Rational, delta: Rational, reports: int, rule: s
             return _advanced(total, slack, reports)
         case "exact":
             return _exact(total, slack, reports)
-    raise ParameterError(f"composition must be {', '.join(RULES[:-1])} or {RULES[-1]}, got {rule!r}")
+    raise ParameterError(f"composition must be {', '.join(RULES[:-1])} or {RULES[-1]}, got {quoted(rule)}")
 
 
 def responses_delta(epsilon: Fraction, per_report: Fraction, reports: int) -> float:

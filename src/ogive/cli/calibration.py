@@ -19,7 +19,7 @@ from ogive.cli.options import (
     PrivacyOptions,
 )
 from ogive.cli.paying import release_and_publish
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 MEASURED = Group("What is measured", sort_key=1)
 
@@ -85,4 +85,4 @@ def _freedom(word: str | None) -> int | str | None:
     try:
         return int(word)
     except ValueError:
-        raise ParameterError(f"--degrees-of-freedom must be fitted or a whole number, got {word!r}") from None
+        raise ParameterError(f"--degrees-of-freedom must be fitted or a whole number, got {quoted(word)}") from None

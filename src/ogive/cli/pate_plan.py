@@ -11,7 +11,7 @@ from ogive.cli.converters import whole
 from ogive.cli.options import TABLE, OutputOptions, Plot, Words
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.pate_options import ALL_VOTES, VotesOptions
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 
 if TYPE_CHECKING:
     from ogive.pate.votes import Int64
@@ -142,5 +142,5 @@ def _number(word: str, name: str, kind: type[Any]) -> Any:
         return kind(word)
     except ValueError:
         raise ParameterError(
-            f"--{name} must be {'whole numbers' if kind is int else 'numbers'}, got {word!r}"
+            f"--{name} must be {'whole numbers' if kind is int else 'numbers'}, got {quoted(word)}"
         ) from None

@@ -16,7 +16,7 @@ from ogive.cli.options import Words
 from ogive.cli.output import busy, check_outputs
 from ogive.cli.pate_features import Coding
 from ogive.cli.pate_tables import labels_in, persons_in, table
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -158,7 +158,7 @@ def _learner(estimator: str) -> Any:
         "svm": lambda: make_pipeline(StandardScaler(), SVC()),
     }
     if estimator not in made:
-        raise ParameterError(f"--estimator must be {', '.join(LEARNERS)} or module:name, got {estimator!r}")
+        raise ParameterError(f"--estimator must be {', '.join(LEARNERS)} or module:name, got {quoted(estimator)}")
     return made[estimator]()
 
 

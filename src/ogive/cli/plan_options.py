@@ -14,7 +14,7 @@ from ogive.cli.converters import whole
 from ogive.cli.options import MeasureOptions, ScoreOptions, Words, guarantee
 from ogive.cli.trust_options import HolderOptions
 from ogive.cli.ustat_options import UstatOptions
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency, Privacy
@@ -159,7 +159,7 @@ class PlanOptions(HolderOptions):
             return {name.strip(): float(value)}
         except ValueError:
             raise ParameterError(
-                f"--error must be a name and a value, for example ks=0.01, got {self.error!r}"
+                f"--error must be a name and a value, for example ks=0.01, got {quoted(self.error)}"
             ) from None
 
     def _records(self, data: Path | None) -> int:

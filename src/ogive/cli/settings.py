@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -98,7 +98,7 @@ def _give(argument: Argument, place: str, source: str, values: Any) -> None:
         try:
             values = shlex.split(values)
         except ValueError:
-            raise ParameterError(f"{place} must be values with spaces between them, got {values!r}") from None
+            raise ParameterError(f"{place} must be values with spaces between them, got {quoted(values)}") from None
     if not isinstance(values, list):
         values = [values]
     if not takes_all and len(values) != max(count, 1):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
     from ogive.trust import Simulation
@@ -55,7 +55,7 @@ class HolderOptions:
         known = {model.name: model for model in TRUST_MODELS}
         for name in names:
             if name not in known:
-                raise ParameterError(f"--trust must be one of {', '.join(known)}, got {name!r}")
+                raise ParameterError(f"--trust must be one of {', '.join(known)}, got {quoted(name)}")
         said = {name: value for name, value in vars(self).items() if name in _OPTIONS and value is not None}
         for option in said:
             fitting = [name for name, model in known.items() if option in options_of(model)]

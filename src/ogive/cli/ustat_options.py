@@ -12,7 +12,7 @@ from ogive.cli.box_options import group_of
 from ogive.cli.classes import meanings
 from ogive.cli.converters import whole
 from ogive.cli.options import GRIDS, Words
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 
 @Parameter(name="*", group=Group("What is measured", sort_key=1))
@@ -68,7 +68,7 @@ class PairOptions:
         """
         for grid in self.grid:
             if grid not in GRIDS:
-                raise ParameterError(f"--grid must be {', '.join(GRIDS)}, got {grid!r}")
+                raise ParameterError(f"--grid must be {', '.join(GRIDS)}, got {quoted(grid)}")
         classes: dict[str, Any] = {}
         if self.positive or self.negative:
             classes["positive"] = meanings(self.positive) if self.positive else (1,)
@@ -139,7 +139,7 @@ def _bins(word: str) -> int | str:
     try:
         return int(word)
     except ValueError:
-        raise ParameterError(f"--bins must be auto or whole numbers, got {word!r}") from None
+        raise ParameterError(f"--bins must be auto or whole numbers, got {quoted(word)}") from None
 
 
 def _one(values: Sequence[Any]) -> Any:

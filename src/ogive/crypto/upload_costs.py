@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ogive.crypto.commitments import HASH_BYTES
 from ogive.crypto.comparison import KeyShape
 from ogive.crypto.tables import ShareShape
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 KEYS, TABLES = "keys", "tables"
 
@@ -100,7 +100,7 @@ def upload_costs(
         ("verifications", verifications, 1),
     ):  # fmt: skip
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}, got {value!r}")
+            raise ParameterError(f"{name} must be a whole number of at least {least}, got {quoted(value)}")
     once = ShareShape(0, squares=1, verifications=1) if verified else None
     tables = upload_cost(tables=ShareShape(cells), material=once, clients=clients, servers=servers)
     if servers != 2:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_points
 from ogive.kernels.counting import tied
 from ogive.kernels.exact import BITS, COUNTS, Scale, paired_rows
@@ -39,7 +39,9 @@ class Untied:
         places = self.columns
         whole = isinstance(places, tuple) and all(type(place) is int and place >= 0 for place in places)
         if not whole or not 1 <= len(places) <= 2 or len(set(places)) < len(places):
-            raise ParameterError(f"columns must be one or two different places of columns, 0 or more, got {places!r}")
+            raise ParameterError(
+                f"columns must be one or two different places of columns, 0 or more, got {quoted(places)}"
+            )
 
     def check(self, columns: Domain) -> None:
         """Refuse a domain without these columns."""

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.columns import Binning, Domain
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -86,7 +86,7 @@ def check_bits(bits: int) -> int:
         ParameterError: it is not a whole number from 1 to 30.
     """
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MAX_BITS:
-        raise ParameterError(f"bits must be a whole number from 1 to {MAX_BITS}, got {bits!r}")
+        raise ParameterError(f"bits must be a whole number from 1 to {MAX_BITS}, got {quoted(bits)}")
     return bits
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import are_points, boxes
 from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
 from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
@@ -71,14 +71,16 @@ class FunctionKernel:
         try:
             low, high = (float(bound) for bound in self.bounds)
         except (TypeError, ValueError):
-            raise ParameterError(f"the range of a function must be two numbers, got {self.bounds!r}") from None
+            raise ParameterError(f"the range of a function must be two numbers, got {quoted(self.bounds)}") from None
         if not (low < high and math.isfinite(low) and math.isfinite(high) and math.isfinite(high - low)):
-            raise ParameterError(f"the range of a function must be two finite numbers in order, got {self.bounds!r}")
+            raise ParameterError(
+                f"the range of a function must be two finite numbers in order, got {quoted(self.bounds)}"
+            )
         object.__setattr__(self, "bounds", (low, high))
         if self.circuit is not None and not callable(self.circuit):
             raise ParameterError(f"circuit must be a function of two numbers, got {type(self.circuit).__name__}")
         if self.constant is not None and not 0 < self.constant < math.inf:
-            raise ParameterError(f"a Lipschitz constant must be above 0 and finite, got {self.constant!r}")
+            raise ParameterError(f"a Lipschitz constant must be above 0 and finite, got {quoted(self.constant)}")
 
     def check(self, columns: Domain) -> None:
         """Try the function on public points of the domain: on all pairs of up to 64, if the domain has no others.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count
 from ogive.kernels.exact import BITS, Scale, finite_rows
 from ogive.kernels.surface import class_counts, count_in_order, exact_vus
@@ -42,7 +42,7 @@ class InOrder:
 
     def __post_init__(self) -> None:
         if type(self.classes) is not int or not 2 <= self.classes <= MOST_CLASSES:
-            raise ParameterError(f"classes must be a whole number from 2 to {MOST_CLASSES}, got {self.classes!r}")
+            raise ParameterError(f"classes must be a whole number from 2 to {MOST_CLASSES}, got {quoted(self.classes)}")
 
     @property
     def samples(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Column, Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.base import MATRICES
 from ogive.kernels.cells import MOST_SYMBOLS, domain_nodes, widths
 
@@ -46,7 +46,7 @@ def check_matrix(columns: Domain, kind: str) -> None:
         ParameterError: either.
     """
     if kind not in MATRICES:
-        raise ParameterError(f"matrix must be one of {', '.join(MATRICES)}, got {kind!r}")
+        raise ParameterError(f"matrix must be one of {', '.join(MATRICES)}, got {quoted(kind)}")
     columns.check_size(MOST_SYMBOLS)
 
 

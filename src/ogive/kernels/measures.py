@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.base import Kernel, Value
 from ogive.kernels.cells import ends
 from ogive.kernels.equality import Equal, Untied
@@ -81,7 +81,7 @@ class GiniCoefficient:
 
     def __post_init__(self) -> None:
         if not isinstance(self.corrected, bool):
-            raise ParameterError(f"corrected must be True or False, got {self.corrected!r}")
+            raise ParameterError(f"corrected must be True or False, got {quoted(self.corrected)}")
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import are_points, boxes, check_points
 from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_scale, rounded_sum
 from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
@@ -55,7 +55,7 @@ class MetricLoss:
         object.__setattr__(self, "matrix_rows", rows)
         object.__setattr__(self, "largest", positive(self.largest, "largest"))
         if not positive(self.margin, "margin") > 1:
-            raise ParameterError(f"margin must be above 1, got {self.margin!r}")
+            raise ParameterError(f"margin must be above 1, got {quoted(self.margin)}")
         object.__setattr__(self, "margin", float(self.margin))
 
     def check(self, columns: Domain) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count, check_numbers
 from ogive.kernels.exact import blocked_mean
 
@@ -42,7 +42,7 @@ def vector(values: Any, name: str) -> tuple[float, ...]:
 def positive(value: Any, name: str) -> float:
     """A finite number above 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ParameterError(f"{name} must be a finite number above 0, got {value!r}")
+        raise ParameterError(f"{name} must be a finite number above 0, got {quoted(value)}")
     return float(value)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import boxes
 from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_scale, rounded_sum
 from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
@@ -50,7 +50,7 @@ class RankingLoss:
         object.__setattr__(self, "weights", vector(self.weights, "weights"))
         object.__setattr__(self, "largest", positive(self.largest, "largest"))
         if self.surrogate not in SURROGATES:
-            raise ParameterError(f"surrogate must be one of {', '.join(SURROGATES)}, got {self.surrogate!r}")
+            raise ParameterError(f"surrogate must be one of {', '.join(SURROGATES)}, got {quoted(self.surrogate)}")
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but a number for each weight, then a label of two classes."""

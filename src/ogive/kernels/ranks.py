@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count, widths
 from ogive.kernels.counting import count_greater, count_pairs
 from ogive.kernels.exact import BITS, COUNTS, HALVES, SIGNS, Scale, finite_rows, paired_rows, split_classes
@@ -169,7 +169,7 @@ class Greater:
 def check_ties(ties: str) -> None:
     """Refuse an unknown rule of ties."""
     if ties not in TIES:
-        raise ParameterError(f"ties must be one of {', '.join(TIES)}, got {ties!r}")
+        raise ParameterError(f"ties must be one of {', '.join(TIES)}, got {quoted(ties)}")
 
 
 def tie_scale(ties: str) -> Scale:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.ledger.books import Booked, Books, Spot
 from ogive.ledger.charges import Charges
 from ogive.ledger.database import retried
@@ -165,7 +165,7 @@ class Account:
         if self._spot.part:
             raise ParameterError(f"{self._spot.words} is a part already; parts have no parts")
         if not isinstance(name, str) or not name:
-            raise ParameterError(f"a part's name must be a text, got {name!r}")
+            raise ParameterError(f"a part's name must be a text, got {quoted(name)}")
         is_new, wanted = self.is_new, Wanted(self.name, self.unit, self.limit)
         spot = Spot(self._spot.number, self.name, name, fingerprint)
         with self._books.writing() as connection:

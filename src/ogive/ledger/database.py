@@ -31,7 +31,7 @@ from sqlalchemy import URL, Connection, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool, StaticPool
 
-from ogive.errors import LedgerError, ParameterError
+from ogive.errors import LedgerError, ParameterError, quoted
 from ogive.ledger.keys import config_folder, sync_folder
 from ogive.ledger.problems import ConflictError, in_words
 
@@ -300,7 +300,7 @@ def _url(place: str | Path | None) -> URL:
     if isinstance(place, Path):
         return URL.create("sqlite", database=str(place.expanduser()))
     if not isinstance(place, str) or not place:
-        raise ParameterError(f"a ledger's place must be a path or a URL, got {place!r}")
+        raise ParameterError(f"a ledger's place must be a path or a URL, got {quoted(place)}")
     if "://" not in place:
         return URL.create("sqlite", database=str(Path(place).expanduser()))
     try:

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, insert, inspect, select
 
-from ogive.errors import LedgerError, ParameterError
+from ogive.errors import LedgerError, ParameterError, quoted
 from ogive.ledger.account import Account
 from ogive.ledger.books import Books, Spot
 from ogive.ledger.database import Database, retried
@@ -158,7 +158,7 @@ class Ledger:
                 the data have another account already.
         """
         if not isinstance(name, str) or not name:
-            raise ParameterError(f"an account's name must be a text, got {name!r}")
+            raise ParameterError(f"an account's name must be a text, got {quoted(name)}")
         if limit is not None:
             check_privacy(limit)
 

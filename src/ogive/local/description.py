@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.columns import Binning, Domain
-from ogive.errors import OgiveError, ParameterError, PeerError
+from ogive.errors import OgiveError, ParameterError, PeerError, quoted
 from ogive.local.base import Oracle
 from ogive.local.classes import PublicClasses
 from ogive.local.codec import HEADER_BYTES, MAX_PARTICIPANTS, TAG_BYTES
@@ -78,7 +78,7 @@ class Description:
             raise ParameterError(f"oracle must be one of ogive.local, got {type(self.oracle).__name__}")
         count = self.participants
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_PARTICIPANTS:
-            raise ParameterError(f"participants must be a whole number from 1 to 2^32, got {str(count)[:40]}")
+            raise ParameterError(f"participants must be a whole number from 1 to 2^32, got {quoted(count)}")
         if not isinstance(self.title, str) or len(self.title) > MAX_TITLE or not self.title.isprintable():
             raise ParameterError(f"title must be one line of at most {MAX_TITLE} printable characters")
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id):

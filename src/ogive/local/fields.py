@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.local.base import Int64, UInt8
 from ogive.privacy import exact
 
@@ -24,7 +24,7 @@ def check_whole(value: Any, name: str, low: int, high: int) -> int:
     if isinstance(value, np.integer):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ParameterError(f"{name} must be a whole number from {low} to {high}, got {repr(value)[:40]}")
+        raise ParameterError(f"{name} must be a whole number from {low} to {high}, got {quoted(value)}")
     return value
 
 
@@ -56,7 +56,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
         ParameterError: it is none of them.
     """
     if not isinstance(value, str) or value not in choices:
-        raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {repr(value)[:40]}")
+        raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {quoted(value)}")
     return value
 
 

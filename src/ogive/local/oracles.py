@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.local.base import Oracle
 from ogive.local.classes import PublicClasses
 from ogive.local.haar import HaarOracle
@@ -48,7 +48,7 @@ def oracle_from_dict(data: Any) -> Oracle:
 def _rebuilt(data: Any, *, outermost: bool) -> Oracle:
     name = data.get("name") if isinstance(data, dict) else None
     if not isinstance(name, str) or name not in _FIELDS or (name == "classes" and not outermost):
-        raise ParameterError(f"an oracle must be one of {', '.join(ORACLES)}, got {repr(name)[:40]}")
+        raise ParameterError(f"an oracle must be one of {', '.join(ORACLES)}, got {quoted(name)}")
     kind, fields = _FIELDS[name]
     if set(data) != {"name", *fields}:
         raise ParameterError(f"an oracle {name!r} has the fields {', '.join(fields)}, and no others")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import BudgetError, ParameterError
+from ogive.errors import BudgetError, ParameterError, quoted
 from ogive.local.base import Int64, UInt8, Words
 from ogive.local.codec import encode
 from ogive.local.description import Description, within
@@ -176,7 +176,7 @@ def _check_allowed(description: Description, limit: Privacy | None, public: Iter
         raise BudgetError(f"a report would cost {description.privacy}, and this device allows {limit}")
     allowed = [] if public is None or isinstance(public, str) else list(public)
     if isinstance(public, str) or not all(isinstance(name, str) for name in allowed):
-        raise ParameterError(f"public must be a list of columns, for example ['label'], got {str(public)[:40]!r}")
+        raise ParameterError(f"public must be a list of columns, for example ['label'], got {quoted(public)}")
     for name in description.public_columns:
         if name not in allowed:
             named = ", ".join(map(repr, allowed)) or "no column"
@@ -196,5 +196,5 @@ def _whole(value: Any) -> int:
     if isinstance(value, np.integer):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ParameterError(f"a participant's number must be a whole number, got {str(value)[:40]!r}")
+        raise ParameterError(f"a participant's number must be a whole number, got {quoted(value)}")
     return value

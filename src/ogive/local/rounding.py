@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Binning, Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.local.base import Int64, Words
 
@@ -27,7 +27,7 @@ def check_rounding(rounding: str, domain: Domain) -> None:
         ParameterError: saying which would.
     """
     if rounding not in ROUNDINGS:
-        raise ParameterError(f"rounding must be {' or '.join(ROUNDINGS)}, got {str(rounding)[:40]!r}")
+        raise ParameterError(f"rounding must be {' or '.join(ROUNDINGS)}, got {quoted(rounding)}")
     if rounding == "randomized":
         for column in domain.columns:
             if isinstance(column, Binning):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.local.assignment import Assignment
 from ogive.local.base import Int64, UInt8, Words
 from ogive.local.bits import WORD, exp_below, flip_threshold
@@ -122,7 +122,7 @@ class TreeOracle:
         if self.delta != 0:
             raise ParameterError("delta is for a budget split by advanced or exact composition; else it must be 0")
         if self.level_epsilon is not None and exact(self.level_epsilon, "level_epsilon") != share:
-            raise ParameterError(f"level_epsilon must be {share} here, got {repr(self.level_epsilon)[:40]}")
+            raise ParameterError(f"level_epsilon must be {share} here, got {quoted(self.level_epsilon)}")
         object.__setattr__(self, "level_epsilon", check_epsilon(share, "level_epsilon"))
 
     def _check_share(self) -> None:

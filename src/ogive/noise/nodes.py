@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numba import njit
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError, ReleaseMismatchError
+from ogive.errors import ParameterError, ReleaseMismatchError, quoted
 from ogive.noise.base import Int64, Law
 from ogive.noise.source import KEY_BYTES, check_key
 
@@ -44,7 +44,7 @@ def check_nodes(level: int, nodes: Int64) -> Int64:
         ParameterError: level or a node is negative, or not an integer.
     """
     if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level < _MAX_LEVEL:
-        raise ParameterError(f"level must be an integer in [0, 2^31), got {level!r}")
+        raise ParameterError(f"level must be an integer in [0, 2^31), got {quoted(level)}")
     flat = np.asarray(nodes)
     if flat.size and not np.issubdtype(flat.dtype, np.integer):
         raise ParameterError(f"nodes must be integers, got {flat.dtype}")

@@ -32,7 +32,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.noise.base import Int64, Law, NodeNoise
 from ogive.noise.discrete_gaussian import DiscreteGaussian, sigma_of
 from ogive.noise.discrete_laplace import DiscreteLaplace, scale_of
@@ -64,7 +64,7 @@ def share_of(law: Law, honest: int) -> Law:
         UnsupportedError: the law cannot be divided; says what would work.
     """
     if isinstance(honest, bool) or not isinstance(honest, int) or not 1 <= honest <= MOST_PARTIES:
-        raise ParameterError(f"the number of honest parties must be from 1 to {MOST_PARTIES}, got {honest!r}")
+        raise ParameterError(f"the number of honest parties must be from 1 to {MOST_PARTIES}, got {quoted(honest)}")
     if honest == 1:
         return law
     if isinstance(law, DiscreteLaplace):

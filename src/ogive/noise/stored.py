@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ogive.errors import DataError, ParameterError, ReleaseMismatchError
+from ogive.errors import DataError, ParameterError, ReleaseMismatchError, quoted
 from ogive.noise.base import Int64, Law, RandomSource
 from ogive.noise.nodes import check_nodes, digest_context
 
@@ -45,12 +45,13 @@ class StoredNodes:
         self._source = source
         self._lock = threading.RLock()
         name = ":memory:" if path is None else str(path)
+        self._name = name
         self._database = sqlite3.connect(name, isolation_level=None, check_same_thread=False, timeout=60.0)
         try:
             self._open(digest_context(context), name)
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
             self._database.close()
-            raise DataError(f"{name} is not a file of node noise: {error}") from None
+            raise DataError(f"{name} is not a file of node noise: {quoted(str(error))}") from None
         except (ReleaseMismatchError, DataError):
             self._database.close()
             raise
@@ -76,17 +77,23 @@ class StoredNodes:
         Raises:
             ParameterError: level or a node is negative, or not an integer.
             ReleaseMismatchError: a node was drawn from another law before; nothing is drawn then.
+            DataError: the file is damaged, or cannot be written.
         """
         flat = check_nodes(level, nodes)
         wanted, place = np.unique(flat, return_inverse=True)
         label = json.dumps(law.to_dict(), sort_keys=True)
-        with self._lock, _Transaction(self._database):
-            kept = self._read(int(level), wanted, label)
-            missing = [node for node in wanted.tolist() if node not in kept]
-            fresh = law.sample(len(missing), source=self._source).tolist()
-            rows = [(int(level), node, label, value) for node, value in zip(missing, fresh, strict=True)]
-            self._database.executemany("INSERT INTO node VALUES (?, ?, ?, ?)", rows)
-            kept.update(zip(missing, fresh, strict=True))
+        try:
+            with self._lock, _Transaction(self._database):
+                kept = self._read(int(level), wanted, label)
+                missing = [node for node in wanted.tolist() if node not in kept]
+                fresh = law.sample(len(missing), source=self._source).tolist()
+                rows = [(int(level), node, label, value) for node, value in zip(missing, fresh, strict=True)]
+                self._database.executemany("INSERT INTO node VALUES (?, ?, ?, ?)", rows)
+                kept.update(zip(missing, fresh, strict=True))
+        except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+            raise DataError(
+                f"the noise in {self._name} is damaged or cannot be written: {quoted(str(error))}"
+            ) from None
         drawn = np.array([kept[node] for node in wanted.tolist()], np.int64)
         return drawn[place].reshape(np.shape(nodes))
 
@@ -100,8 +107,10 @@ class StoredNodes:
                 for node, law, value in rows:
                     if law != label:
                         raise ReleaseMismatchError(
-                            f"node {node} of level {level} was drawn from {law}, now {label} was asked for"
+                            f"node {node} of level {level} was drawn from {quoted(law)}, now {label} was asked for"
                         )
+                    if not isinstance(value, int):
+                        raise DataError(f"the noise of node {node} of level {level} is damaged: it is no whole number")
                     kept[node] = value
         return kept
 

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 Float64 = NDArray[np.float64]
 
@@ -118,5 +118,5 @@ class ResponseNoise:
 def _positive(value: float, name: str) -> float:
     """The number, if it is above 0 and finite."""
     if not (value > 0 and math.isfinite(value)):
-        raise ParameterError(f"{name} must be above 0 and finite, got {value!r}")
+        raise ParameterError(f"{name} must be above 0 and finite, got {quoted(value)}")
     return value

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import RandomSource
 from ogive.pate.asking import BITS, answered, check, expected_votes, most_answers, scaled
@@ -225,7 +225,7 @@ class LargestMargins:
     def __init__(self, sigma: Rational | None, keep: int) -> None:
         object.__setattr__(self, "sigma", None if sigma is None else _positive(sigma, "sigma"))
         if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
-            raise ParameterError(f"keep must be a whole number of queries, at least 1, got {keep!r}")
+            raise ParameterError(f"keep must be a whole number of queries, at least 1, got {quoted(keep)}")
         object.__setattr__(self, "keep", keep)
 
     def query(
@@ -277,7 +277,7 @@ def check_aggregator(aggregator: Any) -> None:
         ParameterError: it is none.
     """
     if not isinstance(aggregator, Aggregator):
-        raise ParameterError(f"aggregator must be one such as GNMax(40), got {str(aggregator)[:80]!r}")
+        raise ParameterError(f"aggregator must be one such as GNMax(40), got {quoted(aggregator)}")
 
 
 def _positive(value: Rational, name: str) -> Fraction:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.accounting.gaussian import LEAST_SIGMA
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DerivedNodes, DiscreteGaussian, SystemSource, round_up_scale
 from ogive.noise.base import RandomSource
 from ogive.pate.votes import check_votes
@@ -88,7 +88,7 @@ def most_answers(name: str, ballots: Ballots, max_answers: int | None, probabili
     if max_answers is None:
         return len(ballots.queries)
     if isinstance(max_answers, bool) or not isinstance(max_answers, int) or max_answers < 1:
-        raise ParameterError(f"max_answers must be a whole number of at least 1, got {max_answers!r}")
+        raise ParameterError(f"max_answers must be a whole number of at least 1, got {quoted(max_answers)}")
     return min(max_answers, len(ballots.queries))
 
 

@@ -114,7 +114,7 @@ def kept_terms(folder: Path) -> Terms:
         raise DataError(f"{folder} keeps no teachers: it has no {DESCRIPTION}") from None
     except OSError as problem:
         raise DataError(f"{path} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise DataError(f"{path} is damaged, or of another version of ogive") from None
     return terms
 

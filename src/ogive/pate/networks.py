@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 
 Float32 = NDArray[np.float32]
 Float64 = NDArray[np.float64]
@@ -169,7 +169,7 @@ def trained(learner: Any, loss: Callable[[Any, float], Any]) -> Any:
         if getattr(learner, name) < 1:
             raise ParameterError(f"{name} must be at least 1, got {getattr(learner, name)!r}")
     if not learner.rate > 0:
-        raise ParameterError(f"rate must be above 0, got {learner.rate!r}")
+        raise ParameterError(f"rate must be above 0, got {quoted(learner.rate)}")
     steps = learner.steps
     memory = 1 - min(1.0, 10 / steps)
     with torch.random.fork_rng(devices=[]):

@@ -24,7 +24,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.pate.learners import check_seed, number_of_rows
 from ogive.records.hashing import siphash
 from ogive.records.persons import PersonCodes, check_person_type
@@ -82,7 +82,7 @@ def partition(records: Any, teachers: int, *, person: Any = None, seed: int) -> 
     """
     drawn = check_seed(seed)
     if isinstance(teachers, bool) or not isinstance(teachers, int | np.integer) or not 2 <= teachers <= MOST_TEACHERS:
-        raise ParameterError(f"teachers must be a whole number from 2 to {MOST_TEACHERS}, got {teachers!r}")
+        raise ParameterError(f"teachers must be a whole number from 2 to {MOST_TEACHERS}, got {quoted(teachers)}")
     if person is None:
         rows = _rows(records)
         if rows < teachers:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.accounting import gaussian_grant
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
 from ogive.pate.asking import BITS
 from ogive.pate.costs.cost import privacy_cost
@@ -191,7 +191,7 @@ def _caps(answers: Sequence[int] | None, queries: int) -> tuple[int, ...]:
         return tuple(sorted({max(1, round(share * queries)) for share in ANSWER_SHARES}))
     for most in answers:
         if isinstance(most, bool) or not isinstance(most, int | np.integer) or not 1 <= most <= queries:
-            raise ParameterError(f"answers must be whole numbers from 1 to the {queries} queries, got {most!r}")
+            raise ParameterError(f"answers must be whole numbers from 1 to the {queries} queries, got {quoted(most)}")
     if not answers:
         raise ParameterError("answers must be one or more numbers")
     return tuple(dict.fromkeys(map(int, answers)))

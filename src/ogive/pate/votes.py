@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.pate.arrays import SUFFIXES, read_array
 
 Int64 = NDArray[np.int64]
@@ -150,7 +150,7 @@ def tally(labels: Any, classes: int) -> Int64:
         DataError: labels have another shape, or one is no class.
     """
     if isinstance(classes, bool) or not isinstance(classes, int | np.integer) or classes < 2:
-        raise ParameterError(f"classes must be a whole number of at least 2, got {classes!r}")
+        raise ParameterError(f"classes must be a whole number of at least 2, got {quoted(classes)}")
     found = np.asarray(labels)
     if found.ndim != 2 or found.dtype.kind not in "iufb" or not found.size:
         raise DataError("labels must be whole numbers of the shape (teachers, queries), at least one of each")

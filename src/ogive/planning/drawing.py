@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.planning.metrics import DECIDING, METRICS, listed, named, title
 from ogive.planning.text import heading
 from ogive.plots import GRAY, new_axes
@@ -52,7 +52,7 @@ def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
     names = {name for row in plan.rows for name in row.errors}
     wanted = next((name for name in DECIDING if name in names), None) if error is None else named(error)
     if wanted not in names:
-        raise ParameterError(f"error must be one of {listed(sorted(names))}, got {wanted!r}")
+        raise ParameterError(f"error must be one of {listed(sorted(names))}, got {quoted(wanted)}")
     kinds = {type(row.privacy) for row in plan.rows}
     if len(kinds) > 1:
         raise ParameterError("a picture needs guarantees of one type; plan for each type on its own")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
-from ogive.errors import ParameterError, ScaleError
+from ogive.errors import ParameterError, ScaleError, quoted
 from ogive.planning.metrics import listed, named
 from ogive.planning.pairs import pairs_row
 from ogive.planning.predict import Planned, Planner
@@ -95,7 +95,7 @@ def required_privacy(
         if progress is not None:
             progress(min(tried, _MOST_TRIED), _MOST_TRIED)
         if name not in errors:
-            raise ParameterError(f"error must name one of {listed(errors)}, got {name!r}")
+            raise ParameterError(f"error must name one of {listed(errors)}, got {quoted(name)}")
         return errors[name]
 
     return make(_smallest(value, wanted, name))
@@ -170,16 +170,18 @@ def _loss(step: int) -> Fraction:
 
 def _wanted(error: Any) -> tuple[str, float]:
     if not isinstance(error, Mapping) or len(error) != 1:
-        raise ParameterError(f'error must be one name and its largest value, for example {{"ks": 0.01}}, got {error!r}')
+        raise ParameterError(
+            f'error must be one name and its largest value, for example {{"ks": 0.01}}, got {quoted(error)}'
+        )
     [(name, value)] = error.items()
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ParameterError(f"the wanted error must be a number above 0, got {value!r}")
+        raise ParameterError(f"the wanted error must be a number above 0, got {quoted(value)}")
     return named(str(name)), float(value)
 
 
 def _maker(kind: str, delta: Rational | None) -> Callable[[Fraction], Privacy]:
     if kind not in KINDS:
-        raise ParameterError(f"kind must be one of {', '.join(KINDS)}, got {kind!r}")
+        raise ParameterError(f"kind must be one of {', '.join(KINDS)}, got {quoted(kind)}")
     if (kind == "approx") != (delta is not None):
         raise ParameterError('delta belongs to kind="approx", which needs it, for example delta="1e-6"')
     if kind == "zcdp":

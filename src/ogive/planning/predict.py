@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
+from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.noise import DiscreteLaplace, Geometric
 from ogive.planning.ballots import AgreeingTeachers
 from ogive.planning.curves import FEWEST, curve_errors, strategy_errors
@@ -195,11 +195,11 @@ class Planner:
             ParameterError, DataError: an argument is out of range, or `like` cannot be read.
         """
         if isinstance(records, bool) or not isinstance(records, int | np.integer) or not 1 <= records <= MAX_RECORDS:
-            raise ParameterError(f"records must be a whole number from 1 to {MAX_RECORDS}, got {records!r}")
+            raise ParameterError(f"records must be a whole number from 1 to {MAX_RECORDS}, got {quoted(records)}")
         if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < 2):
-            raise ParameterError(f"runs must be a whole number of at least 2, got {runs!r}")
+            raise ParameterError(f"runs must be a whole number of at least 2, got {quoted(runs)}")
         if not hasattr(statistic, "questions") or isinstance(statistic, type):
-            raise ParameterError(f"statistic must be one such as Ecdf(...), got {statistic!r}")
+            raise ParameterError(f"statistic must be one such as Ecdf(...), got {quoted(statistic)}")
         unit, model = _trusted(trust, check_adjacency(adjacency), person, max_rows_per_person)
         if not model.private:
             raise ParameterError(f"the trust model {model.name} has no noise, so there is nothing to plan")
@@ -475,5 +475,5 @@ def _trusted(trust: Planned, adjacency: Adjacency, person: str | None, rows: int
     if isinstance(trust, type | Simulation):
         return PrivacyUnit(adjacency, person, rows), Simulation.of(trust).planned()
     if not isinstance(trust, TrustModel):
-        raise ParameterError(f"trust must be a trust model such as Central, got {trust!r}")
+        raise ParameterError(f"trust must be a trust model such as Central, got {quoted(trust)}")
     return PrivacyUnit(adjacency, person, rows) if person is not None else trust.unit(adjacency), trust

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from ogive.columns import Binning, Categories, Domain, Label
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 from ogive.queries import Aggregate, Ballots, ClassBinning, GroupBinning, GroupSums, RowValues
 from ogive.records import Records
@@ -72,9 +72,9 @@ class BinormalShape:
 
     def __post_init__(self) -> None:
         if not 0 < self.positive_share < 1:
-            raise ParameterError(f"positive_share must be strictly between 0 and 1, got {self.positive_share!r}")
+            raise ParameterError(f"positive_share must be strictly between 0 and 1, got {quoted(self.positive_share)}")
         if not 0.5 <= self.auc <= 0.999:
-            raise ParameterError(f"auc must be from 0.5 to 0.999, got {self.auc!r}")
+            raise ParameterError(f"auc must be from 0.5 to 0.999, got {quoted(self.auc)}")
 
     @property
     def words(self) -> str:

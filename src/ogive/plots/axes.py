@@ -7,7 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.files import permissions, write_atomically
 
 # Okabe and Ito's palette, told apart by all common kinds of color vision
@@ -31,7 +31,7 @@ def save(figure: Any, path: str | Path) -> None:
     path = Path(path)
     kind = _SUFFIXES.get(path.suffix.lower())
     if kind is None:
-        raise ParameterError(f"a picture's name must end in {' or '.join(_SUFFIXES)}, got {path.name!r}")
+        raise ParameterError(f"a picture's name must end in {' or '.join(_SUFFIXES)}, got {quoted(path.name)}")
     figure = getattr(figure, "figure", figure)
     content = io.BytesIO()
     # without a date and with fixed ids the same curve gives the same file

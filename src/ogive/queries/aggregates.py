@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import LONGEST_LABEL, MAX_GROUPS, MAX_SYMBOLS, Binning, Domain, Label, LabelValue, storable
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 
 Int64 = NDArray[np.int64]
@@ -68,7 +68,9 @@ class GroupSums:
 
     def __post_init__(self) -> None:
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MAX_FRACTIONAL_BITS:
-            raise ParameterError(f"bits must be a whole number from 0 to {MAX_FRACTIONAL_BITS}, got {self.bits!r}")
+            raise ParameterError(
+                f"bits must be a whole number from 0 to {MAX_FRACTIONAL_BITS}, got {quoted(self.bits)}"
+            )
         grid = self.probability.grid
         if grid.unit != "number" or grid.low != 0 or grid.high != 1:
             raise ParameterError("groups of probabilities must reach from 0 to 1")
@@ -108,9 +110,9 @@ class GroupBinning:
 
     def __post_init__(self) -> None:
         if not isinstance(self.by, str):
-            raise ParameterError(f"by must be a column's name, got {self.by!r}")
+            raise ParameterError(f"by must be a column's name, got {quoted(self.by)}")
         if not isinstance(self.groups, tuple) or not all(isinstance(group, LabelValue) for group in self.groups):
-            raise ParameterError(f"groups must be the values of column {self.by!r}, public, got {self.groups!r}")
+            raise ParameterError(f"groups must be the values of column {self.by!r}, public, got {quoted(self.groups)}")
         if not 1 <= len(self.groups) <= MAX_GROUPS:
             raise ParameterError(f"there must be 1 to {MAX_GROUPS} groups, got {len(self.groups)}")
         if not all(map(storable, self.groups)):
@@ -208,11 +210,11 @@ class Ballots:
     def __post_init__(self) -> None:
         named = isinstance(self.queries, tuple) and all(isinstance(each, str) for each in self.queries)
         if not named or not self.queries:
-            raise ParameterError(f"queries must be the names of one or more columns, got {str(self.queries)[:80]}")
+            raise ParameterError(f"queries must be the names of one or more columns, got {quoted(self.queries)}")
         if len(set(self.queries)) < len(self.queries):
             raise ParameterError("each query must have a column of its own, but one is named twice")
         if isinstance(self.classes, bool) or not isinstance(self.classes, int) or self.classes < 2:
-            raise ParameterError(f"classes must be a whole number of at least 2, got {self.classes!r}")
+            raise ParameterError(f"classes must be a whole number of at least 2, got {quoted(self.classes)}")
         if len(self.queries) * self.classes > MAX_SYMBOLS:
             raise ParameterError(
                 f"{len(self.queries)} queries of {self.classes} classes are more than {MAX_SYMBOLS} counts; "

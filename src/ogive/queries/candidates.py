@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.queries.base import Int64
 from ogive.strategies import Strategy
@@ -61,7 +61,7 @@ class ApproximationScore:
         if not 1 <= self._bins <= min(self.size, LARGEST_SIZE):
             raise ParameterError(f"candidates must be for 1 to {min(self.size, LARGEST_SIZE)} bins, got {self._bins}")
         if not all(isinstance(each, int) and 0 <= each < 1 << 50 for each in self.noise):
-            raise ParameterError(f"sizes of noise must be whole numbers from 0 to 2^50, got {self.noise!r}")
+            raise ParameterError(f"sizes of noise must be whole numbers from 0 to 2^50, got {quoted(self.noise)}")
 
     @property
     def method(self) -> str:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import group_loss, larger_loss
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
@@ -66,7 +66,7 @@ class GroupSumsQuery:
 
     def __post_init__(self) -> None:
         if self.form not in FORMS:
-            raise ParameterError(f"form must be one of {', '.join(FORMS)}, got {self.form!r}")
+            raise ParameterError(f"form must be one of {', '.join(FORMS)}, got {quoted(self.form)}")
         if type(self.expected) is not type(self.observed):
             raise ParameterError("expected and observed sums must have noise of one kind, Laplace or Gaussian")
 

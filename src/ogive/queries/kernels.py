@@ -38,7 +38,7 @@ from numpy.typing import NDArray
 from ogive.accounting import group_loss
 from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA
 from ogive.columns import Binning, Categories, Domain, Label
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels import ScoreOrder, SignProduct, Untied
 from ogive.kernels.base import Kernel, Measure
 from ogive.kernels.exact import MAX_BITS
@@ -84,7 +84,7 @@ class KernelQuery:
         for kernel in self.measure.kernels:
             kernel.check(self.columns)
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MOST_BITS:
-            raise ParameterError(f"bits must be a whole number from 0 to {MOST_BITS}, got {self.bits!r}")
+            raise ParameterError(f"bits must be a whole number from 0 to {MOST_BITS}, got {quoted(self.bits)}")
         if len(self.laws) != len(self.measure.kernels):
             raise ParameterError(f"give one law for each of {len(self.measure.kernels)} kernels, got {len(self.laws)}")
         gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in self.laws)

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.accounting import discrete_loss, group_loss, total_loss
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
@@ -101,7 +101,9 @@ class LabelsQuery:
         queries, classes = self.ballots.shape
         most, check = self.max_answers, self.check
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= queries:
-            raise ParameterError(f"max_answers must be a whole number from 1 to the {queries} queries, got {most!r}")
+            raise ParameterError(
+                f"max_answers must be a whole number from 1 to the {queries} queries, got {quoted(most)}"
+            )
         check_counted(queries, (self.law,) if check is None else (self.law, check.law), self.bits)
         if check is not None and check.expected is not None and np.shape(check.expected) != (queries, classes):
             raise ParameterError("expected votes must be a number for each class of each query")

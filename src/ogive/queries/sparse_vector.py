@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.columns import Binning
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
@@ -56,9 +56,9 @@ class SparseVectorQuery:
 
     def __post_init__(self) -> None:
         if self.side not in SIDES:
-            raise ParameterError(f"side must be {' or '.join(SIDES)}, got {self.side!r}")
+            raise ParameterError(f"side must be {' or '.join(SIDES)}, got {quoted(self.side)}")
         if isinstance(self.beyond, bool) or not isinstance(self.beyond, int) or not 0 <= self.beyond <= MAX_BEYOND:
-            raise ParameterError(f"beyond must be a whole number of records, at least 0, got {self.beyond!r}")
+            raise ParameterError(f"beyond must be a whole number of records, at least 0, got {quoted(self.beyond)}")
 
     @property
     def method(self) -> str:

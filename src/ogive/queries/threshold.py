@@ -8,7 +8,7 @@ import numpy as np
 
 from ogive.accounting import group_loss
 from ogive.columns import Binning
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
@@ -41,7 +41,7 @@ class ThresholdQuery:
         check_counted(self.binning.grid.bins, (self.law,), self.bits)
         last = self.binning.grid.bins - 1
         if isinstance(self.point, bool) or not isinstance(self.point, int) or not 0 <= self.point <= last:
-            raise ParameterError(f"point must be a whole number from 0 to {last}, got {self.point!r}")
+            raise ParameterError(f"point must be a whole number from 0 to {last}, got {quoted(self.point)}")
 
     @property
     def method(self) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ogive.columns import Binning, Column, Label
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.records.binning import kind_of, type_words
 from ogive.records.labels import check_category_type, check_label_type
 from ogive.records.sources import Source, names_shown
@@ -74,7 +74,7 @@ def check_columns_named(source: Source, named: Mapping[str, Any]) -> None:
         names = name if isinstance(name, tuple | list) and parameter.endswith("s") else [name]
         wrong = next((each for each in names if not isinstance(each, str)), None)
         if wrong is not None:
-            raise ParameterError(f"{parameter} must be a column's name, got {repr(wrong)[:80]}; {there}")
+            raise ParameterError(f"{parameter} must be a column's name, got {quoted(wrong)}; {there}")
 
 
 def _check_values(source: Source, binning: Binning, listable: bool) -> None:

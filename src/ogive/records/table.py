@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Column
-from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.errors import DataError, ParameterError, UnsupportedError, quoted
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Binning, Cells, GroupBinning, RowValues
 from ogive.records.binning import float_values
@@ -208,7 +208,7 @@ class Records:
             DataError: the table cannot be read, or a person is missing.
         """
         if isinstance(parties, bool) or not isinstance(parties, int) or not 1 <= parties <= MOST_PARTS:
-            raise ParameterError(f"parties must be a whole number from 1 to {MOST_PARTS}, got {parties!r}")
+            raise ParameterError(f"parties must be a whole number from 1 to {MOST_PARTS}, got {quoted(parties)}")
         dealt = deal(self._source, self.person, parties)
         if len(np.unique(dealt)) < parties:
             what = "records" if self.person is None else f"different values of {self.person!r}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.reproduce.items import FIGURE, TABLE, Item, Plan
 from ogive.reproduce.outputs import write_item, write_overview
 from ogive.reproduce.pool import Progress, do_tasks
@@ -79,7 +79,7 @@ def items_of(paper: str) -> tuple[Item, ...]:
         ParameterError: no such paper.
     """
     if paper not in PAPERS:
-        raise ParameterError(f"paper must be one of {', '.join(PAPERS)}, got {paper!r}")
+        raise ParameterError(f"paper must be one of {', '.join(PAPERS)}, got {quoted(paper)}")
     items: tuple[Item, ...] = importlib.import_module(PAPERS[paper]).ITEMS
     return items
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.ledger import Account, Ledger
 from ogive.ledger.database import Database
 from ogive.ledger.ledger import check_not_lost
@@ -47,7 +47,7 @@ def check_name(name: object) -> str:
         ParameterError: it is no text, or empty.
     """
     if not isinstance(name, str) or not name.strip():
-        raise ParameterError(f"name must be what the data set is called in the ledger, got {name!r}")
+        raise ParameterError(f"name must be what the data set is called in the ledger, got {quoted(name)}")
     return name
 
 
@@ -105,7 +105,7 @@ def open_account(
         LedgerError: the account is for other records, another unit or another limit, or the records have another.
     """
     if limit is not None and not isinstance(limit, PureDP | ZeroConcentratedDP | ApproxDP):
-        raise ParameterError(f"limit must be PureDP, ApproxDP or ZeroConcentratedDP, got {limit!r}")
+        raise ParameterError(f"limit must be PureDP, ApproxDP or ZeroConcentratedDP, got {quoted(limit)}")
     known = next((account for account in ledger.accounts() if account.name == name), None)
     chosen = default_adjacency(known, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
     unit = trust.unit(chosen)

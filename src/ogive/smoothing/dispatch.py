@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.smoothing.hats import smooth_hats
 from ogive.smoothing.hats_absolute import smooth_hats_absolute
 from ogive.smoothing.intervals import nested_intervals
@@ -122,7 +122,7 @@ def smooth(
         Barczewski, Mawass and Ramon, Eq. 3 (path noise); Hay et al. 2010 (isotonic); Cai 1999 (shrinkage).
     """
     if kind not in SMOOTHINGS and not (kind == RANK_MATCHING and isinstance(strategy, OpenedThresholds)):
-        raise ParameterError(f"kind must be one of {', '.join(SMOOTHINGS)}, got {kind!r}")
+        raise ParameterError(f"kind must be one of {', '.join(SMOOTHINGS)}, got {quoted(kind)}")
     if total is not None and total < 0:
         raise ParameterError(f"total must be at least 0, got {total}")
     if not anchor and not isinstance(strategy, PathNoise):
@@ -239,5 +239,5 @@ def _checked_points(points: Int64 | None, size: int) -> Int64:
         return np.arange(size)
     wanted = np.asarray(points, dtype=np.int64)
     if wanted.ndim != 1 or not wanted.size or wanted[0] < 0 or wanted[-1] >= size or (np.diff(wanted) <= 0).any():
-        raise ParameterError(f"points must be increasing whole numbers from 0 to {size - 1}, got {points!r}")
+        raise ParameterError(f"points must be increasing whole numbers from 0 to {size - 1}, got {quoted(points)}")
     return wanted

@@ -52,7 +52,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import smirnov
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve_axis import first_at_or_above, last_at_or_below, plain, to_numbers
@@ -290,11 +290,11 @@ def simultaneous_band(
     if target == APPROXIMATION and not approximate:
         raise ParameterError("only curves of methods that approximate have a band for the approximation; use sample")
     if target not in (*TARGETS, APPROXIMATION):
-        raise ParameterError(f"target must be population or sample, got {target!r}")
+        raise ParameterError(f"target must be population or sample, got {quoted(target)}")
     if simulations is not None and (
         isinstance(simulations, bool) or not isinstance(simulations, int) or simulations < 1
     ):
-        raise ParameterError(f"simulations must be a whole number above 0, got {simulations!r}")
+        raise ParameterError(f"simulations must be a whole number above 0, got {quoted(simulations)}")
     if approximate:
         from ogive.statistics.bands_common import common_ends  # which builds on this module
 

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.privacy import exact
 from ogive.queries import Answer, Binning, CurveQuery, Query
@@ -58,7 +58,7 @@ class Bounds:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.column, str):
-            raise ParameterError(f"column must be a column's name, got {self.column!r}")
+            raise ParameterError(f"column must be a column's name, got {quoted(self.column)}")
         if exact(self.base, "base") <= 1:
             raise ParameterError(f"base must be above 1, got {self.base}")
         if not 0 < exact(self.smallest, "smallest") < exact(self.largest, "largest"):

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.privacy import Adjacency, Rational, exact
 from ogive.queries import Answer, Binning, GroupBinning, LabelValue, Query
@@ -69,7 +69,7 @@ class Boxplot:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if self.method not in BOX_METHODS:
-            raise ParameterError(f"method must be {' or '.join(BOX_METHODS)}, got {self.method!r}")
+            raise ParameterError(f"method must be {' or '.join(BOX_METHODS)}, got {quoted(self.method)}")
         if self.by is None and self.groups is not None:
             raise ParameterError("groups need by, the column that says which group a record belongs to")
         if self.by is not None:
@@ -80,12 +80,12 @@ class Boxplot:
                 )
             object.__setattr__(self, "groups", _values(self.groups))
         if not isinstance(self.public_groups, bool):
-            raise ParameterError(f"public_groups must be True or False, got {self.public_groups!r}")
+            raise ParameterError(f"public_groups must be True or False, got {quoted(self.public_groups)}")
         if self.public_groups and self.by is None:
             raise ParameterError("public_groups needs by, the column that says which group a record belongs to")
         object.__setattr__(self, "shares", _shares(self.shares))
         if isinstance(self.beyond, bool) or not isinstance(self.beyond, int) or not 0 <= self.beyond <= MAX_BEYOND:
-            raise ParameterError(f"beyond must be a whole number of records, at least 0, got {self.beyond!r}")
+            raise ParameterError(f"beyond must be a whole number of records, at least 0, got {quoted(self.beyond)}")
         self.grouping()
 
     def _ecdf(self, records: int | None = None, *, private: bool = True) -> Ecdf:
@@ -186,7 +186,9 @@ class Boxplot:
 def _values(given: Any) -> tuple[LabelValue, ...]:
     """Groups as a tuple of Python's own values."""
     if not isinstance(given, tuple | list | np.ndarray):
-        raise ParameterError(f"groups must be a list of the values of a column, for example ('a', 'b'), got {given!r}")
+        raise ParameterError(
+            f"groups must be a list of the values of a column, for example ('a', 'b'), got {quoted(given)}"
+        )
     return tuple(value.item() if isinstance(value, np.generic) else value for value in given)
 
 
@@ -195,7 +197,7 @@ def _shares(given: Any) -> tuple[Fraction, ...]:
     try:
         shares = tuple(exact(share, "each of the shares") for share in given)
     except TypeError:
-        raise ParameterError(f"shares must be five numbers that add up to 1, got {given!r}") from None
+        raise ParameterError(f"shares must be five numbers that add up to 1, got {quoted(given)}") from None
     if len(shares) != len(NUMBERS) or min(shares) <= 0 or sum(shares) != 1:
         written = ", ".join(str(share) for share in given)
         raise ParameterError(f"shares must be five numbers above 0 that add up to 1, got {written}")

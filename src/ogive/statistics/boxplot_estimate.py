@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive import plots
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance, publishable
@@ -126,7 +126,7 @@ class Boxplots:
                 violins need.
         """
         if kind not in KINDS:
-            raise ParameterError(f"kind must be {' or '.join(KINDS)}, got {kind!r}")
+            raise ParameterError(f"kind must be {' or '.join(KINDS)}, got {quoted(kind)}")
         if truth is not None:
             self.errors(truth)
         if kind == "violin" and not all(each.curves for each in (self, truth) if each is not None):

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive import plots
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance, publishable
@@ -341,7 +341,7 @@ class Curve:
             ParameterError: t or target is not what is asked for.
         """
         if target not in TARGETS:
-            raise ParameterError(f"target must be population or sample, got {target!r}")
+            raise ParameterError(f"target must be population or sample, got {quoted(target)}")
         numbers = to_numbers(self.grid, t)
         if not self.defined:
             return plain(np.full(numbers.shape, np.inf))

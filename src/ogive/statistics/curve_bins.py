@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.statistics.bands import Band
 from ogive.statistics.curve_axis import jumps, to_labels, to_numbers
@@ -120,7 +120,7 @@ def draw(grid: Grid, probabilities: Float64, size: int, rng: np.random.Generator
         ParameterError: size is not a whole number of at least 0.
     """
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-        raise ParameterError(f"size must be a whole number of at least 0, got {size!r}")
+        raise ParameterError(f"size must be a whole number of at least 0, got {quoted(size)}")
     uniform = 1 - rng.random(size)
     bins = np.searchsorted(probabilities, uniform, side="left")
     low, high = lower_ends(grid)[bins], grid.thresholds[bins]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.provenance import publishable
 from ogive.statistics.curve_bins import lower_ends
@@ -96,7 +96,7 @@ def check_order(order: Any, most: int = MOST_ORDER) -> int:
         ParameterError: it is no whole number from 1 to `most`.
     """
     if isinstance(order, bool) or not isinstance(order, int | np.integer) or not 1 <= order <= most:
-        raise ParameterError(f"the order of a moment must be a whole number from 1 to {most}, got {order!r}")
+        raise ParameterError(f"the order of a moment must be a whole number from 1 to {most}, got {quoted(order)}")
     return int(order)
 
 
@@ -148,7 +148,7 @@ def groups(grid: Grid, probabilities: Float64, bins: Any) -> tuple[Float64, Floa
     """
     wanted = min(DEFAULT_GROUPS, grid.bins) if bins is None else bins
     if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or not 1 <= wanted <= grid.bins:
-        raise ParameterError(f"bins must be a whole number from 1 to {grid.bins}, all thresholds, got {bins!r}")
+        raise ParameterError(f"bins must be a whole number from 1 to {grid.bins}, all thresholds, got {quoted(bins)}")
     cuts = np.rint(np.linspace(0, grid.bins, int(wanted) + 1)).astype(np.int64)
     shares = np.diff(np.concatenate(([0.0], probabilities))[cuts])
     if grid.kind == "integers":
@@ -176,7 +176,7 @@ def quantile_pairs(curve: Curve, other: Any, points: Any) -> tuple[Float64, Floa
     from ogive.statistics.distances_forms import axis_of, form  # which build on curves
 
     if isinstance(points, bool) or not isinstance(points, int | np.integer) or not 1 <= points <= 10_000:
-        raise ParameterError(f"points must be a whole number from 1 to 10000, got {points!r}")
+        raise ParameterError(f"points must be a whole number from 1 to 10000, got {quoted(points)}")
     axis = axis_of(curve, other, None)
     shares = (np.arange(points) + 0.5) / points
     return form(curve, axis, None).quantile(shares), form(other, axis, None).quantile(shares)

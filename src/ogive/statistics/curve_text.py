@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 import narwhals
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.statistics.batches import list_batches, list_shares
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def frame(curve: Curve, backend: str | None) -> Any:
             raise ParameterError("a data frame needs pandas, polars or pyarrow installed")
         backend = installed[0]
     if backend not in BACKENDS:
-        raise ParameterError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
+        raise ParameterError(f"backend must be one of {', '.join(BACKENDS)}, got {quoted(backend)}")
     if importlib.util.find_spec(backend) is None:
         raise ParameterError(f"{backend} is not installed; install it with: pip install {backend}")
     labels = curve.labels

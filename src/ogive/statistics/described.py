@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.statistics.base import Statistic
 from ogive.statistics.boxplot import Boxplot
@@ -30,7 +30,7 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
     made: Any = _CURVES.get(name) if isinstance(name, str) else None
     if made is None:
         known = ", ".join((*_CURVES, Ustatistic.name))
-        raise ParameterError(f"a described statistic must be one of {known}, got {str(name)[:40]!r}")
+        raise ParameterError(f"a described statistic must be one of {known}, got {quoted(name)}")
     fields = {str(key): value for key, value in data.items() if key != "name"}
     if fields.get("grid") is not None:
         if not isinstance(fields["grid"], dict):

@@ -7,7 +7,7 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Protocol, TypeVar
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.queries import Answer, Binning, Query
 from ogive.smoothing import SMOOTHINGS, unsmoothable
@@ -47,7 +47,7 @@ def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | str) -
         case "integers":
             return Grid.integers(*bounds)
         case _:
-            raise ParameterError(f"grid must be linear, geometric, integers or a Grid, got {grid!r}")
+            raise ParameterError(f"grid must be linear, geometric, integers or a Grid, got {quoted(grid)}")
 
 
 DesignedT = TypeVar("DesignedT", bound="Designed")
@@ -106,11 +106,11 @@ class Ecdf:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.column, str):
-            raise ParameterError(f"column must be a column's name, got {self.column!r}")
+            raise ParameterError(f"column must be a column's name, got {quoted(self.column)}")
         self.binning()
         as_method(self.method)
         if self.smooth not in ("auto", *SMOOTHINGS):
-            raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {self.smooth!r}")
+            raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {quoted(self.smooth)}")
         if isinstance(self.method, Strategy):
             reason = unsmoothable(self.method, self.smooth)
             if reason is not None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.queries import Answer, Ballots, LabelsQuery, Query, VotesQuery, design_votes
 from ogive.queries.labels import NOT_ASKED
 from ogive.statistics.base import Terms, describe
@@ -70,7 +70,7 @@ class Labels:
     def __post_init__(self) -> None:
         # a class has all that its instances have
         if isinstance(self.aggregator, type) or not isinstance(self.aggregator, Aggregator):
-            raise ParameterError(f"aggregator must be one such as GNMax(40), got {str(self.aggregator)[:80]!r}")
+            raise ParameterError(f"aggregator must be one such as GNMax(40), got {quoted(self.aggregator)}")
         if not isinstance(self.ballots, Ballots):
             raise ParameterError(f"ballots must be Ballots(queries, classes), got {type(self.ballots).__name__}")
         if self.probabilities is not None:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ogive.accounting import gaussian_rho, loss_per_row, pure_epsilon
-from ogive.errors import ParameterError, ScaleError, UnsupportedError
+from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.strategies import design_hats, design_path, design_square_root, design_tree
@@ -62,7 +62,7 @@ def candidates(
         ScaleError: every strategy would need more noise than can be drawn.
     """
     if method != "auto" and method not in UNBIASED_METHODS:
-        raise ParameterError(f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {method!r}")
+        raise ParameterError(f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(method)}")
     found: list[Strategy] = []
     failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
     for grant in grants(privacy):

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.errors import ParameterError, ScaleError, UnsupportedError
+from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.smoothing import DEFAULT_SMOOTHING, unsmoothable
 from ogive.statistics.curve import Curve
@@ -49,10 +49,10 @@ def as_method(method: Any) -> Method:
     """
     if isinstance(method, str):
         if method not in ("auto", *METHODS):
-            raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {method!r}")
+            raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {quoted(method)}")
         return RECIPES.get(method, method)
     if isinstance(method, type) or not isinstance(method, Recipe | Strategy):
-        raise ParameterError(f"method must be a name, a recipe or a strategy, got {method!r}")
+        raise ParameterError(f"method must be a name, a recipe or a strategy, got {quoted(method)}")
     return method
 
 
@@ -73,7 +73,9 @@ def check_expected(records: Any) -> None:
     if records is None:
         return
     if isinstance(records, bool) or not isinstance(records, int) or not 1 <= records <= MOST_EXPECTED:
-        raise ParameterError(f"expected_records must be a whole number from 1 to {MOST_EXPECTED}, got {records!r}")
+        raise ParameterError(
+            f"expected_records must be a whole number from 1 to {MOST_EXPECTED}, got {quoted(records)}"
+        )
 
 
 def released(method: Method, task: Task) -> Generator[Query, Answer, Curve]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, CurveQuery, Query
@@ -160,7 +160,7 @@ class Quantiles:
         try:
             wanted = np.atleast_1d(np.asarray(self.probabilities, dtype=np.float64))
         except (TypeError, ValueError):
-            raise ParameterError(f"probabilities must be numbers in [0, 1], got {self.probabilities!r}") from None
+            raise ParameterError(f"probabilities must be numbers in [0, 1], got {quoted(self.probabilities)}") from None
         if wanted.ndim != 1 or wanted.size == 0:
             raise ParameterError("ask for at least one probability")
         if not np.all((wanted >= 0) & (wanted <= 1)):

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, Privacy, PureDP
@@ -59,11 +59,11 @@ class AdaptiveQuantiles:
     def __post_init__(self) -> None:
         rounds = self.rounds
         if rounds is not None and (isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1):
-            raise ParameterError(f"rounds must be a whole number of at least 1 where given, got {rounds!r}")
+            raise ParameterError(f"rounds must be a whole number of at least 1 where given, got {quoted(rounds)}")
         if self.accounting not in ACCOUNTINGS:
-            raise ParameterError(f"accounting must be joint or naive, got {self.accounting!r}")
+            raise ParameterError(f"accounting must be joint or naive, got {quoted(self.accounting)}")
         if self.noise not in NOISES:
-            raise ParameterError(f"noise must be auto, gaussian or laplace, got {self.noise!r}")
+            raise ParameterError(f"noise must be auto, gaussian or laplace, got {quoted(self.noise)}")
 
     def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
         """Ask for one count after the other, all of them at the whole of the guarantee.

@@ -6,7 +6,7 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.local import TreeOracle
 from ogive.local.design import design_tree
 from ogive.local.tree import COMPOSITIONS, NODES, SPLITS
@@ -70,7 +70,7 @@ class HierarchyAuc:
         if self.prune is False and (self.variant, self.a) != ("half", "auto"):
             raise ParameterError("variant and a are for discarded nodes, and prune=False discards none; leave them out")
         if self.composition is not None and self.composition not in COMPOSITIONS:
-            raise ParameterError(f"composition must be {', '.join(COMPOSITIONS)}, got {self.composition!r}")
+            raise ParameterError(f"composition must be {', '.join(COMPOSITIONS)}, got {quoted(self.composition)}")
         if self.split == "users" and self.composition is not None:
             raise ParameterError(
                 f"composition={self.composition!r} shares a budget out among levels, and no owner reports on two of "
@@ -82,7 +82,7 @@ class HierarchyAuc:
         if children is not None and (
             isinstance(children, bool) or not isinstance(children, int) or not 2 <= children <= 8
         ):
-            raise ParameterError(f"branching must be a whole number from 2 to 8, got {children!r}")
+            raise ParameterError(f"branching must be a whole number from 2 to 8, got {quoted(children)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `from_dict` inverts it."""

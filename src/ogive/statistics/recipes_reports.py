@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from ogive.accounting import loss_per_row, pure_epsilon
 from ogive.columns import Domain
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Grid
 from ogive.local.tree import TreeOracle
 from ogive.local.unary import UnaryOracle
@@ -64,12 +64,12 @@ class Reports:
         if children is not None and (
             isinstance(children, bool) or not isinstance(children, int) or not 2 <= children <= 8
         ):
-            raise ParameterError(f"branching must be a whole number from 2 to 8, got {children!r}")
+            raise ParameterError(f"branching must be a whole number from 2 to 8, got {quoted(children)}")
         for name, allowed in (("nodes", NODES), ("split", SPLITS)):
             if getattr(self, name) not in (None, *allowed):
                 raise ParameterError(f"{name} must be {' or '.join(allowed)}, got {getattr(self, name)!r}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 63:
-            raise ParameterError(f"seed must be a whole number from 0 to 2^63 - 1, got {self.seed!r}")
+            raise ParameterError(f"seed must be a whole number from 0 to 2^63 - 1, got {quoted(self.seed)}")
 
     def oracle(self, task: Task) -> TreeOracle:
         """How each owner's bin is randomized.

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import ClassVar
 
 from ogive.accounting import pure_epsilon
-from ogive.errors import ParameterError, ScaleError, UnsupportedError
+from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, CurveQuery, Query
@@ -50,9 +50,9 @@ class HistogramQueries:
     def __post_init__(self) -> None:
         check_groups(self.groups)
         if self.accounting not in ACCOUNTINGS:
-            raise ParameterError(f"accounting must be joint or naive, got {self.accounting!r}")
+            raise ParameterError(f"accounting must be joint or naive, got {quoted(self.accounting)}")
         if self.noise not in NOISES:
-            raise ParameterError(f"noise must be auto, gaussian or laplace, got {self.noise!r}")
+            raise ParameterError(f"noise must be auto, gaussian or laplace, got {quoted(self.noise)}")
 
     def strategy(self, task: Task) -> Strategy:
         """What is measured."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Bound, Grid
 from ogive.privacy import Adjacency
 from ogive.queries import Answer, Binning, ClassBinning, ClassCurvesQuery, Label, LabelValue, Query
@@ -76,7 +76,7 @@ class Roc:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.score, str):
-            raise ParameterError(f"score must be a column's name, got {self.score!r}")
+            raise ParameterError(f"score must be a column's name, got {quoted(self.score)}")
         object.__setattr__(self, "positive", _values(self.positive, "positive"))
         if self.negative is not None:
             object.__setattr__(self, "negative", _values(self.negative, "negative"))
@@ -87,13 +87,15 @@ class Roc:
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} must be {' or '.join(allowed)}, got {getattr(self, name)!r}")
         if not isinstance(self.public_labels, bool):
-            raise ParameterError(f"public_labels must be True or False, got {self.public_labels!r}")
+            raise ParameterError(f"public_labels must be True or False, got {quoted(self.public_labels)}")
         if not isinstance(self.method, str | Strategy):
-            raise ParameterError(f"method must be a name or a strategy, got {self.method!r}")
+            raise ParameterError(f"method must be a name or a strategy, got {quoted(self.method)}")
         if isinstance(self.method, str) and self.method not in ("auto", *UNBIASED_METHODS):
-            raise ParameterError(f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {self.method!r}")
+            raise ParameterError(
+                f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(self.method)}"
+            )
         if self.smooth not in ("auto", *SMOOTHINGS):
-            raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {self.smooth!r}")
+            raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {quoted(self.smooth)}")
         if not isinstance(self.method, str) and approximates(self.method):
             raise ParameterError("a ROC curve needs a method without bias, such as path or sqrt")
         reason = None if isinstance(self.method, str) else unsmoothable(self.method, self.smooth)
@@ -193,7 +195,7 @@ def _values(given: Any, name: str) -> tuple[LabelValue, ...]:
     values = given if isinstance(given, tuple | list | set | frozenset | np.ndarray) else (given,)
     plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
     if not plain or not all(isinstance(value, LabelValue) for value in plain):
-        raise ParameterError(f"{name} must be the value or values of a class, for example 'yes', got {given!r}")
+        raise ParameterError(f"{name} must be the value or values of a class, for example 'yes', got {quoted(given)}")
     return plain
 
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.columns import Binning, Categories, Domain, Label
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
 from ogive.kernels.base import MATRICES, Measure
 from ogive.local.rounding import ROUNDINGS
@@ -109,7 +109,7 @@ class Ustatistic:
             # one spelling of one question
             object.__setattr__(self, "method", _spelled(self.method))
         elif self.method not in ("auto", *METHODS):
-            raise ParameterError(f"method must be one of auto, {', '.join(METHODS)}, got {self.method!r}")
+            raise ParameterError(f"method must be one of auto, {', '.join(METHODS)}, got {quoted(self.method)}")
         for name, allowed in (
             ("matrix", MATRICES[:2]),
             ("rounding", ROUNDINGS),
@@ -118,7 +118,7 @@ class Ustatistic:
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
         if not isinstance(self.public_labels, bool):
-            raise ParameterError(f"public_labels must be True or False, got {self.public_labels!r}")
+            raise ParameterError(f"public_labels must be True or False, got {quoted(self.public_labels)}")
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         check_expected(self.expected_records)
         domain = domain_of(self._described[0], 2)
@@ -338,7 +338,7 @@ def _listed(columns: Any) -> tuple[Any, ...]:
     given = tuple(columns) if isinstance(columns, tuple | list) else (columns,)
     for each in given:
         if not isinstance(each, str | Binning | Categories | Label | Described):
-            raise ParameterError(f"columns must be names of columns, got {each!r}")
+            raise ParameterError(f"columns must be names of columns, got {quoted(each)}")
     return given
 
 

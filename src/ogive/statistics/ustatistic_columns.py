@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ogive.columns import Binning, Categories, Column, Domain, Label, LabelValue
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.kernels.base import Measure
 from ogive.statistics.ecdf import make_grid
@@ -145,7 +145,7 @@ def _of_pair(given: Any, name: str, number: int, columns: int) -> Any:
     if _for_all(given):
         return tuple(given)
     if given is not None and not isinstance(given, tuple | list | Mapping):
-        raise ParameterError(f"bounds must be a pair, a pair for each column or None, got {given!r}")
+        raise ParameterError(f"bounds must be a pair, a pair for each column or None, got {quoted(given)}")
     found = _of(given, name, number, columns, "bounds")
     return None if found is None else tuple(found) if _is_pair(found) else found
 
@@ -164,7 +164,9 @@ def _of_list(given: Any, name: str) -> tuple[LabelValue, ...] | None:
     if found is None:
         return None
     if isinstance(found, str) or not isinstance(found, tuple | list | np.ndarray | range):
-        raise ParameterError(f"categories must be a list of values, or one for each column by name, got {found!r}")
+        raise ParameterError(
+            f"categories must be a list of values, or one for each column by name, got {quoted(found)}"
+        )
     return tuple(each.item() if isinstance(each, np.generic) else each for each in found)
 
 

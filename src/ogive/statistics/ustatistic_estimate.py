@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from scipy.special import ndtri
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.measures import CollisionEntropy
 from ogive.plots import plot_interval
 from ogive.provenance import CLEAR, Provenance, publishable
@@ -146,7 +146,7 @@ class UstatisticEstimate:
         """
         level = float(check_level(self.confidence_level if confidence_level is None else confidence_level))
         if target not in TARGETS:
-            raise ParameterError(f"target must be {' or '.join(TARGETS)}, got {target!r}")
+            raise ParameterError(f"target must be {' or '.join(TARGETS)}, got {quoted(target)}")
         if not self.defined:
             return math.nan, math.nan
         error = self.standard_error if target == "population" else self.randomization_error

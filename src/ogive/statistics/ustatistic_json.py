@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ogive.errors import DataError
+from ogive.errors import DataError, quoted
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _texts(values: Any) -> tuple[str, ...]:
 def _number(data: dict[str, Any], name: str) -> float:
     value = data[name]
     if not is_number(value):
-        raise DataError(f"the field {name!r} of {_WHAT} must be a finite number, got {str(value)[:40]!r}")
+        raise DataError(f"the field {name!r} of {_WHAT} must be a finite number, got {quoted(value)}")
     return float(value)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.strategies.base import Approximating, Level, Pointwise, Strategy
 from ogive.strategies.hats import LeastSquaresHats, design_hats
 from ogive.strategies.histogram import GroupedHistogram, design_histogram
@@ -71,7 +71,9 @@ def strategy_from_dict(data: dict[str, Any]) -> Strategy:
     try:
         kind = kinds[data["name"]]
     except (KeyError, TypeError):
-        raise ParameterError(f"a strategy's name must be one of {', '.join(sorted(kinds))}, got {data!r}") from None
+        raise ParameterError(
+            f"a strategy's name must be one of {', '.join(sorted(kinds))}, got {quoted(data)}"
+        ) from None
     try:
         strategy: Strategy = kind.from_dict(data)
     except KeyError as missing:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ogive.accounting import discrete_loss, gaussian_grant
 from ogive.accounting.gaussian import LEAST_SIGMA
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import MAX_ROWS_PER_PERSON, ApproxDP, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
@@ -29,9 +29,9 @@ def check_counted(size: Any, laws: Sequence[Any], bits: Any) -> None:
         ParameterError: naming the value and what is allowed.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise ParameterError(f"size must be a whole number of at least 1, got {size!r}")
+        raise ParameterError(f"size must be a whole number of at least 1, got {quoted(size)}")
     if isinstance(bits, bool) or not isinstance(bits, int) or not 0 <= bits <= MOST_BITS:
-        raise ParameterError(f"bits must be a whole number from 0 to {MOST_BITS}, got {bits!r}")
+        raise ParameterError(f"bits must be a whole number from 0 to {MOST_BITS}, got {quoted(bits)}")
     gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in laws)
     if not gaussian and not all(isinstance(law, DiscreteLaplace) for law in laws):
         raise ParameterError(
@@ -46,7 +46,7 @@ def check_rows(rows: Any) -> int:
         ParameterError: it is no whole number of at least 1.
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS_PER_PERSON:
-        raise ParameterError(f"rows must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {rows!r}")
+        raise ParameterError(f"rows must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {quoted(rows)}")
     return rows
 
 

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Privacy, PureDP, ZeroConcentratedDP, check_privacy
 from ogive.strategies.base import Level
@@ -169,7 +169,7 @@ class GroupedHistogram:
         """
         law = law_from_dict(data["law"])
         if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
-            raise ParameterError(f"a histogram takes DiscreteLaplace or DiscreteGaussian noise, got {law!r}")
+            raise ParameterError(f"a histogram takes DiscreteLaplace or DiscreteGaussian noise, got {quoted(law)}")
         return GroupedHistogram(data["size"], data["groups"], law, data["bits"])
 
 
@@ -180,7 +180,7 @@ def check_groups(groups: Any) -> int:
         ParameterError: it is no whole number of at least 1.
     """
     if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
-        raise ParameterError(f"groups must be a whole number of at least 1, got {groups!r}")
+        raise ParameterError(f"groups must be a whole number of at least 1, got {quoted(groups)}")
     return groups
 
 
@@ -215,7 +215,7 @@ def design_histogram(
     check_privacy(privacy)
     check_rows(rows)
     if accounting not in ACCOUNTINGS:
-        raise ParameterError(f"accounting must be joint or naive, got {accounting!r}")
+        raise ParameterError(f"accounting must be joint or naive, got {quoted(accounting)}")
     groups = min(check_groups(groups), size)
     if accounting == "joint":
         changes = _changes(adjacency)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
@@ -29,7 +29,7 @@ def check_levels(size: Any, spacings: Sequence[Any], laws: Sequence[Law], *, wha
         ParameterError: naming the value and what is allowed.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise ParameterError(f"size must be a whole number of at least 1, got {size!r}")
+        raise ParameterError(f"size must be a whole number of at least 1, got {quoted(size)}")
     if any(isinstance(value, bool) or not isinstance(value, int) or value < 1 for value in spacings):
         raise ParameterError(f"{what} must be whole numbers of at least 1, got {tuple(spacings)!r}")
     laplace = all(isinstance(law, DiscreteLaplace) for law in laws)
@@ -82,9 +82,9 @@ def check_privacy(privacy: Any, adjacency: Any) -> None:
     if isinstance(privacy, ApproxDP):
         raise ParameterError("noise is designed for PureDP or ZeroConcentratedDP; convert ApproxDP first")
     if not isinstance(privacy, PureDP | ZeroConcentratedDP):
-        raise ParameterError(f"privacy must be PureDP or ZeroConcentratedDP, got {privacy!r}")
+        raise ParameterError(f"privacy must be PureDP or ZeroConcentratedDP, got {quoted(privacy)}")
     if not isinstance(adjacency, Adjacency):
-        raise ParameterError(f"adjacency must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {adjacency!r}")
+        raise ParameterError(f"adjacency must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {quoted(adjacency)}")
 
 
 def batch(answer: Any, width: int) -> tuple[NDArray[np.int64], tuple[int, ...]]:

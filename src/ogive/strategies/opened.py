@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.privacy import Adjacency, GaussianDP, PureDP
 from ogive.strategies.base import Level
@@ -48,7 +48,9 @@ class OpenedThresholds:
         points = tuple(self.points)
         whole = all(isinstance(point, int) and not isinstance(point, bool) for point in points)
         if not points or not whole or len(set(points)) < len(points) or not 0 <= min(points) <= max(points) < self.size:
-            raise ParameterError(f"points must be different whole numbers from 0 to {self.size - 1}, got {points!r}")
+            raise ParameterError(
+                f"points must be different whole numbers from 0 to {self.size - 1}, got {quoted(points)}"
+            )
         object.__setattr__(self, "points", points)
 
     @property
@@ -176,7 +178,9 @@ class OpenedThresholds:
         """
         law = law_from_dict(data["law"])
         if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
-            raise ParameterError(f"adaptive quantiles take DiscreteLaplace or DiscreteGaussian noise, got {law!r}")
+            raise ParameterError(
+                f"adaptive quantiles take DiscreteLaplace or DiscreteGaussian noise, got {quoted(law)}"
+            )
         if not isinstance(data["points"], list | tuple):
-            raise ParameterError(f"points must be a list of whole numbers, got {data['points']!r}")
+            raise ParameterError(f"points must be a list of whole numbers, got {quoted(data['points'])}")
         return OpenedThresholds(data["size"], tuple(data["points"]), law, data["bits"])

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import Level
@@ -59,7 +59,7 @@ class PathNoise:
 
     def __post_init__(self) -> None:
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MAX_BITS:
-            raise ParameterError(f"bits must be a whole number from 0 to {MAX_BITS}, got {self.bits!r}")
+            raise ParameterError(f"bits must be a whole number from 0 to {MAX_BITS}, got {quoted(self.bits)}")
 
     @property
     def size(self) -> int:
@@ -180,7 +180,7 @@ class PathNoise:
         except (KeyError, TypeError) as problem:
             raise ParameterError(f"not path noise: {problem}") from None
         if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
-            raise ParameterError(f"path noise needs a discrete Laplace or Gaussian law, got {data['law']!r}")
+            raise ParameterError(f"path noise needs a discrete Laplace or Gaussian law, got {quoted(data['law'])}")
         return cls(tree, law, bits)
 
     def _checked(self, points: Int64) -> Int64:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.measured import check_privacy
@@ -44,9 +44,9 @@ def design_path(
     """
     check_privacy(privacy, adjacency)
     if constants not in ("exact", "paper"):
-        raise ParameterError(f"constants must be exact or paper, got {constants!r}")
+        raise ParameterError(f"constants must be exact or paper, got {quoted(constants)}")
     if gaussian not in ("fine", "integer"):
-        raise ParameterError(f"gaussian must be fine or integer, got {gaussian!r}")
+        raise ParameterError(f"gaussian must be fine or integer, got {quoted(gaussian)}")
     if constants == "paper":
         if base not in (None, 2) or root not in (None, True):
             raise ParameterError("the paper's constants are for base 2 with all levels; leave base and root out")

@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -38,9 +38,9 @@ class PathTree:
 
     def __post_init__(self) -> None:
         if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
-            raise ParameterError(f"a tree needs at least 1 point, got {self.size!r}")
+            raise ParameterError(f"a tree needs at least 1 point, got {quoted(self.size)}")
         if any(isinstance(r, bool) or not isinstance(r, int) or r < 2 for r in self.radices):
-            raise ParameterError(f"radices must be whole numbers from 2 up, got {self.radices!r}")
+            raise ParameterError(f"radices must be whole numbers from 2 up, got {quoted(self.radices)}")
         if math.prod(self.radices) < self.size:
             raise ParameterError(f"radices {self.radices} cover {math.prod(self.radices)} points, not {self.size}")
         if not self.radices and not self.root:
@@ -89,7 +89,7 @@ class PathTree:
 def uniform_tree(size: int, base: int, *, root: bool = True) -> PathTree:
     """The tree with `base` children per block and ceil(log_base N) levels above the leaves."""
     if isinstance(base, bool) or not isinstance(base, int) or base < 2:
-        raise ParameterError(f"the base of a tree must be a whole number from 2 up, got {base!r}")
+        raise ParameterError(f"the base of a tree must be a whole number from 2 up, got {quoted(base)}")
     height, reach = 0, 1
     while reach < size:
         height, reach = height + 1, reach * base

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ogive.accounting import discrete_loss
 from ogive.accounting.gaussian import LEAST_SIGMA
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, Loss, PureDP, check_adjacency
@@ -73,7 +73,9 @@ class OrthogonalProjection:
             )
         check_bits(self.bits)
         if not isinstance(self.law, DiscreteGaussian | DiscreteLaplace):
-            raise ParameterError(f"a projection takes DiscreteGaussian or DiscreteLaplace noise, got {self.law!r}")
+            raise ParameterError(
+                f"a projection takes DiscreteGaussian or DiscreteLaplace noise, got {quoted(self.law)}"
+            )
         if isinstance(self.law, DiscreteGaussian) and self.law.sigma < LEAST_SIGMA:
             raise ParameterError(
                 f"integers of {self.bits} fractional bits get noise of at least {LEAST_SIGMA}, "
@@ -284,7 +286,7 @@ def check_bits(bits: Any) -> int:
         ParameterError: they are no whole number, or too few or too many.
     """
     if isinstance(bits, bool) or not isinstance(bits, int) or not 8 <= bits <= MAX_BITS:
-        raise ParameterError(f"bits must be a whole number from 8 to {MAX_BITS}, got {bits!r}")
+        raise ParameterError(f"bits must be a whole number from 8 to {MAX_BITS}, got {quoted(bits)}")
     return bits
 
 

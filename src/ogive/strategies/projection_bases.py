@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.strategies.projection_splines import spline_integrals, spline_values
 
 Float64 = NDArray[np.float64]
@@ -129,4 +129,4 @@ def basis_named(name: str) -> Basis:
     try:
         return BASES[name]
     except (KeyError, TypeError):
-        raise ParameterError(f"basis must be one of {', '.join(BASES)}, got {name!r}") from None
+        raise ParameterError(f"basis must be one of {', '.join(BASES)}, got {quoted(name)}") from None

@@ -10,7 +10,7 @@ import numpy as np
 
 from ogive.accounting import gaussian_grant, gaussian_mu
 from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
@@ -95,7 +95,7 @@ def noise_per_unit(privacy: Any) -> float:
         case PureDP():
             return LAPLACE / float(privacy.epsilon)
         case _:
-            raise ParameterError(f"privacy must be PureDP, ApproxDP or ZeroConcentratedDP, got {privacy!r}")
+            raise ParameterError(f"privacy must be PureDP, ApproxDP or ZeroConcentratedDP, got {quoted(privacy)}")
 
 
 def usual_degree(ratio: float) -> int:
@@ -138,4 +138,4 @@ def _law(privacy: Privacy, change: Fraction, integers: int, rows: int) -> Law:
 
 def _check_count(value: Any, what: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ParameterError(f"{what} must be a whole number of at least 1, got {value!r}")
+        raise ParameterError(f"{what} must be a whole number of at least 1, got {quoted(value)}")

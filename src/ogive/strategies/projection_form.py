@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.strategies.projection_bases import Basis, basis_named
 from ogive.strategies.projection_moments import LARGEST_DEGREE, from_moments, powers
@@ -49,7 +49,7 @@ class Form:
         _among(self.constants, CONSTANTS, "constants")
         if not isinstance(self.adjacency, Adjacency):
             raise ParameterError(
-                f"adjacency must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {self.adjacency!r}"
+                f"adjacency must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {quoted(self.adjacency)}"
             )
         check_degree(self.degree, self.basis, self.noise)
         if self.absolute and self.basis == "splines":
@@ -116,10 +116,10 @@ def check_degree(degree: Any, basis: str, noise: str) -> None:
     reason = ": beyond, coefficients computed from moments lose their digits; use noise='shaped'" if lost else ""
     raise ParameterError(
         f"degree must be a whole number from {least} to {largest} for {basis} with {noise} noise, "
-        f"got {degree!r}{reason}"
+        f"got {quoted(degree)}{reason}"
     )
 
 
 def _among(value: Any, names: tuple[str, ...], what: str) -> None:
     if value not in names:
-        raise ParameterError(f"{what} must be one of {', '.join(names)}, got {value!r}")
+        raise ParameterError(f"{what} must be one of {', '.join(names)}, got {quoted(value)}")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.strategies.projection_form import Form
 from ogive.strategies.projection_moments import to_moments
 
@@ -75,12 +75,12 @@ def l2_bound(loading: Float64, records: int, *, alpha: float, sampling_failure: 
         Theorem 1 of Tao and Sarwate 2025, repaired and sharpened; `docs/proofs/projection.md`.
     """
     if isinstance(records, bool) or not isinstance(records, int) or records < 1:
-        raise ParameterError(f"records must be a whole number of at least 1, got {records!r}")
+        raise ParameterError(f"records must be a whole number of at least 1, got {quoted(records)}")
     if not 0 <= alpha < math.inf:
-        raise ParameterError(f"alpha must be at least 0, got {alpha!r}")
+        raise ParameterError(f"alpha must be at least 0, got {quoted(alpha)}")
     for value, name in ((sampling_failure, "sampling_failure"), (noise_failure, "noise_failure")):
         if not 0 < value < 1:
-            raise ParameterError(f"{name} must be strictly between 0 and 1, got {value!r}")
+            raise ParameterError(f"{name} must be strictly between 0 and 1, got {quoted(value)}")
     singular = np.linalg.svd(loading, compute_uv=False) / records
     sampling = math.sqrt(math.log(2 / sampling_failure) / records)
     noise = float(np.linalg.norm(singular)) + float(singular.max()) * math.sqrt(2 * math.log(1 / noise_failure))

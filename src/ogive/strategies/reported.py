@@ -28,7 +28,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.local.oracles import oracle_from_dict
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteGaussian, law_from_dict
@@ -73,7 +73,7 @@ class ReportedTree:
                 f"got {len(reports)} and {len(laws)}"
             )
         if any(isinstance(each, bool) or not isinstance(each, int) or each < 0 for each in reports):
-            raise ParameterError(f"numbers of reports must be whole numbers of at least 0, got {reports!r}")
+            raise ParameterError(f"numbers of reports must be whole numbers of at least 0, got {quoted(reports)}")
         if not all(isinstance(law, DiscreteGaussian) for law in laws):
             raise ParameterError("the noise of reports is described by DiscreteGaussian laws")
         object.__setattr__(self, "reports", reports)

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import Level
@@ -52,9 +52,9 @@ class SquareRoot:
     def __post_init__(self) -> None:
         check_levels(self.size, (), (self.law,), what="sizes")
         if not isinstance(self.law, DiscreteGaussian):
-            raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {self.law!r}")
+            raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {quoted(self.law)}")
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 1 <= self.bits <= 24:
-            raise ParameterError(f"bits must be a whole number from 1 to 24, got {str(self.bits)[:80]}")
+            raise ParameterError(f"bits must be a whole number from 1 to 24, got {quoted(self.bits)}")
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -137,7 +137,7 @@ class SquareRoot:
         """
         law = law_from_dict(data["law"])
         if not isinstance(law, DiscreteGaussian):
-            raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {law!r}")
+            raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {quoted(law)}")
         return SquareRoot(data["size"], law, data["bits"])
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.accounting import as_concentrated, larger_loss
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, ApproxDP, Loss, exact
 from ogive.strategies.base import Level, Strategy, approximates
 from ogive.strategies.measured import batch
@@ -311,5 +311,5 @@ def _read_parts(data: dict[str, Any]) -> tuple[Strategy, ...]:
 
 def _whole(value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ParameterError(f"the totals of a sum must be whole numbers, got {value!r}")
+        raise ParameterError(f"the totals of a sum must be whole numbers, got {quoted(value)}")
     return value

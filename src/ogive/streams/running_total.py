@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.accounting import gaussian_rho
-from ogive.errors import CopyError, DataError, ParameterError, RefusalError, ReleaseMismatchError, ScaleError
+from ogive.errors import CopyError, DataError, ParameterError, RefusalError, ReleaseMismatchError, ScaleError, quoted
 from ogive.noise import DerivedNodes, SystemSource, current_process, too_much_noise
 from ogive.noise.base import RandomSource
 from ogive.privacy import ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP, exact
@@ -132,11 +132,11 @@ class RunningTotal:
         source: RandomSource | None = None,
     ) -> None:
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= MAX_STEPS:
-            raise ParameterError(f"steps must be a whole number from 1 to 2^40, got {steps!r}")
+            raise ParameterError(f"steps must be a whole number from 1 to 2^40, got {quoted(steps)}")
         if method not in METHODS:
-            raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
+            raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {quoted(method)}")
         if not isinstance(privacy, PureDP | ZeroConcentratedDP | ApproxDP):
-            raise ParameterError(f"privacy must be PureDP, ZeroConcentratedDP or ApproxDP, got {privacy!r}")
+            raise ParameterError(f"privacy must be PureDP, ZeroConcentratedDP or ApproxDP, got {quoted(privacy)}")
         self.steps = int(steps)
         self.privacy = privacy
         self._rounds = resolution is not None
@@ -222,7 +222,9 @@ class RunningTotal:
         """
         counts = np.asarray(taken)
         if not np.issubdtype(counts.dtype, np.integer) or counts.min() < 1 or counts.max() > self.steps:
-            raise ParameterError(f"a number of elements must be a whole number from 1 to {self.steps}, got {taken!r}")
+            raise ParameterError(
+                f"a number of elements must be a whole number from 1 to {self.steps}, got {quoted(taken)}"
+            )
         variance = self._engine.variance(counts.astype(np.int64)) * float(self._unit) ** 2
         return variance if counts.ndim else float(variance)
 

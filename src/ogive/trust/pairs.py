@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from ogive.crypto.circuits import plain
 from ogive.crypto.garbling import batch
 from ogive.crypto.twoparty.messages import pair_bytes
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise import KeyedSource
 from ogive.noise.base import RandomSource
 from ogive.noise.source import KEY_BYTES
@@ -214,6 +214,6 @@ class PairsOpening:
 
 def _check(circuits: str, absent: float) -> None:
     if circuits not in CIRCUITS:
-        raise ParameterError(f"circuits must be {' or '.join(CIRCUITS)}, got {circuits!r}")
+        raise ParameterError(f"circuits must be {' or '.join(CIRCUITS)}, got {quoted(circuits)}")
     if isinstance(absent, bool) or not isinstance(absent, int | float) or not 0 <= absent < 1:
-        raise ParameterError(f"absent must be a share from 0 to less than 1, got {absent!r}")
+        raise ParameterError(f"absent must be a share from 0 to less than 1, got {quoted(absent)}")

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.trust.base import TrustModel
 
 Progress = Callable[[int, int], None]
@@ -138,6 +138,6 @@ def _parameters(model: Any) -> dict[str, inspect.Parameter]:
         + (
             f"not a {type(model).__name__} with records of its own, which ogive.release takes"
             if held
-            else f"got {model!r}"
+            else f"got {quoted(model)}"
         )
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.crypto.circuits.circuit import Circuit, Gate, Port
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 FALSE, TRUE = 0, 1
 
@@ -179,7 +179,9 @@ class Builder:
 
     def _input(self, party: str, name: str, width: int) -> Unsigned:
         if width < 1 or any(port.name == name for port in self._ports[party]):
-            raise ParameterError(f"inputs of one party need different names and a bit at least, got {name!r}, {width}")
+            raise ParameterError(
+                f"inputs of one party need different names and a bit at least, got {quoted(name)}, {width}"
+            )
         self._ports[party].append(Port(name, width))
         first = len(self._operands)
         self._operands += [None] * width

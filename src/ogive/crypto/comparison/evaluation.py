@@ -17,7 +17,7 @@ from ogive.crypto.comparison.batch import KeyBatch, UInt64, Values
 from ogive.crypto.comparison.chunks import in_chunks
 from ogive.crypto.comparison.tallies import Reading, Summing
 from ogive.crypto.comparison.walking import Walk
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 CHUNK = 16384
 """Keys at a time: so many that calls cost little, so few that what is passed again and again stays in a cache."""
@@ -106,7 +106,7 @@ def _walks(batch: KeyBatch) -> Callable[[int], Walk]:
 def _distinct(points: ArrayLike, batch: KeyBatch, server: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Points in increasing order without repetition, and where each of those asked for is among them."""
     if isinstance(server, bool) or server not in (0, 1):
-        raise ParameterError(f"server must be 0 or 1, got {server!r}")
+        raise ParameterError(f"server must be 0 or 1, got {quoted(server)}")
     asked: NDArray[Any] = np.asarray(points)
     if asked.ndim != 1 or asked.size == 0 or asked.dtype.kind not in "iu":
         raise ParameterError(f"points must be whole numbers, at least one, shape (B,); got {asked.dtype} {asked.shape}")

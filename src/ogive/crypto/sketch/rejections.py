@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 DEFAULT_TOLERATED = 0.01
 """Share of clients that may fail before the study stops."""
@@ -29,6 +29,6 @@ def most_rejected(clients: int, *, tolerated: float = DEFAULT_TOLERATED) -> int:
         ParameterError: the share is not from 0 to 1.
     """
     if not 0.0 <= tolerated <= 1.0:
-        raise ParameterError(f"tolerated must be from 0 to 1, got {tolerated!r}")
+        raise ParameterError(f"tolerated must be from 0 to 1, got {quoted(tolerated)}")
     # the share as it is written: the nearest float may be a little less, and one client with it
     return max(1, int(Fraction(str(float(tolerated))) * clients))

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.pate.costs.orders import check_orders
 from ogive.privacy import Rational, exact, number_text
 
@@ -49,7 +49,7 @@ def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: Rationa
     elif rule == "tight":
         found = paid + np.log1p(-1 / grid) - (log_delta + np.log(grid)) / (grid - 1)
     else:
-        raise ParameterError(f"rule must be tight or paper, got {rule!r}")
+        raise ParameterError(f"rule must be tight or paper, got {quoted(rule)}")
     place = int(found.argmin())
     return Converted(max(0.0, float(found[place])), float(grid[place]))
 
@@ -61,13 +61,13 @@ def delta_of_rdp(costs: ArrayLike, orders: ArrayLike, *, epsilon: float, rule: R
         ParameterError: an argument is out of range.
     """
     if not epsilon >= 0:
-        raise ParameterError(f"epsilon must be at least 0, got {epsilon!r}")
+        raise ParameterError(f"epsilon must be at least 0, got {quoted(epsilon)}")
     grid, paid = _checked(costs, orders)
     logs = (grid - 1) * (paid - epsilon)
     if rule == "tight":
         logs = logs - np.log(grid - 1) + grid * np.log1p(-1 / grid)
     elif rule != "paper":
-        raise ParameterError(f"rule must be tight or paper, got {rule!r}")
+        raise ParameterError(f"rule must be tight or paper, got {quoted(rule)}")
     place = int(logs.argmin())
     return Converted(min(1.0, math.exp(min(0.0, float(logs[place])))), float(grid[place]))
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 
 from ogive.accounting import gaussian_rho
 from ogive.accounting.gaussian import largest_mu
-from ogive.errors import BudgetError, ParameterError, UnsupportedError
+from ogive.errors import BudgetError, ParameterError, UnsupportedError, quoted
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, check_aggregator
 from ogive.pate.costs.independent import gaussian_loss
 from ogive.pate.costs.losing import Noise
@@ -104,7 +104,7 @@ class PrivacyFilter:
         """Mu squared after more checks and answers."""
         for number in (checks, answers):
             if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-                raise ParameterError(f"checks and answers must be whole numbers of at least 0, got {number!r}")
+                raise ParameterError(f"checks and answers must be whole numbers of at least 0, got {quoted(number)}")
         if checks and self._check is None:
             raise ParameterError("this aggregator has no threshold, so that there are no checks")
         kinds = ((self.checks + checks, self._check), (self.answers + answers, self._answer))

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.pate.costs.losing import check_scale
 from ogive.pate.costs.orders import check_orders
 
@@ -163,4 +163,4 @@ def _least_mu(sigma: float) -> float:
 
 def _check_variant(variant: Variant) -> None:
     if variant not in ("exact", "conservative"):
-        raise ParameterError(f"variant must be exact or conservative, got {variant!r}")
+        raise ParameterError(f"variant must be exact or conservative, got {quoted(variant)}")

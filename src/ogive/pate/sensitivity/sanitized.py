@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.accounting.rounding import shown_up
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.pate.costs.conversion import Rule, check_delta, epsilon_of_rdp
 from ogive.pate.sensitivity.gnss import check_scale, check_smoothness, gnss_rdp, limit_rdp
 from ogive.pate.sensitivity.normal import GRID
@@ -87,9 +87,9 @@ class SanitizedCost:
         check_smoothness(self.order, self.smoothness)
         check_scale(self.scale)
         if self.form not in FORMS:
-            raise ParameterError(f"form must be joint or additive, got {self.form!r}")
+            raise ParameterError(f"form must be joint or additive, got {quoted(self.form)}")
         if self.method not in METHODS:
-            raise ParameterError(f"method must be {', '.join(METHODS)}, got {self.method!r}")
+            raise ParameterError(f"method must be {', '.join(METHODS)}, got {quoted(self.method)}")
         if max(self.answered or 0, self.max_answers) > self.queries:
             raise ParameterError(f"answered and max_answers must be at most the {self.queries} queries")
 

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, check_aggregator
 from ogive.pate.costs.confident import joint
 from ogive.pate.costs.gnmax import GnmaxBound
@@ -150,7 +150,7 @@ def _check_form(
 ) -> None:
     """Refuse what does not go together."""
     if form not in FORMS:
-        raise ParameterError(f"form must be joint or additive, got {form!r}")
+        raise ParameterError(f"form must be joint or additive, got {quoted(form)}")
     checked = not isinstance(aggregator, GNMax)
     if form == "additive" and checked:
         if answered is None:

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 
 from scipy.optimize import brentq, minimize_scalar
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 VARIANTS = ("half", "zero")
 TIES = ("half", "strict")
@@ -68,7 +68,7 @@ class Sizes:
             raise ParameterError("a bound needs a record of each class, a level, and 2 to 8 children of a node")
         for value in (self.positive_variance, self.negative_variance):
             if not 0 < value < math.inf:
-                raise ParameterError(f"variances of nodes must be finite and above 0, got {value!r}")
+                raise ParameterError(f"variances of nodes must be finite and above 0, got {quoted(value)}")
 
     @property
     def pairs(self) -> float:
@@ -93,7 +93,7 @@ def check_choice(value: str, name: str, known: tuple[str, ...]) -> None:
         ParameterError: it is none.
     """
     if value not in known:
-        raise ParameterError(f"{name} must be {' or '.join(map(repr, known))}, got {value!r}")
+        raise ParameterError(f"{name} must be {' or '.join(map(repr, known))}, got {quoted(value)}")
 
 
 def least_a(branching: int) -> float:

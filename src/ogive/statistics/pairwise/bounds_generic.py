@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.privacy import Rational, exact
 from ogive.statistics.pairwise.laws import LARGEST_PAIRWISE
 
@@ -143,7 +143,7 @@ def _check_lipschitz(lipschitz: float) -> None:
 def _bound(oracle: str) -> Callable[[int, float, float, float], float]:
     bounds = {"krr": _krr_bound, "unary": _unary_bound, "haar": _haar_bound}
     if oracle not in bounds:
-        raise ParameterError(f"oracle must be one of {', '.join(bounds)}, got {oracle!r}")
+        raise ParameterError(f"oracle must be one of {', '.join(bounds)}, got {quoted(oracle)}")
     return bounds[oracle]
 
 
@@ -188,9 +188,9 @@ def _rounding(matrix: str, constants: str) -> Callable[[float], float]:
         ("average", "paper"): 4.0,
     }
     if matrix not in MATRIX_KINDS:
-        raise ParameterError(f"matrix must be one of {', '.join(MATRIX_KINDS)}, got {matrix!r}")
+        raise ParameterError(f"matrix must be one of {', '.join(MATRIX_KINDS)}, got {quoted(matrix)}")
     if constants not in CONSTANTS:
-        raise ParameterError(f"constants must be one of {', '.join(CONSTANTS)}, got {constants!r}")
+        raise ParameterError(f"constants must be one of {', '.join(CONSTANTS)}, got {quoted(constants)}")
     return lambda lipschitz: factors[matrix, constants] * lipschitz**2
 
 

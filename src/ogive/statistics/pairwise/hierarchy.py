@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.statistics.pairwise.auc_bounds import (
     TIES,
     VARIANTS,
@@ -234,7 +234,9 @@ def check_a(a: Any) -> None:
     if isinstance(a, str) and a in FORMULAS:
         return
     if isinstance(a, bool) or not isinstance(a, int | float) or not 1 < a <= _LARGEST_A:
-        raise ParameterError(f"a must be 'auto', 'paper' or a number above 1 and at most {_LARGEST_A:g}, got {a!r}")
+        raise ParameterError(
+            f"a must be 'auto', 'paper' or a number above 1 and at most {_LARGEST_A:g}, got {quoted(a)}"
+        )
 
 
 def check_prune(prune: Any) -> None:
@@ -244,7 +246,7 @@ def check_prune(prune: Any) -> None:
         ParameterError: it is neither "auto" nor a truth value.
     """
     if not isinstance(prune, bool) and prune != "auto":
-        raise ParameterError(f"prune must be 'auto', True or False, got {prune!r}")
+        raise ParameterError(f"prune must be 'auto', True or False, got {quoted(prune)}")
 
 
 def threshold_of(sizes: Sizes, a: str | float) -> float:

@@ -16,7 +16,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.local.levels import MAX_TALLY
 
 Float64 = NDArray[np.float64]
@@ -110,7 +110,7 @@ def law_of(oracle: Any) -> ReportLaw:
     laws: dict[str, Any] = {"krr": KrrLaw.of, "unary": UnaryLaw.of, "haar": HaarLaw.of}
     name = getattr(oracle, "name", None)
     if name not in laws:
-        raise ParameterError(f"means over pairs need reports of {', '.join(laws)}, got {name!r}")
+        raise ParameterError(f"means over pairs need reports of {', '.join(laws)}, got {quoted(name)}")
     check_pairwise(oracle.size)
     law: ReportLaw = laws[name](oracle)
     return law

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.statistics.pairwise.generic import checked_matrices, on_simplex
 from ogive.statistics.pairwise.laws import law_of
 from ogive.statistics.pairwise.means import Means
@@ -50,7 +50,7 @@ def means(
     """
     classes = getattr(oracle, "classes", None)
     if classes != 2:
-        raise ParameterError(f"a mean over two samples needs reports of two public classes, got {classes!r}")
+        raise ParameterError(f"a mean over two samples needs reports of two public classes, got {quoted(classes)}")
     law = law_of(oracle.inner)
     kernels = checked_matrices(law, oracle.inner, matrices, symmetric=False)
     sizes = [law.records(each) for each in sums]

@@ -26,7 +26,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from ogive.crypto.aggregation import MOST_PARTIES, Round
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.noise.base import RandomSource
 from ogive.noise.shares import share_of
 from ogive.privacy import Adjacency, PrivacyUnit
@@ -191,6 +191,6 @@ def _rounds(leaving: Mapping[int, str], parties: int) -> dict[int, Round]:
         if party not in range(1, parties + 1) or step not in steps:
             raise ParameterError(
                 f"leaving must be like {{3: 'input'}}, with parties from 1 to {parties} and one of the steps "
-                f"{', '.join(steps)}; got {party!r}: {step!r}"
+                f"{', '.join(steps)}; got {quoted(party)}: {step!r}"
             )
     return {party: steps[step] for party, step in leaving.items()}

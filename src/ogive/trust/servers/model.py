@@ -30,7 +30,7 @@ from numbers import Number
 from typing import Any, ClassVar, Self
 
 from ogive.crypto.sketch import DEFAULT_TOLERATED, most_rejected
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import LinearQuery, Query
@@ -143,7 +143,7 @@ class Servers:
         made = cls.__new__(cls)
         made.organizations = parties is not None
         if parties is not None and (isinstance(parties, bool) or not isinstance(parties, int) or parties < 1):
-            raise ParameterError(f"parties must be a whole number of at least 1, got {parties!r}")
+            raise ParameterError(f"parties must be a whole number of at least 1, got {quoted(parties)}")
         made.holders = 1 if parties is None else parties
         made.uploads = _checked(servers, upload, None, 16, organizations=made.organizations)
         made.assumption = _assumption(made.uploads)
@@ -221,11 +221,11 @@ def _checked(servers: int, upload: str, verified: bool | None, verifications: in
         ("servers", servers, 2, MOST_SERVERS), ("verifications", verifications, 1, MOST_VERIFICATIONS),
     ):  # fmt: skip
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ParameterError(f"{name} must be a whole number from {least} to {most}, got {value!r}")
+            raise ParameterError(f"{name} must be a whole number from {least} to {most}, got {quoted(value)}")
     if verified is not None and not isinstance(verified, bool):
-        raise ParameterError(f"verified must be True or False, got {verified!r}")
+        raise ParameterError(f"verified must be True or False, got {quoted(verified)}")
     if upload not in UPLOADS:
-        raise ParameterError(f"upload must be one of {', '.join(UPLOADS)}, got {upload!r}")
+        raise ParameterError(f"upload must be one of {', '.join(UPLOADS)}, got {quoted(upload)}")
     if upload == KEYS and servers != 2:
         raise ParameterError(f"comparison keys are for two servers, not {servers}; use upload='tables'")
     if upload == SUMS and not organizations:
