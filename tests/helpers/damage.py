@@ -13,6 +13,7 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 SECONDS = 5
@@ -96,8 +97,7 @@ def _shown(damaged: Any) -> str:
 
 @contextlib.contextmanager
 def _bounded_memory():
-    with open("/proc/self/statm") as file:
-        used = int(file.read().split()[0]) * resource.getpagesize()
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + MEGABYTES * 2**20, hard))
     try:
@@ -152,7 +152,20 @@ def spoil_bytes(rng: random.Random, data: bytes) -> bytes:
     return bytes(content)
 
 
-TEXTS = ["", " ", "x", "1e9_999_999_999", "1e999999999", "9" * 5000, "1/" + "3" * 3990, "\ud800", "\u202e", "a\nb", "\x00", "NaN"]
+TEXTS = [
+    "",
+    " ",
+    "x",
+    "1e9_999_999_999",
+    "1e999999999",
+    "9" * 5000,
+    "1/" + "3" * 3990,
+    "\ud800",
+    "\u202e",
+    "a\nb",
+    "\x00",
+    "NaN",
+]
 NUMBERS = [0, 1, -1, 2, 255, 2**31, 2**53, 2**62, 2**63, 2**64, 10**30, 10**400, -(10**400)]
 FLOATS = [0.5, -0.0, 1e300, -1e300, 5e-324, float("nan"), float("inf"), float("-inf")]
 WHOLES = [None, True, False, [], {}, [[]], {"": None}, [None] * 100, {"type": "PureDP"}]
