@@ -68,6 +68,7 @@ bench: $(VENV)/work.stamp $(VENV)/torch.stamp
 	$(BIN)/python benchmarks/projection_noise.py
 	$(BIN)/python benchmarks/projection.py
 	$(BIN)/python benchmarks/projection_tables.py
+	$(BIN)/python benchmarks/auto_columns.py
 	$(BIN)/python benchmarks/projection_figures.py
 
 clean:

@@ -349,9 +349,9 @@ class Books:
             bound = dict(row.bound)
             if bound.setdefault(str(measurement), mark) != mark:
                 raise ReleaseMismatchError(
-                    "the records changed since this release was cut off, or the parties in the sum, or the uploads, "
-                    "and its noise must not meet others; open the account with updated=True, and the release is made "
-                    "and paid anew"
+                    "the records changed since this release was cut off, or the method that auto chooses, or the "
+                    "parties in the sum, or the uploads, and its noise must not meet others; open the account with "
+                    "updated=True, or name another method, and the release is made and paid anew"
                 )
             if bound != row.bound:
                 self.advance(connection, spot.number)
@@ -452,7 +452,8 @@ class Books:
             return False
         if row.state == RELEASED or not at_least(charge, charged):
             raise LedgerError(
-                f"the entry {row.release_id} was charged {charged} and cannot be charged {charge} instead"
+                f"the entry {row.release_id} was charged {charged} and cannot be charged {charge} instead; if it was "
+                "cut off and the method that auto chooses has changed, name a method, and it is made and paid anew"
             )
         self._check(connection, data_set, spot, charge, first=charge, raised=row.id)
         self.advance(connection, spot.number, spend=row.id)

@@ -1,8 +1,8 @@
 """Errors of one noisy curve whose estimate has a bias: they depend on the data, so public shapes stand for them.
 
-The noise is simulated, the bias is that of seven public reference shapes, and errors are medians over the shapes: a
-smooth distribution has less bias, one with few distinct values has more. The band is that of a normal distribution in
-the middle of the bounds.
+The noise is simulated, and the bias is that of every public shape of `reference_shapes`: a smooth distribution has
+little bias, one with few distinct values has much. Every error is the largest over the shapes, with the smallest beside
+it. Bands take long, so they are those of a normal distribution in the middle of the bounds and of a narrow one aside.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.planning.metrics import Errors
 from ogive.statistics.bands import upper_quantile
 from ogive.statistics.bands_common import common_ends
 from ogive.statistics.bands_programs import some_thresholds
-from ogive.statistics.predicted import public_noise, reference_curves
+from ogive.statistics.predicted import public_noise
+from ogive.statistics.reference_shapes import EVERY
 from ogive.strategies import Approximating
 
 Float64 = NDArray[np.float64]
@@ -24,9 +26,10 @@ _SEED = 0x62696173
 _NOISES = 199  # simulated releases
 _PROGRAMS = 12  # thresholds at which the band is looked at
 _BAND_NOISES = 999
+_BANDS = ("normal", "aside")
 
 
-def approximate_errors(strategy: Approximating, records: int, *, known: bool, tail: Fraction) -> dict[str, float]:
+def approximate_errors(strategy: Approximating, records: int, *, known: bool, tail: Fraction) -> Errors:
     """Errors of the raw curve by name; see `METRICS` for what each says.
 
     Args:
@@ -36,7 +39,7 @@ def approximate_errors(strategy: Approximating, records: int, *, known: bool, ta
         tail: Error probability of the largest error and the band.
     """
     total = records if known else None
-    counts = np.rint(np.diff(reference_curves(strategy.size), axis=1, prepend=0.0) * records).astype(np.int64)
+    counts = np.rint(np.diff(EVERY.curves(strategy.size), axis=1, prepend=0.0) * records).astype(np.int64)
     counts[:, strategy.size // 2] += records - counts.sum(axis=1)  # rounding
     counts = np.maximum(counts, 0)
     truth = np.cumsum(counts, axis=1)
@@ -50,16 +53,15 @@ def approximate_errors(strategy: Approximating, records: int, *, known: bool, ta
     noise = strategy.estimate(strategy.spread(nodes), None if total is None else 0)
     largest = [np.abs(noise + shape).max(axis=1) for shape in bias]
     squared = float(np.mean(strategy.variance(total_known=known))) + np.mean(bias**2, axis=1)
-    return {
-        "rmse": _median(np.sqrt(squared)) / records,
-        "ks": _median(np.array([np.mean(values) for values in largest])) / records,
-        "ks_95": _median(np.array([upper_quantile(values, tail) for values in largest])) / records,
-        "band": _half_width(strategy, bare[0], answers[0], totals[0], tail),
+    found = {
+        "rmse": np.sqrt(squared),
+        "ks": np.array([np.mean(values) for values in largest]),
+        "ks_95": np.array([upper_quantile(values, tail) for values in largest]),
     }
-
-
-def _median(errors: Float64) -> float:
-    return float(np.median(errors))
+    places = [EVERY.names.index(name) for name in _BANDS]
+    bands = [_half_width(strategy, bare[each], answers[each], totals[each], tail) for each in places]
+    errors = {name: values / records for name, values in found.items()}
+    return Errors.over_shapes({**errors, "band": np.array(bands)})
 
 
 def _half_width(

@@ -14,6 +14,7 @@ from typing import cast
 import numpy as np
 
 from ogive.planning.approximating import approximate_errors
+from ogive.planning.metrics import Errors
 from ogive.planning.scaled import noise_maxima
 from ogive.privacy import Adjacency
 from ogive.queries import CurveQuery
@@ -39,7 +40,7 @@ def total_known(query: CurveQuery, adjacency: Adjacency) -> bool:
     return adjacency is Adjacency.REPLACE and query.points is None
 
 
-def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> dict[str, float]:
+def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> Errors:
     """Errors of the raw curve by name; see `METRICS` for what each says."""
     known = total_known(query, adjacency)
     return strategy_errors(query.strategy, adjacency, records, known=known, whole=query.points is None)
@@ -47,7 +48,7 @@ def curve_errors(query: CurveQuery, adjacency: Adjacency, records: int) -> dict[
 
 def strategy_errors(
     strategy: Strategy, adjacency: Adjacency, records: int, *, known: bool, whole: bool = True
-) -> dict[str, float]:
+) -> Errors:
     """The same of what a strategy measures.
 
     Args:
@@ -60,12 +61,14 @@ def strategy_errors(
     if approximates(strategy):
         return approximate_errors(cast(Approximating, strategy), records, known=known, tail=1 - CONFIDENCE)
     maxima = noise_maxima(strategy, total_known=known, simulations=simulations_for(strategy))
-    return {
-        "rmse": math.sqrt(float(np.mean(strategy.variance(total_known=known)))) / records,
-        "ks": float(np.mean(maxima.either)) / records,
-        "ks_95": abs(upper_quantile(maxima.either, 1 - CONFIDENCE)) / records,
-        "band": _half_width(maxima, adjacency, records, whole=whole),
-    }
+    return Errors(
+        {
+            "rmse": math.sqrt(float(np.mean(strategy.variance(total_known=known)))) / records,
+            "ks": float(np.mean(maxima.either)) / records,
+            "ks_95": abs(upper_quantile(maxima.either, 1 - CONFIDENCE)) / records,
+            "band": _half_width(maxima, adjacency, records, whole=whole),
+        }
+    )
 
 
 def _half_width(maxima: NoiseMaxima, adjacency: Adjacency, records: int, *, whole: bool) -> float:

@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Float64 = NDArray[np.float64]
+Span = tuple[float, float]
+"""Smallest and largest error over the public shapes."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +24,25 @@ class Metric:
 
     title: str
     words: str
+
+
+class Errors(dict[str, float]):
+    """Predicted errors by name.
+
+    Args:
+        errors: Their values; of an error that depends on the records, what one may rely on.
+        spans: The smallest and the largest over the public shapes, of errors that depend on the records.
+    """
+
+    def __init__(self, errors: Mapping[str, float], spans: Mapping[str, Span] | None = None) -> None:
+        super().__init__(errors)
+        self.spans = dict(spans or {})
+
+    @staticmethod
+    def over_shapes(values: Mapping[str, Float64]) -> Errors:
+        """The largest of the values of each error, one for each shape, with the span."""
+        spans = {name: (float(each.min()), float(each.max())) for name, each in values.items()}
+        return Errors({name: most for name, (_, most) in spans.items()}, spans)
 
 
 METRICS: dict[str, Metric] = {

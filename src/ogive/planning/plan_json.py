@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ogive.errors import DataError
+from ogive.planning.metrics import Span
 from ogive.privacy import (
     Adjacency,
     ApproxDP,
@@ -82,7 +83,20 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
         "chosen": row["chosen"],
         "trust": _trust(row),
         "traffic": _traffic(row["traffic"]) if "traffic" in row else None,
+        "spans": _spans(row["spans"], errors) if "spans" in row else {},
     }
+
+
+def _spans(data: Any, errors: Mapping[str, Any]) -> dict[str, Span]:
+    """The smallest and the largest of errors over the public shapes."""
+    if not isinstance(data, dict) or not set(data) <= set(errors):
+        raise DataError("the spans of a plan's row must be an object whose names are among its errors")
+    spans: dict[str, Span] = {}
+    for name, span in data.items():
+        if not isinstance(span, list) or len(span) != 2 or not all(map(is_number, span)) or not 0 <= span[0] <= span[1]:
+            raise DataError("a span of a plan's row must be two numbers from 0, the smaller one first")
+        spans[name] = (span[0], span[1])
+    return spans
 
 
 def _traffic(data: Any) -> Traffic:

@@ -18,7 +18,7 @@ from ogive.planning.ballots import AgreeingTeachers
 from ogive.planning.curves import FEWEST, curve_errors, strategy_errors
 from ogive.planning.labeled import class_errors, group_errors
 from ogive.planning.magnitudes import bounds_errors
-from ogive.planning.metrics import ROOT_MEAN_SQUARED
+from ogive.planning.metrics import ROOT_MEAN_SQUARED, Errors
 from ogive.planning.pairs import ROUNDED_WORDS, SHAPE_WORDS, pairs_row
 from ogive.planning.rehearsal import Rehearsal, Sums, rehearse
 from ogive.planning.rounds import rehearsed_errors
@@ -42,11 +42,12 @@ from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.labels import Labels
-from ogive.statistics.named import Method, as_method, predicted_energies
-from ogive.statistics.predicted import REFERENCES, typical
+from ogive.statistics.named import Method, as_method, predicted_errors
+from ogive.statistics.predicted import typical
 from ogive.statistics.quantiles import Quantiles
 from ogive.statistics.recipes import Task
 from ogive.statistics.recipes_reports import Reports, owners_answer
+from ogive.statistics.reference_shapes import EVERY, REFERENCES
 from ogive.statistics.ustatistic import Ustatistic
 from ogive.statistics.ustatistic_methods import pairs_answer
 from ogive.strategies import ReportedHistogram, ReportedTree
@@ -59,8 +60,10 @@ LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5
 
 REFERENCE_WORDS = (
     "projection, histogram, adaptive and selected measure less than every threshold, so their errors depend on the "
-    f"data: they include the bias on {len(REFERENCES)} public reference shapes ({', '.join(REFERENCES)}), medians "
-    "over them; energy is the geometric mean over these shapes for every method"
+    f"data: a..b is the smallest and the largest over {len(EVERY.names)} public reference shapes, from smooth ones to "
+    "all records on one value, with the bias counted; energy is simulated for every method on "
+    f"{len(REFERENCES)} of them ({', '.join(REFERENCES)}); "
+    "auto takes such a method only where it is on no shape more than 1.5 times as far off in ks as hat_ls"
 )
 
 SHORT_LADDER = tuple(PureDP(epsilon) for epsilon in ("0.2", "1", "5"))
@@ -282,7 +285,8 @@ class Planner:
         done = rehearse(_measured(way), terms, self.shape.sums, run=0)
         errors = self.errors(way, terms, done)
         noise = _noise(done, errors, self.records, known=self.unit.adjacency is Adjacency.REPLACE)
-        row = PlanRow(name, privacy, done.price, noise, errors, done.queries == self._taken(privacy))
+        taken = done.queries == self._taken(privacy)
+        row = PlanRow(name, privacy, done.price, noise, errors, taken, spans=errors.spans)
         return row, done.asked
 
     def reason(self, privacy: Privacy) -> OgiveError | None:
@@ -311,8 +315,8 @@ class Planner:
         assert isinstance(self.statistic, Ustatistic)
         return isinstance(self.statistic.method, str) or way.method == self.statistic.method
 
-    def errors(self, way: Statistic[Any], terms: Terms, done: Rehearsal) -> dict[str, float]:
-        """All errors that can be predicted, by name: those that hold for all data, then simulated ones."""
+    def errors(self, way: Statistic[Any], terms: Terms, done: Rehearsal) -> Errors:
+        """All errors that can be predicted, by name: those that hold for all data or for public shapes, then others."""
         errors = self.for_all_data(way, done)
         if _decided(done) and not self.given:
             return errors
@@ -322,13 +326,16 @@ class Planner:
             errors[f"{name}_smoothed" if name in errors else name] = value
         return errors
 
-    def for_all_data(self, way: Statistic[Any], done: Rehearsal) -> dict[str, float]:
-        """Errors that do not depend on the data."""
+    def for_all_data(self, way: Statistic[Any], done: Rehearsal) -> Errors:
+        """Errors that do not depend on the data, and those on public shapes of methods whose errors do."""
+        if isinstance(way, Ecdf) or (isinstance(way, Quantiles) and way.method != "bisection"):
+            return self._of_curve(way, done)
+        return Errors(self._without_shapes(way, done))
+
+    def _without_shapes(self, way: Statistic[Any], done: Rehearsal) -> dict[str, float]:
         last = done.queries[-1]
         if isinstance(way, Ustatistic):
             return {} if self.given else {"value": math.sqrt(way.way(done.terms).predicted)}
-        if isinstance(way, Ecdf) or (isinstance(way, Quantiles) and way.method != "bisection"):
-            return self._of_curve(way, done)
         if isinstance(done.estimate, BoundsEstimate):
             return bounds_errors(done.estimate, self.records)
         if isinstance(last, GroupSumsQuery):
@@ -339,7 +346,7 @@ class Planner:
             return curve_errors(last, self.unit.adjacency, self.records)
         return {}
 
-    def _of_curve(self, way: Ecdf | Quantiles, done: Rehearsal) -> dict[str, float]:
+    def _of_curve(self, way: Ecdf | Quantiles, done: Rehearsal) -> Errors:
         """Errors of a curve, or of the curve that quantiles are read off, with its energy distance."""
         last = done.queries[-1]
         if isinstance(way, Quantiles):
@@ -356,9 +363,11 @@ class Planner:
             method = way.method
         task = Task(way.binning(), done.terms, way.smooth, way.expected_records or self.records)
         try:
-            errors["energy"] = typical(predicted_energies(method, task))
+            energies = predicted_errors(method, task).energy
         except (ParameterError, ScaleError, UnsupportedError):
             return errors
+        errors["energy"] = typical(energies)
+        errors.spans["energy"] = (min(energies), max(energies))
         self.referred = True
         return errors
 

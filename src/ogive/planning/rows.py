@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from ogive.errors import ParameterError
 from ogive.planning import drawing, plan_json, text
+from ogive.planning.metrics import Span
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.statistics import plain_json
 from ogive.trust.base import Traffic
@@ -29,6 +30,8 @@ class PlanRow:
         chosen: Whether the statistic as it was written takes this way; with method "auto" the best one.
         trust: Name of the trust model, where several are compared; else None.
         traffic: What it takes of parties and servers; None where one party sees all records, or owners report.
+        spans: Smallest and largest of those errors over the public shapes that depend on the records. `errors` has the
+            largest, and of "energy" the geometric mean over the seven reference shapes, by which "auto" ranks.
     """
 
     method: str
@@ -39,9 +42,11 @@ class PlanRow:
     chosen: bool = False
     trust: str | None = None
     traffic: Traffic | None = None
+    spans: Mapping[str, Span] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "errors", MappingProxyType(dict(self.errors)))
+        object.__setattr__(self, "spans", MappingProxyType(dict(self.spans)))
 
     @property
     def rmse(self) -> float | None:
@@ -50,7 +55,7 @@ class PlanRow:
 
     @property
     def ks(self) -> float | None:
-        """Expected largest error at any threshold before smoothing, as a share of the records."""
+        """Expected largest error at any threshold before smoothing, as a share of the records; on the worst shape."""
         return self.errors.get("ks")
 
     @property
@@ -79,6 +84,7 @@ class PlanRow:
             "chosen": self.chosen,
             **({} if self.trust is None else {"trust": self.trust}),
             **({} if self.traffic is None else {"traffic": dataclasses.asdict(self.traffic)}),
+            **({"spans": {name: list(span) for name, span in self.spans.items()}} if self.spans else {}),
         }
 
 

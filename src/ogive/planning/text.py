@@ -59,7 +59,7 @@ def table(plan: Plan) -> str:
         lines += _reasons([each for each in others if each.privacy == privacy], plan)
     if always:
         lines += [*([""] if len(granted) > 1 else []), *_reasons(always, plan)]
-    lines += ["", '* what this statistic takes; with method="auto" the smallest error that fits']
+    lines += ["", '* what this statistic takes; with method="auto" the best that fits']
     lines += [f"{title(name)}: {METRICS[name].words}" for name in errors if name in METRICS]
     if shared:
         lines += [f"{name}: {words}" for name, words in _TRAFFIC.items()]
@@ -100,11 +100,18 @@ def _reasons(left_out: Sequence[LeftOut], plan: Plan) -> list[str]:
 
 
 def _cells(row: PlanRow, errors: list[str], *, shared: bool) -> list[str]:
-    values = [f"{row.errors[name]:.3g}" if name in row.errors else "-" for name in errors]
+    values = [_error(row, name) for name in errors]
     place = [] if row.trust is None else [row.trust]
     upload = ["-" if row.traffic is None else row.traffic.upload] if shared else []
     traffic = _traffic(row.traffic) if shared else []
     return ["*" if row.chosen else " ", *place, row.method, str(row.price), row.noise, *upload, *values, *traffic]
+
+
+def _error(row: PlanRow, name: str) -> str:
+    """An error, or the smallest and the largest of it over the public shapes."""
+    if name in row.spans:
+        return "..".join(f"{each:.3g}" for each in row.spans[name])
+    return f"{row.errors[name]:.3g}" if name in row.errors else "-"
 
 
 def _traffic(traffic: Traffic | None) -> list[str]:

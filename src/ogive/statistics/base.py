@@ -56,6 +56,8 @@ class Terms:
         honest: How many shares make up the noise that is asked for.
         crowded: Says why the trust model cannot count records in so many cells, or None if it can. Asked before
             anything is designed for them, which may take long.
+        groups: Of how many groups these terms are for one, where the number of records is that of an average group;
+            any one of them may hold all records.
     """
 
     privacy: Privacy
@@ -69,6 +71,7 @@ class Terms:
     adding: int = 1
     honest: int = 1
     crowded: Callable[[int], str | None] = _any_number
+    groups: int = 1
 
     def check_cells(self, cells: int) -> None:
         """Refuse cells in which the trust model cannot count records.

@@ -132,7 +132,7 @@ def _shared_terms(
     """The terms for each group on its own."""
     number = len(groups.groups)
     alone = terms.crowded
-    terms = dataclasses.replace(terms, alike=True, crowded=lambda cells: alone(cells * number))
+    terms = dataclasses.replace(terms, alike=True, crowded=lambda cells: alone(cells * number), groups=number)
 
     def refusal(query: Query) -> str | None:
         return terms.refusal(_together(groups, [query] * number, public_groups))

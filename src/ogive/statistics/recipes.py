@@ -16,6 +16,7 @@ from ogive.grids import Grid
 from ogive.queries import Answer, Binning, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
+from ogive.statistics.reference_shapes import Expected, Shapes
 
 LARGEST_PREDICTED = 4096
 
@@ -44,9 +45,13 @@ class Task:
     @property
     def coarse(self) -> Task:
         """The same task on at most 4096 thresholds, on which predictions are nearly the same and quick."""
-        if self.size <= LARGEST_PREDICTED:
+        return self.at_most(LARGEST_PREDICTED)
+
+    def at_most(self, bins: int) -> Task:
+        """The same task on at most so many thresholds."""
+        if self.size <= bins:
             return self
-        grid = Grid.linear(0, 1, bins=LARGEST_PREDICTED)
+        grid = Grid.linear(0, 1, bins=bins)
         return dataclasses.replace(self, binning=dataclasses.replace(self.binning, grid=grid))
 
     @property
@@ -78,10 +83,13 @@ class Recipe(Protocol):
         """
         ...
 
-    def energies(self, task: Task) -> tuple[float, ...]:
-        """Predicted energy distances from the population for each public reference shape.
+    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
+        """Predicted errors of the published curve on public shapes; what the records look like has no say in it.
 
-        In units of the bounds' distance; what the records look like has no say in it.
+        Args:
+            task: What is designed for, with the number of records that is public or guessed.
+            shapes: What the records are imagined to look like.
+            records: How many are imagined.
 
         Raises:
             ParameterError, ScaleError, UnsupportedError: as `curve`.

@@ -24,9 +24,10 @@ from ogive.queries import Answer, Query
 from ogive.queries.threshold import ThresholdQuery
 from ogive.smoothing import unsmoothable
 from ogive.statistics.curve import Curve
-from ogive.statistics.predicted import RUNS, energies_of, guessed, public_noise, reference_counts, shares
+from ogive.statistics.predicted import guessed, public_noise, shares
 from ogive.statistics.recipes import Task
 from ogive.statistics.recipes_whole import NOISES, allowed_grants
+from ogive.statistics.reference_shapes import Expected, Shapes
 from ogive.statistics.smoothed import curve_from
 from ogive.strategies import OpenedThresholds
 from ogive.strategies.counted_noise import counted_noise
@@ -95,13 +96,12 @@ class AdaptiveQuantiles:
         whole = replace(answer, values=np.array(values, dtype=np.int64))
         return curve_from(whole, task.binning, strategy, task.terms, task.smooth)
 
-    def energies(self, task: Task) -> tuple[float, ...]:
-        """Simulated on the reference shapes: where counts are asked depends on the noise."""
+    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
+        """Simulated: where counts are asked depends on the noise."""
         terms = task.terms
-        records = guessed(task)
-        plan = _planned(self, task.size, terms.privacy, terms.adjacency, task.rows, records)
+        plan = _planned(self, task.size, terms.privacy, terms.adjacency, task.rows, guessed(task))
         total = records if terms.adjacency is Adjacency.REPLACE else None
-        return _energies(terms.noise_of(plan), task.size, records, total)
+        return _errors(terms.noise_of(plan), task.size, records, total, shapes)
 
 
 class Search:
@@ -201,17 +201,19 @@ def usual_rounds(grant: Privacy, rows: int, records: int | None) -> int:
 
 
 @lru_cache(maxsize=256)
-def _energies(plan: _Plan, size: int, records: int, total: int | None) -> tuple[float, ...]:
-    counts = np.cumsum(reference_counts(size, records), axis=-1)
+def _errors(plan: _Plan, size: int, records: int, total: int | None, shapes: Shapes) -> Expected:
+    counts = shapes.counts(size, records)
+    cumulative = np.cumsum(counts, axis=-1)
     random = np.random.Generator(np.random.PCG64([_SEED, records]))
-    noise = public_noise(plan.law, counts.shape[0] * RUNS * plan.counts, random).reshape(-1, RUNS, plan.counts)
+    noise = public_noise(plan.law, counts.shape[0] * shapes.runs * plan.counts, random)
+    noise = noise.reshape(-1, shapes.runs, plan.counts)
     found = np.empty(counts.shape)
     for shape, run in np.ndindex(counts.shape[:2]):
-        answers = _rehearsed(counts[shape, run], plan, noise[shape, run], total)
+        answers = _rehearsed(cumulative[shape, run], plan, noise[shape, run], total)
         strategy = OpenedThresholds(size, tuple(answers), plan.law, plan.bits)
         measured = np.array(list(answers.values()), dtype=np.int64)
         found[shape, run] = shares(strategy.matched(measured, total))
-    return energies_of(found)
+    return shapes.errors(found, counts)
 
 
 def _rehearsed(cumulative: Int64, plan: _Plan, noise: Int64, total: int | None) -> dict[int, int]:

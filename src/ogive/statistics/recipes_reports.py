@@ -24,8 +24,9 @@ from ogive.queries.base import Int64, check_missing
 from ogive.smoothing import unsmoothable
 from ogive.statistics.base import Terms
 from ogive.statistics.curve import Curve
-from ogive.statistics.predicted import guessed, strategy_energies
+from ogive.statistics.predicted import strategy_errors
 from ogive.statistics.recipes import Task
+from ogive.statistics.reference_shapes import Expected, Shapes
 from ogive.statistics.smoothed import curve_from
 from ogive.strategies import GroupedHistogram
 from ogive.strategies.reported import ReportedTree
@@ -107,9 +108,9 @@ class Reports:
         answer = yield query
         return reported_curve(query.oracle, answer, task)
 
-    def energies(self, task: Task) -> tuple[float, ...]:
+    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
         """Sampling and the noise of reports."""
-        return strategy_energies(self.expected(task, guessed(task)), task)
+        return strategy_errors(self.expected(task, records), task, shapes, records)
 
     def expected(self, task: Task, records: int) -> ReportedTree:
         """The strategy that so many owners' reports would make."""

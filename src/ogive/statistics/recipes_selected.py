@@ -27,16 +27,10 @@ from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
 from ogive.smoothing import unsmoothable
 from ogive.statistics.curve import Curve
 from ogive.statistics.methods import candidates
-from ogive.statistics.predicted import (
-    energies_of,
-    guessed,
-    noise_energy,
-    public_noise,
-    reference_counts,
-    simulated_curve,
-)
+from ogive.statistics.predicted import guessed, noise_energy, public_noise, simulated_curve
 from ogive.statistics.recipes import Task
 from ogive.statistics.recipes_whole import HistogramQueries, Projection, measured_once
+from ogive.statistics.reference_shapes import Expected, Shapes
 from ogive.strategies import Strategy
 
 _SEED = 0x73656C656374
@@ -75,12 +69,12 @@ class PrivateSelection:
         answer = yield query
         return (yield from measured_once(ways[int(answer.values[0])].strategy, task))
 
-    def energies(self, task: Task) -> tuple[float, ...]:
-        """Simulated on the reference shapes, the selection included."""
+    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
+        """Simulated, the selection included."""
         stages, ways = self._divided(task)
         query = _selection(stages, ways, task)
         scored = tuple(way.scored for way in ways)
-        return _energies(scored, query, guessed(task), task.terms.adjacency is Adjacency.REPLACE)
+        return _errors(scored, query, records, task.terms.adjacency is Adjacency.REPLACE, shapes)
 
     def _divided(self, task: Task) -> tuple[_Stages, tuple[_Way, ...]]:
         stages = _stages(self.share, task.terms.privacy)
@@ -198,9 +192,9 @@ def _selection(stages: _Stages, ways: tuple[_Way, ...], task: Task) -> NoisyMaxQ
 
 
 @lru_cache(maxsize=64)
-def _energies(scored: tuple[Any, ...], query: NoisyMaxQuery, records: int, total_known: bool) -> tuple[float, ...]:
+def _errors(scored: tuple[Any, ...], query: NoisyMaxQuery, records: int, total_known: bool, shapes: Shapes) -> Expected:
     size = scored[0].size
-    counts = reference_counts(size, records)
+    counts = shapes.counts(size, records)
     assert isinstance(query.score, ApproximationScore)
     score = ApproximationScore(size, scored, query.score.noise, total_known)
     random = np.random.Generator(np.random.PCG64([_SEED, records]))
@@ -209,4 +203,4 @@ def _energies(scored: tuple[Any, ...], query: NoisyMaxQuery, records: int, total
         noise = public_noise(query.law, len(scored), random)
         way = scored[int(np.argmax((score.scores(counts[shape, run]) << query.bits) + noise))]
         found[shape, run] = simulated_curve(way, counts[shape, run], records if total_known else None, random)
-    return energies_of(found)
+    return shapes.errors(found, counts)

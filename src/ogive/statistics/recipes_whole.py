@@ -14,10 +14,11 @@ from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.smoothing import unsmoothable
 from ogive.statistics.curve import Curve
-from ogive.statistics.predicted import strategy_energies
+from ogive.statistics.predicted import strategy_errors
 from ogive.statistics.recipes import Task
 from ogive.statistics.recipes_reported_groups import expected_groups, reported_groups
 from ogive.statistics.recipes_reports import owners_answer
+from ogive.statistics.reference_shapes import Expected, Shapes
 from ogive.statistics.smoothed import curve_from
 from ogive.strategies import Strategy, design_histogram, design_projection
 from ogive.strategies.histogram import ACCOUNTINGS, DEFAULT_GROUPS, check_groups
@@ -69,11 +70,11 @@ class HistogramQueries:
             return (yield from reported_groups(self.groups, task))
         return (yield from measured_once(self.strategy(task), task))
 
-    def energies(self, task: Task) -> tuple[float, ...]:
+    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
         """Sampling, noise and the error of straight lines within groups."""
         if owners_answer(task.terms, task.binning):
-            return strategy_energies(expected_groups(self.groups, task), task)
-        return strategy_energies(self.strategy(task), task)
+            return strategy_errors(expected_groups(self.groups, task), task, shapes, records)
+        return strategy_errors(self.strategy(task), task, shapes, records)
 
     def _check_reported(self) -> None:
         if (self.accounting, self.noise) != ("joint", "auto"):
@@ -134,9 +135,9 @@ class Projection:
         """Measure the coefficients once at the whole of the guarantee."""
         return (yield from measured_once(self.strategy(task), task))
 
-    def energies(self, task: Task) -> tuple[float, ...]:
+    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
         """Sampling, noise and the error of curves that the functions cannot follow."""
-        return strategy_energies(self.strategy(task), task)
+        return strategy_errors(self.strategy(task), task, shapes, records)
 
 
 @lru_cache(maxsize=256)

@@ -13,9 +13,10 @@ from ogive.releasing import release
 from ogive.statistics import Ecdf, Quantiles, predicted
 from ogive.statistics.base import Terms, describe
 from ogive.statistics.methods import UNBIASED_METHODS
-from ogive.statistics.named import METHODS, RECIPES, as_method, better, predicted_energies, unbiased
+from ogive.statistics.named import METHODS, RECIPES, as_method, better, predicted_errors, unbiased
 from ogive.statistics.recipes import Recipe, Task
 from ogive.statistics.recipes_whole import HistogramQueries, Projection
+from ogive.statistics.reference_shapes import REFERENCES, USUAL
 from ogive.strategies import design_projection, design_tree
 from ogive.trust import Central, Clear
 
@@ -25,7 +26,7 @@ SEEN = [recipe for name, recipe in RECIPES.items() if name != "reports"]
 SMALL = ApproxDP("0.1", "0.00003")
 
 
-def task(privacy, records, adjacency=REPLACE, *, size=256, expected=None, **others):
+def task(privacy, records, adjacency=REPLACE, *, size=1024, expected=None, **others):
     terms = Terms(privacy, PrivacyUnit(adjacency), lambda _: None, count=lambda: records, **others)
     return Task(Binning("x", Grid.linear(0, 1, bins=size), "refuse"), terms, expected_records=expected)
 
@@ -56,10 +57,10 @@ def test_every_recipe_releases_a_valid_curve_within_its_grant(method, privacy, a
 
 
 def test_auto_takes_few_measurements_where_noise_is_large_and_all_thresholds_where_it_is_small():
-    assert better(task(SMALL, 1000))[0].name == "projection"
-    assert better(task(ApproxDP(1, "1e-9"), 10**6)) == []
-    values = {"x": np.random.default_rng(2).beta(2, 3, 1000)}
-    few = release(Ecdf("x", (0, 1), bins=256), trust=Central(values), privacy=SMALL)
+    assert [recipe.name for recipe in better(task(SMALL, 100))] == ["projection"]
+    assert not list(better(task(ApproxDP(1, "1e-9"), 10**6)))
+    values = {"x": np.random.default_rng(2).beta(2, 3, 100)}
+    few = release(Ecdf("x", (0, 1), bins=1024), trust=Central(values), privacy=SMALL)
     assert few.strategy.name == "projection"
     assert (
         release(Ecdf("x", (0, 1), bins=256), trust=Central(values), privacy=PureDP(20)).strategy.name
@@ -69,7 +70,7 @@ def test_auto_takes_few_measurements_where_noise_is_large_and_all_thresholds_whe
 
 def test_auto_never_looks_at_the_records():
     asked = []
-    for values in (np.zeros(1000), np.random.default_rng(2).random(1000)):
+    for values in (np.zeros(100), np.random.default_rng(2).random(100)):
         curve = release(Ecdf("x", (0, 1), bins=64), trust=Central({"x": values}), privacy=SMALL)
         asked.append(curve.strategy)
     assert asked[0] == asked[1]
@@ -81,9 +82,9 @@ def test_auto_is_exact_without_noise_and_unbiased_where_it_knows_no_number_of_re
     assert exact.cumulative == pytest.approx(
         np.cumsum(np.bincount(Grid.linear(0, 1, bins=64).bin_of(values["x"]), minlength=64))
     )
-    assert better(task(SMALL, 1000, private=False)) == []
-    assert better(task(SMALL, 1000, ADD)) == []
-    assert better(task(SMALL, None, ADD, expected=1000))
+    assert not list(better(task(SMALL, 100, private=False)))
+    assert not list(better(task(SMALL, 100, ADD)))
+    assert list(better(task(SMALL, None, ADD, expected=100)))
     private = release(Ecdf("x", (0, 1), bins=64), trust=Central(values), privacy=SMALL, adjacency=ADD)
     assert private.strategy.name in UNBIASED_METHODS
 
@@ -104,7 +105,7 @@ def test_auto_skips_what_the_smoothing_or_the_trust_model_does_not_serve():
 def simulated(way, records, seed):
     """Energy distances by whole imagined releases with other random numbers than the prediction's."""
     found = []
-    for shape, curve in enumerate(predicted.reference_curves(256)):
+    for shape, curve in enumerate(USUAL.curves(256)):
         share = np.maximum(np.diff(curve, prepend=0), 0)
         random = np.random.default_rng([seed, shape])
         counts = random.multinomial(records, share / share.sum(), size=12)
@@ -115,33 +116,29 @@ def simulated(way, records, seed):
 
 @pytest.mark.parametrize(("privacy", "records"), [(SMALL, 1000), (ApproxDP(1, "1e-6"), 10_000)], ids=["few", "many"])
 def test_the_prediction_is_what_releases_show_and_auto_is_nearly_the_best(privacy, records):
-    wanted = task(privacy, records)
+    wanted = task(privacy, records, size=256)
     strategies = {name: unbiased(name, wanted) for name in UNBIASED_METHODS}
     strategies |= {name: RECIPES[name].strategy(wanted) for name in ("projection", "histogram")}
     measured = {name: simulated(strategy, records, 5) for name, strategy in strategies.items()}
     for name, energies in measured.items():
-        foreseen = predicted_energies(name, wanted)
+        foreseen = predicted_errors(name, wanted).energy
         assert predicted.typical(foreseen) == pytest.approx(predicted.typical(energies), rel=0.35)
-    ahead = better(wanted)
-    chosen = ahead[0].name if ahead else unbiased("auto", wanted).name
+    ahead = next(better(wanted), None)
+    chosen = unbiased("auto", wanted).name if ahead is None else ahead.name
     least = np.min(list(measured.values()), axis=0)
-    assert np.all(measured[chosen] <= 2.2 * least)
+    assert np.all(measured[chosen] <= 2.5 * least)
     # the control: histograms of a few groups fail on spikes wherever there are many records
-    assert records < 10_000 or np.any(measured["histogram"] > 2.2 * least)
+    assert records < 10_000 or np.any(measured["histogram"] > 2.5 * least)
 
 
 def test_predictions_are_kept_and_those_of_large_grids_made_on_smaller_ones():
     large = task(SMALL, 1000, size=1 << 20)
     assert large.coarse.size == 4096
-    assert len(predicted_energies("histogram", large)) == len(predicted.REFERENCES)
-    assert task(SMALL, 1000).coarse.size == 256
+    assert len(predicted_errors("histogram", large).ks) == len(REFERENCES)
+    assert task(SMALL, 1000).coarse.size == 1024
 
 
-def test_reference_curves_are_distribution_functions():
-    curves = predicted.reference_curves(512)
-    assert curves.shape == (len(predicted.REFERENCES), 512)
-    assert np.all(np.diff(curves, axis=1) >= -1e-15)
-    assert np.all(curves[:, -1] == 1)
+def test_typical_errors_are_geometric_means():
     assert predicted.typical((0.1, 0.4)) == pytest.approx(0.2)
 
 
