@@ -16,7 +16,7 @@ import csv
 import gzip
 import math
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from fractions import Fraction
@@ -120,13 +120,20 @@ class Column:
         return np.bincount(grid.bin_of(self.values), minlength=bins).astype(np.int64)
 
 
-def columns() -> Iterator[Column]:
-    """Every numeric column of the data folder."""
+FILES = ("adult.data", "adult.test", *NUMERIC)
+
+
+def columns(files: Collection[str] = FILES) -> Iterator[Column]:
+    """Every numeric column of some files of the data folder."""
     for name in ("adult.data", "adult.test"):
+        if name not in files:
+            continue
         rows = [row for row in _rows(name, ",") if len(row) > max(ADULT)]
         for place, (column, bounds) in ADULT.items():
             yield Column(f"{name} {column}", np.array([float(row[place]) for row in rows]), bounds)
     for name, wanted in NUMERIC.items():
+        if name not in files:
+            continue
         heads, *rows = _rows(f"{name}.csv", ";" if name == "bank-full" else ",")
         for column, bounds in wanted.items():
             place = heads.index(column)

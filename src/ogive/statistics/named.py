@@ -196,7 +196,7 @@ def _most_records(task: Task) -> int:
     More records are never safer: the noise becomes less, and a bias stays.
     """
     most = guessed(task) * task.terms.groups
-    unit = 10 ** max(0, len(str(most)) - 2)
+    unit: int = 10 ** max(0, len(str(most)) - 2)
     return -(-most // unit) * unit
 
 

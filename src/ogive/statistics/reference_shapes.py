@@ -30,7 +30,9 @@ _ROUNDED = {0.0127 + 0.0771 * number: 1 / 13 for number in range(13)}
 
 
 def _atoms(u: Float64, masses: Mapping[float, float]) -> Float64:
-    found: Float64 = sum((mass * (u >= place) for place, mass in masses.items()), np.zeros(len(u)))
+    found = np.zeros(len(u))
+    for place, mass in masses.items():
+        found += mass * (u >= place)
     return found
 
 
