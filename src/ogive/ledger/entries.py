@@ -7,6 +7,7 @@ import hashlib
 import json
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ogive.errors import LedgerError, ParameterError
@@ -22,6 +23,7 @@ WHOLE = ""
 
 _LONGEST_STATISTIC = 400
 _DEEPEST = 64
+_LONGEST_KEPT = 200
 
 
 @dataclass(frozen=True)
@@ -223,10 +225,19 @@ def read_charge(text: object) -> Charge:
     Raises:
         LedgerError: it is damaged.
     """
+    short = isinstance(text, str) and len(text) <= _LONGEST_KEPT
+    return _kept_charge(text) if short else _read_charge(text)
+
+
+def _read_charge(text: object) -> Charge:
     try:
         return charge_from_dict(_object(text, "a charge"))
     except ParameterError:
         raise damaged("a charge cannot be read") from None
+
+
+# every reservation reads all charges of its account, most of which are alike
+_kept_charge = lru_cache(maxsize=1024)(_read_charge)
 
 
 def _read_limit(text: object) -> Privacy:
@@ -262,7 +273,7 @@ def _object(text: object, what: str) -> dict[str, Any]:
     if not isinstance(text, str):
         raise damaged(f"{what} is missing or no text")
     try:
-        found = json.loads(text, parse_constant=_refuse, parse_float=_finite)
+        found = _DECODER.decode(text)
     except (ValueError, RecursionError):
         raise damaged(f"{what} is not JSON") from None
     if not isinstance(found, dict):
@@ -283,6 +294,9 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text[:40]} is not a finite number")
     return number
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse, parse_float=_finite)
 
 
 def _deep(found: Any) -> bool:
