@@ -29,7 +29,7 @@ from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
 from ogive.statistics.stored import read_recorded
-from ogive.trust.base import Digested, Distributed, Opening, TrustModel, Uploaded, check_trust, crowded, shares_of
+from ogive.trust.base import Digested, Distributed, Held, Opening, TrustModel, Uploaded, check_trust, crowded, shares_of
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
@@ -202,6 +202,28 @@ def _check_records(account: Account, question: dict[str, Any]) -> None:
             )
 
 
+def _tell_records(account: Account, question: dict[str, Any], held: Held) -> dict[str, Any]:
+    """A question with the keyed digest of the records, where whoever opened the account did not say what the data are.
+
+    Without it a stored answer about some records would be given for any others. The question stays as it is where the
+    ledger has the fingerprint of these very records, and where an earlier version asked it, which kept no digest.
+
+    Raises:
+        ReleaseMismatchError: it was asked of other records: whether they are others decides neither price nor answer.
+        DataError: the records cannot be read.
+    """
+    mark = account.fingerprint(held.data_digest())
+    kept, asked = account.asked()
+    found = {plain_text(each | {"records": None}): each.get("records") for each in asked}
+    before = found.get(plain_text(question | {"records": None}), mark)
+    if before not in (None, mark) or (before is None and kept not in (None, mark)):
+        raise ReleaseMismatchError(
+            "this question was asked of other records before; if these are newer ones of the same people open the "
+            "account with updated=True, and the release is paid anew; other people have another account"
+        )
+    return question if before is None or kept == mark else {**question, "records": mark}
+
+
 class _Books:
     """The account's side of one release; does nothing where there is no account."""
 
@@ -239,6 +261,8 @@ class _Books:
             if isinstance(trust, Digested):
                 self._question |= {"batch": batch, "records": account.fingerprint(trust.digest())}
                 _check_records(account, self._question)
+            elif isinstance(trust, Held) and not account.has_fingerprint:
+                self._question = _tell_records(account, self._question, trust)
 
     @property
     def release_id(self) -> str:

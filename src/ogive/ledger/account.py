@@ -58,6 +58,13 @@ class Account:
         """Whether the ledger tells this account's data from others."""
         return self._spot.fingerprint is not None
 
+    def asked(self) -> tuple[str | None, list[dict[str, Any]]]:
+        """The fingerprint that the ledger has of the data as they are now, and the questions asked of them.
+
+        The fingerprint is None where nobody gave one, then or now.
+        """
+        return (None, []) if self.is_new else self._books.asked(self._spot)
+
     def fingerprint(self, digest: bytes) -> str:
         """As `Ledger.fingerprint`: a digest of data as a text that reveals nothing to who lacks the ledger's key."""
         return self._books.keys.fingerprint(digest)

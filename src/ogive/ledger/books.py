@@ -251,6 +251,17 @@ class Books:
             row = self._same(connection, spot, self._fingerprint(data_set, spot), question)
             return None if row is None else row.recorded()
 
+    def asked(self, spot: Spot) -> tuple[str | None, list[dict[str, Any]]]:
+        """The fingerprint that is kept of the data, None for none, and the questions that were asked of them."""
+        with self.database.read() as connection:
+            data_set = self.data_set(connection, spot.number)
+            current = self._fingerprint(data_set, spot)
+            query = select(SPENDS).where(
+                SPENDS.c.data_set == spot.number, SPENDS.c.part == spot.part, SPENDS.c.fingerprint == current
+            )
+            spends = [read_spend(row) for row in connection.execute(query)]
+        return data_set.fingerprints.get(spot.part), [spend.question for spend in spends]
+
     def number_of(self, name: str) -> int:
         """The number of a data set; 0 where there is none of that name."""
         with self.database.read() as connection:

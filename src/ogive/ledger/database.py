@@ -326,10 +326,22 @@ def _url(place: str | Path | None) -> URL:
 def _read_only(path: Path) -> sqlite3.Connection:
     """Open a file that may lie on a read-only or full disk, where SQLite cannot make the files beside it.
 
-    Without a log the file is all there is, so it is read as it is.
+    Without a log the file is all there is, so it is read as it is. Where nobody has the file open and this user may
+    write, SQLite makes its log for the moment. A connection that might write takes it away again, one that might not
+    leaves it.
     """
     place = path.resolve().as_uri()
-    log = path.resolve().with_name(f"{path.resolve().name}-wal")
+    log, index = (path.resolve().with_name(path.resolve().name + end) for end in ("-wal", "-shm"))
+    writable = os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)
+    if writable and not log.exists() and not index.exists():
+        tidy = sqlite3.connect(f"{place}?mode=rw", uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
+        try:
+            with closing(tidy.cursor()) as cursor:
+                cursor.execute("PRAGMA query_only = ON")
+                cursor.execute("SELECT count(*) FROM sqlite_master")
+            return tidy
+        except sqlite3.OperationalError:
+            tidy.close()
     connection = sqlite3.connect(f"{place}?mode=ro", uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
     try:
         with closing(connection.cursor()) as cursor:

@@ -189,6 +189,15 @@ class Digested(Protocol):
 
 
 @runtime_checkable
+class Held(Protocol):
+    """What a trust model tells besides that holds the records a question is about."""
+
+    def data_digest(self) -> bytes:
+        """SHA-256 of all that it holds; as secret as the records."""
+        ...
+
+
+@runtime_checkable
 class Roomy(Protocol):
     """What a trust model tells besides that can only count records in so many cells."""
 

@@ -51,6 +51,10 @@ class Collected:
         """One participant, who sends one report."""
         return PrivacyUnit(adjacency)
 
+    def data_digest(self) -> bytes:
+        """SHA-256 of the description and of all that was added up."""
+        return self.collection.digest()
+
     def count(self) -> int:
         """Participants who were asked; what is asked was designed for so many, whoever answers."""
         return self.collection.description.participants

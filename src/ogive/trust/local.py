@@ -54,6 +54,10 @@ class Local:
         """One record, or one person where a person column was named."""
         return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
 
+    def data_digest(self) -> bytes:
+        """SHA-256 of the records."""
+        return self.records.digest()
+
     def count(self) -> int:
         """Records, after bounding; so many reports are sent."""
         return self.records.count()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -45,6 +46,19 @@ def read_parties(parties: Sequence[Any], *, person: str | None, max_rows_per_per
         with naming(number, len(parties)):
             read.append(Records.of_party(data).bounded(person, max_rows_per_person))
     return tuple(read)
+
+
+def digest_of(parties: Sequence[Records]) -> bytes:
+    """SHA-256 of the records of all parties, in their order.
+
+    Raises:
+        DataError: a party's records cannot be read.
+    """
+    found = hashlib.sha256(b"ogive parties\n")
+    for number, records in enumerate(parties):
+        with naming(number, len(parties)):
+            found.update(records.digest())
+    return found.digest()
 
 
 def count_parties(parties: Sequence[Records], *, without: Collection[int] = ()) -> int:

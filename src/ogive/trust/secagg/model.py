@@ -33,7 +33,7 @@ from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import LinearQuery, Query
 from ogive.records import Records
 from ogive.trust.base import Opening, Traffic, needs_owners
-from ogive.trust.parties import check_classes_named, count_parties, no_sum, read_parties
+from ogive.trust.parties import check_classes_named, count_parties, digest_of, no_sum, read_parties
 from ogive.trust.secagg.modulus import largest_share
 from ogive.trust.secagg.opening import SecAggOpening, gone
 from ogive.trust.secagg.terms import COLLUDING, AggregationTerms, assumption
@@ -148,6 +148,10 @@ class SecAgg:
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """One record of one party, or one person where a person column was named."""
         return PrivacyUnit(adjacency, self.parties[0].person, self.parties[0].max_rows_per_person)
+
+    def data_digest(self) -> bytes:
+        """SHA-256 of the records of all parties, in their order."""
+        return digest_of(self.parties)
 
     def count(self) -> int:
         """Records of the parties whose vectors come, after bounding."""

@@ -36,7 +36,7 @@ from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import LinearQuery, Query
 from ogive.records import Records
 from ogive.trust.base import Opening, Traffic, needs_owners
-from ogive.trust.parties import check_classes_named, count_parties, no_sum, read_parties
+from ogive.trust.parties import check_classes_named, count_parties, digest_of, no_sum, read_parties
 from ogive.trust.servers.costs import fitting, traffic
 from ogive.trust.servers.layout import MOST_CELLS, Layout
 from ogive.trust.servers.opening import ServersOpening
@@ -169,6 +169,10 @@ class Servers:
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """One record, or one person where a person column was named."""
         return PrivacyUnit(adjacency, self.parties[0].person, self.parties[0].max_rows_per_person)
+
+    def data_digest(self) -> bytes:
+        """SHA-256 of the records of all parties, in their order."""
+        return digest_of(self.parties)
 
     def count(self) -> int:
         """Records of all parties, after bounding; so many uploads there are, where records are uploaded one by one."""
