@@ -1,5 +1,6 @@
 # make demo    describe a bank's customers and judge a model of them on one budget, ends in demo/report.html
 # make test    everything that can be checked on one machine
+# make test-alone  the last commit in a clone alone: no public data, no home, LC_ALL=C, another time zone and umask
 # make lint    style and types
 # make docs    the manual as HTML, in docs/_build/html
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
@@ -10,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test lint docs services torch bench clean
+.PHONY: demo test test-alone lint docs services torch bench clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -37,6 +38,9 @@ demo: $(VENV)/use.stamp
 
 test: $(VENV)/work.stamp
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+
+test-alone: $(VENV)/work.stamp
+	.ci/alone $(BIN)/python
 
 lint: $(VENV)/work.stamp
 	$(BIN)/ruff check .

@@ -9,7 +9,6 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers.data import shared_data
 
 import ogive
 
@@ -82,7 +81,7 @@ def test_a_signal_ends_in_one_line(tmp_path, number, status, seconds):
     assert [path.name for path in tmp_path.iterdir()] == ["slow.csv"]
 
 
-def test_the_bank_table_gives_its_deciles():
+def test_the_bank_table_gives_its_deciles(shared_data):
     done = run("quantiles", shared_data("bank-full.csv.gz"), *AGE, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     found = [row["value"] for row in json.loads(done.stdout)["quantiles"]]

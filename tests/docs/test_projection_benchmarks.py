@@ -29,7 +29,9 @@ def test_the_tables_of_distances_are_those_of_the_results(part):
     assert publish.with_distances(page, entries) != page
 
 
-def test_every_cell_was_measured(part):
+def test_every_cell_was_measured(part, shared_data):
+    for name in ("bank-full.csv.gz", "socr_height_weight.csv.gz"):
+        shared_data(name)
     projection = part("projection")
     found = projection.read()
     for cell, methods in projection.cells():

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pyarrow.feather
 import pyarrow.parquet as pq
 import pytest
-from helpers.data import shared_data
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -346,14 +345,15 @@ def test_a_missing_column_is_answered_with_near_ones(tmp_path):
     assert "age, job" in message
 
 
-def test_the_bank_table_is_read_as_published():
-    records = Records.of(shared_data("bank-full.csv.gz"))
+def test_the_bank_table_is_read_as_published(shared_data):
+    table = shared_data("bank-full.csv.gz")
+    records = Records.of(table)
     assert records.size == 45_211
     assert len(records.columns) == 17
     counts = records.histogram(Binning("age", Grid.integers(0, 120)))
     assert counts.sum() == 45_211
     assert np.flatnonzero(counts)[[0, -1]].tolist() == [18, 95]
-    assert "holds text" in refusal(shared_data("bank-full.csv.gz"), Binning("job", GRID))
+    assert "holds text" in refusal(table, Binning("job", GRID))
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet"])

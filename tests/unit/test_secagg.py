@@ -7,7 +7,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 from helpers.plain_sums import PlainSession
 
 import ogive
@@ -573,7 +572,8 @@ def test_a_session_of_one_table_asks_to_how_many_parties_it_is_dealt():
 # --- 10 sites, 25 000 weights
 
 
-def weights():
+@pytest.fixture
+def weights(shared_data):
     with gzip.open(shared_data("socr_height_weight.csv.gz"), "rt") as file:
         rows = list(csv.reader(file))
     column = next(number for number, name in enumerate(rows[0]) if "weight" in name.lower())
@@ -581,19 +581,18 @@ def weights():
 
 
 @pytest.mark.parametrize("epsilon", ["0.1", "1"])
-def test_ten_sites_are_as_good_as_one_curator_when_only_their_sum_is_seen(epsilon, plain_sums):
+def test_ten_sites_are_as_good_as_one_curator_when_only_their_sum_is_seen(epsilon, weights, plain_sums):
     """Root mean square noise of the whole curve over 600 releases each: the ratio is known to 1.5 percent."""
-    values = weights()
-    privacy = ogive.ApproxDP(epsilon, 1 / len(values) ** 1.5)
-    method = design_projection(1024, privacy=privacy, adjacency=Adjacency.REPLACE, records=len(values), degree=20)
+    privacy = ogive.ApproxDP(epsilon, 1 / len(weights) ** 1.5)
+    method = design_projection(1024, privacy=privacy, adjacency=Adjacency.REPLACE, records=len(weights), degree=20)
     wish = ogive.Ecdf("w", (70, 185), method=method)
     query = CurveQuery(wish.binning(), method)
-    sites = np.array_split(np.random.default_rng(1).permutation(values), 10)
-    exact = method.estimate(query.measure(Central({"w": values}).records.aggregate(query.aggregate)), len(values))
+    sites = np.array_split(np.random.default_rng(1).permutation(weights), 10)
+    exact = method.estimate(query.measure(Central({"w": weights}).records.aggregate(query.aggregate)), len(weights))
 
     def noise(trust, seed):
         answer = trust.open(Adjacency.REPLACE, source=SOURCE(seed)).answer(query)
-        return np.sqrt(np.mean((method.estimate(answer.values, len(values)) - exact) ** 2))
+        return np.sqrt(np.mean((method.estimate(answer.values, len(weights)) - exact) ** 2))
 
     def local(seed):
         released = [
@@ -603,7 +602,7 @@ def test_ten_sites_are_as_good_as_one_curator_when_only_their_sum_is_seen(epsilo
         return np.sqrt(np.mean((ogive.merge(*released).raw - exact) ** 2))
 
     runs = range(600)
-    central = np.sqrt(np.mean([noise(Central({"w": values}), seed) ** 2 for seed in runs]))
+    central = np.sqrt(np.mean([noise(Central({"w": weights}), seed) ** 2 for seed in runs]))
     counting, trusting = (SecAgg([{"w": site} for site in sites], colluding=colluding) for colluding in (1, 0))
     secure, least = (
         np.sqrt(np.mean([noise(together, 10_000 + seed) ** 2 for seed in runs])) for together in (counting, trusting)

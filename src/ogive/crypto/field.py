@@ -14,9 +14,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types, vectorize
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import ArrayLike, NDArray
+
+from ogive.compiling import njit, vectorize
 
 UInt64 = NDArray[np.uint64]
 Int64 = NDArray[np.int64]
@@ -47,27 +49,27 @@ def _type_high_word(typing: Any, x: Any, y: Any) -> Any:
 _high_word: Any = intrinsic(_type_high_word)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def reduce(word: np.uint64) -> np.uint64:
     """Any uint64 modulo p. A uniform word becomes an element within 2^-61 of uniform (2^64 = 8 p + 8)."""
     folded = (word & _P) + (word >> _BITS)
     return folded - _P if folded >= _P else folded
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add(x: np.uint64, y: np.uint64) -> np.uint64:
     """The sum of two elements."""
     found = x + y
     return found - _P if found >= _P else found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def subtract(x: np.uint64, y: np.uint64) -> np.uint64:
     """The difference x - y of two elements."""
     return x - y if x >= y else x + _P - y
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def multiply(x: np.uint64, y: np.uint64) -> np.uint64:
     """The product of two elements."""
     low = x * y
@@ -75,7 +77,7 @@ def multiply(x: np.uint64, y: np.uint64) -> np.uint64:
     return folded - _P if folded >= _P else folded
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def accumulate(low: np.uint64, high: np.uint64, x: np.uint64, y: np.uint64) -> tuple[np.uint64, np.uint64]:
     """A sum of 128 bits, in two words, with the product of two elements added; up to 64 products fit: see `fold`."""
     added = x * y
@@ -83,7 +85,7 @@ def accumulate(low: np.uint64, high: np.uint64, x: np.uint64, y: np.uint64) -> t
     return found, high + _high_word(x, y) + np.uint64(found < added)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fold(low: np.uint64, high: np.uint64) -> np.uint64:
     """A number of 128 bits, in two words, modulo p: 2^64 = 8."""
     return add(reduce(low), multiply(reduce(high), _EIGHT))
@@ -91,7 +93,7 @@ def fold(low: np.uint64, high: np.uint64) -> np.uint64:
 
 def _elementwise(function: Function) -> Function:
     """A compiled function of scalars, applied to arrays with broadcasting."""
-    found: Function = vectorize(cache=True)(function)  # type: ignore[no-untyped-call]
+    found: Function = vectorize(function)
     return found
 
 
@@ -132,7 +134,7 @@ def total(elements: UInt64, *, axis: int) -> UInt64:
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _row_totals(elements: UInt64) -> UInt64:
     found = np.empty(len(elements), dtype=np.uint64)
     for row in range(len(elements)):

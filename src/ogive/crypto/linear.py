@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ogive.compiling import njit
 from ogive.crypto.field import UInt64, accumulate, add, fold
 
 _RUN = 64
@@ -33,7 +33,7 @@ def project(columns: UInt64, weights: UInt64) -> UInt64:
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _by_client(rows: UInt64, weights: UInt64, found: UInt64) -> None:
     """Each client's columns in turn."""
     for client in range(len(rows)):
@@ -48,7 +48,7 @@ def _by_client(rows: UInt64, weights: UInt64, found: UInt64) -> None:
             found[form, client] = held
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _by_column(columns: UInt64, weights: UInt64, found: UInt64) -> None:
     """Each column in turn, of so many clients as stay in the cache."""
     lows, highs = np.zeros(_TILE, np.uint64), np.zeros(_TILE, np.uint64)
@@ -66,7 +66,7 @@ def _by_column(columns: UInt64, weights: UInt64, found: UInt64) -> None:
             _flush(lows, highs, held)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _flush(lows: UInt64, highs: UInt64, held: UInt64) -> None:
     """Add sums of 128 bits to elements, and begin again."""
     for client in range(held.size):

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.errors import ParameterError
 
 Float64 = NDArray[np.float64]
@@ -87,7 +87,7 @@ def count_greater(positives: Float64, negatives: Float64) -> tuple[int, int]:
     return below, not_above - below
 
 
-@njit(cache=True)
+@njit()
 def inversions(values: Int64) -> int:
     """Pairs i < j with values[i] > values[j], by merging runs from the bottom up."""
     size = values.size

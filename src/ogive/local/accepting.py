@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.local.base import Int64, UInt8
 from ogive.local.codec import HEADER_BYTES, TAG_BYTES, VERSION
 
@@ -19,7 +19,7 @@ FOREIGN, OUT_OF_RANGE, KEPT, REPEATED = range(4)
 _NUMBER = 1 + TAG_BYTES
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def sift(
     reports: UInt8, tag: UInt8, participants: int, heard: UInt8, numbers: Int64, payloads: UInt8, repeated: Int64
 ) -> Any:
@@ -65,7 +65,7 @@ def sift(
     return counts
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def forget(heard: UInt8, numbers: Int64, good: Bool) -> None:
     """Take back the marks of participants whose report was malformed."""
     for row in range(numbers.size):
@@ -73,7 +73,7 @@ def forget(heard: UInt8, numbers: Int64, good: Bool) -> None:
             heard[numbers[row] >> 3] &= np.uint8(255 - (1 << (numbers[row] & 7)))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def claim(heard: UInt8, numbers: Int64, good: Bool, taken: Bool) -> Any:
     """Mark participants as heard by their first well-formed report, in order.
 
@@ -101,7 +101,7 @@ def claim(heard: UInt8, numbers: Int64, good: Bool, taken: Bool) -> Any:
     return duplicate, malformed
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def count_bits(heard: UInt8) -> Any:
     """How many participants are marked."""
     found = 0

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.local.assignment import FIRST, GOLDEN, SECOND
 from ogive.local.base import Int64, UInt8
 
@@ -22,7 +22,7 @@ _GOLDEN, _FIRST, _SECOND = np.uint64(GOLDEN), np.uint64(FIRST), np.uint64(SECOND
 _ONE, _27, _30, _31, _32 = (np.uint64(value) for value in (1, 27, 30, 31, 32))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def hashed(key: Any, place: Any) -> Any:
     """As `assignment.hashed`, of one place."""
     value = key + (np.uint64(place) + _ONE) * _GOLDEN
@@ -31,7 +31,7 @@ def hashed(key: Any, place: Any) -> Any:
     return np.int64((value ^ (value >> _31)) >> _32)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def level_of(number: int, bounds: Int64, key: Any, even: bool) -> Any:
     """As `Assignment.of`, of one participant."""
     levels = bounds.size - 1
@@ -46,7 +46,7 @@ def level_of(number: int, bounds: Int64, key: Any, even: bool) -> Any:
     return level
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def read(payloads: UInt8, row: int, start: int, stop: int) -> Any:
     """A little-endian number of at most 7 bytes."""
     value = np.int64(0)
@@ -55,7 +55,7 @@ def read(payloads: UInt8, row: int, start: int, stop: int) -> Any:
     return value
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def well_formed(payloads: UInt8, row: int, table: Int64, level: int) -> Any:
     """Whether no bit is set of a field that has no meaning."""
     start, width = table[_OFFSETS, level], table[_WIDTHS, level]
@@ -65,7 +65,7 @@ def well_formed(payloads: UInt8, row: int, table: Int64, level: int) -> Any:
     return read(payloads, row, start, start + width) >> (table[_EXPONENTS, level] + 1) == 0
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_field(sums: Int64, payloads: UInt8, row: int, table: Int64, level: int) -> None:
     """Add one well-formed field to its level's tally."""
     if table[_TALLIES, level] == 0:
@@ -79,7 +79,7 @@ def add_field(sums: Int64, payloads: UInt8, row: int, table: Int64, level: int) 
     sums[first + (value >> 1)] += 1 - 2 * (value & 1)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_single(
     sums: Int64,
     counts: int,
@@ -103,7 +103,7 @@ def add_single(
             sums[counts + level] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_hadamard(
     sums: Int64,
     counts: int,
@@ -137,7 +137,7 @@ def add_hadamard(
     sums[counts:] += found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_joint(sums: Int64, counts: int, payloads: UInt8, table: Int64, good: Bool) -> None:
     """Add reports about every level."""
     levels = table.shape[1]
@@ -152,7 +152,7 @@ def add_joint(sums: Int64, counts: int, payloads: UInt8, table: Int64, good: Boo
                 sums[counts + level] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_symbols(sums: Int64, payloads: UInt8, good: Bool) -> None:
     """Count symbols."""
     for row in range(payloads.shape[0]):
@@ -162,7 +162,7 @@ def add_symbols(sums: Int64, payloads: UInt8, good: Bool) -> None:
             sums[symbol] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_bits(sums: Int64, payloads: UInt8, good: Bool) -> None:
     """Count ones of each bit, and reports in the last place."""
     bits = sums.size - 1
@@ -175,7 +175,7 @@ def add_bits(sums: Int64, payloads: UInt8, good: Bool) -> None:
             sums[bits] += 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def count_levels(first: int, count: int, bounds: Int64, key: Any, even: bool) -> Any:
     """How many of consecutive participants are asked each level."""
     found = np.zeros(bounds.size - 1, dtype=np.int64)
@@ -184,7 +184,7 @@ def count_levels(first: int, count: int, bounds: Int64, key: Any, even: bool) ->
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def count_heard_levels(heard: UInt8, bounds: Int64, key: Any, even: bool) -> Any:
     """How many participants of a bitmap are asked each level."""
     found = np.zeros(bounds.size - 1, dtype=np.int64)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ogive.compiling import njit
 from ogive.errors import ParameterError
 from ogive.local.base import Int64
 
@@ -27,7 +27,7 @@ def transform(values: Int64) -> Int64:
     return values
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _pass(values: Int64, start: int, stop: int, half: int) -> None:
     # two stages at a time: every value is read and written half as often
     for block in range(start, stop, 4 * half):
@@ -39,7 +39,7 @@ def _pass(values: Int64, start: int, stop: int, half: int) -> None:
             values[place + 2 * half], values[place + 3 * half] = one - three, two - four
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _transform(values: Int64) -> None:
     size = values.size
     # blocks that fit into a cache are finished first

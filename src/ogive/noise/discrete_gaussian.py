@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.noise.base import Float64, Int64, RandomSource
 from ogive.noise.exact import (
     Words,
@@ -29,7 +29,7 @@ from ogive.privacy import Rational, exact
 _SIGMA_STEPS = 1 << 20
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _draw_block(words: Words, at: int) -> Any:
     """A draw with P(k) proportional to exp(-k^2 / 2) on k >= 0."""
     while True:
@@ -48,7 +48,7 @@ def _draw_block(words: Words, at: int) -> Any:
             return block, at
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _keep_offset(words: Words, at: int, block: int, digit: int, rest: int, unit: int) -> Any:
     """True with probability exp(-x (2 block + x) / 2), x = (digit + rest / unit) / 2^32 in [0, 1).
 
@@ -74,7 +74,7 @@ def _keep_offset(words: Words, at: int, block: int, digit: int, rest: int, unit:
     return True, at
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
     """Karney's algorithm D with sigma = numerator / divisor, numerator = unit * 2^shift.
 

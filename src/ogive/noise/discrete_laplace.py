@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.noise.base import Float64, Int64, RandomSource
 from ogive.noise.exact import Words, bernoulli_exp, bernoulli_inverse_e, expand, reciprocal, uniform, word
 from ogive.noise.rounding import SMALLEST_VARIANCE, round_up_scale, split_scale
@@ -18,7 +18,7 @@ from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def draw_geometric(words: Words, at: int, unit: int, shift: int, divisor: int, inverse: int) -> Any:
     """A draw with P(k) proportional to exp(-k * divisor / (unit * 2^shift)) on k >= 0; inverse is `reciprocal(unit)`.
 
@@ -46,7 +46,7 @@ def draw_geometric(words: Words, at: int, unit: int, shift: int, divisor: int, i
     return (value if divisor == 1 else value // divisor), at
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)

@@ -18,8 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ogive.compiling import njit
 
 Words = NDArray[np.uint32]
 
@@ -29,13 +30,13 @@ MAX_BOUND = 1 << 31
 MAX_WIDE_BOUND = 1 << 62
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def word(words: Words, at: int) -> Any:
     """The word at a position as a signed 64-bit integer; all ones past the end."""
     return np.int64(words[at]) if at < words.size else np.int64(ALL_ONES)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def uniform(words: Words, at: int, bound: int) -> Any:
     """A uniform integer in [0, bound), 1 <= bound <= 2^31.
 
@@ -50,7 +51,7 @@ def uniform(words: Words, at: int, bound: int) -> Any:
             return product >> 32, at
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def uniform_wide(words: Words, at: int, bound: int) -> Any:
     """A uniform integer in [0, bound), 1 <= bound <= 2^62; two words a try above 2^31, under two tries."""
     if bound <= MAX_BOUND:
@@ -65,7 +66,7 @@ def uniform_wide(words: Words, at: int, bound: int) -> Any:
             return value, at
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def expand(scaled: int, unit: int, inverse: int) -> Any:
     """Digit and rest of scaled / (unit * 2^32), for scaled < unit * 2^32 and inverse = `reciprocal(unit)`.
 
@@ -80,13 +81,13 @@ def expand(scaled: int, unit: int, inverse: int) -> Any:
     return digit, rest
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def reciprocal(unit: int) -> Any:
     """The largest integer of which `unit` fit below 2^63."""
     return np.int64((1 << 63) - 1) // unit
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def bernoulli(words: Words, at: int, digit: int, rest: int, unit: int) -> Any:
     """True with probability x = (digit + rest / unit) / 2^32; unit <= 2^31."""
     first = word(words, at)
@@ -97,7 +98,7 @@ def bernoulli(words: Words, at: int, digit: int, rest: int, unit: int) -> Any:
     return tie < rest, at
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def bernoulli_exp(words: Words, at: int, digit: int, rest: int, unit: int) -> Any:
     """True with probability exp(-x), x = (digit + rest / unit) / 2^32 in [0, 1).
 
@@ -130,7 +131,7 @@ def bernoulli_exp(words: Words, at: int, digit: int, rest: int, unit: int) -> An
         even = not even
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _bernoulli_series(words: Words, at: int, base: int, terms: int, total: int, bar: int) -> Any:
     """True with probability exp(-1/base), by one word nearly always.
 
@@ -149,14 +150,14 @@ def _bernoulli_series(words: Words, at: int, base: int, terms: int, total: int, 
         count += 1
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def bernoulli_inverse_e(words: Words, at: int) -> Any:
     """True with probability exp(-1)."""
     # 11! = 39916800 permutations, of which 14684570 leave nothing in place
     return _bernoulli_series(words, at, 1, 11, 39916800, 14684570)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def bernoulli_inverse_root_e(words: Words, at: int) -> Any:
     """True with probability exp(-1/2)."""
     return _bernoulli_series(words, at, 2, 9, 185794560, 112690097)

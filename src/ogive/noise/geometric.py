@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.noise.base import Float64, Int64, RandomSource
 from ogive.noise.discrete_laplace import draw_geometric
 from ogive.noise.exact import Words, reciprocal
@@ -19,7 +19,7 @@ from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)

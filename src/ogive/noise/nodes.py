@@ -18,9 +18,9 @@ import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.errors import ParameterError, ReleaseMismatchError, quoted
 from ogive.noise.base import Int64, Law
 from ogive.noise.source import KEY_BYTES, check_key
@@ -54,7 +54,7 @@ def check_nodes(level: int, nodes: Int64) -> Int64:
     return flat
 
 
-@njit(cache=True)
+@njit()
 def _encode_blocks(nodes: Int64, level: int, blocks: int) -> NDArray[np.uint64]:
     """Plain blocks of each node's stream, shape (nodes, blocks, 2): the node, then level << 32 | counter."""
     plain = np.empty((nodes.size, blocks, 2), np.uint64)

@@ -8,10 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy import special
 
+from ogive.compiling import njit
 from ogive.errors import ParameterError
 from ogive.noise.base import Float64, Int64, RandomSource
 from ogive.noise.discrete_laplace import DiscreteLaplace, draw_geometric
@@ -26,7 +26,7 @@ _TAIL = 42.0
 _ROWS = 4096
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def draw_share(words: Words, at: int, total: int, part: int, parts: int) -> Any:
     """A Polya urn's share of `total`: beta-binomial with parameters r = part / parts and 1 - r.
 
@@ -44,7 +44,7 @@ def draw_share(words: Words, at: int, total: int, part: int, parts: int) -> Any:
     return share, at
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int, part: int, parts: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.errors import ParameterError
 from ogive.noise.base import Float64, Int64, RandomSource
 from ogive.noise.exact import MAX_BOUND, Words, uniform
@@ -21,7 +21,7 @@ MAX_VARIANCE = 1 << 20
 MIN_VARIANCE = Fraction(1, 1 << 20)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def draw_unit_poisson(words: Words, at: int) -> Any:
     """A Poisson draw of mean 1 in 3.2 small uniform integers on average.
 
@@ -47,7 +47,7 @@ def draw_unit_poisson(words: Words, at: int) -> Any:
     return count, at
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def draw_poisson(words: Words, at: int, whole: int, part: int, parts: int) -> Any:
     """A Poisson draw of mean whole + part / parts: `whole` of mean 1, and one whose units are kept by chance."""
     total = 0
@@ -64,7 +64,7 @@ def draw_poisson(words: Words, at: int, whole: int, part: int, parts: int) -> An
     return total, at
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _fill(words: Words, out: Int64, whole: int, part: int, parts: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)
@@ -144,7 +144,7 @@ class Skellam:
         return {"law": "skellam", "variance": str(self.exact_variance)}
 
 
-@njit(cache=True)
+@njit()
 def _log_skellam(orders: Float64, variance: float) -> Float64:
     """Log of exp(-v) I_k(v) = exp(-v) * sum over j of (v/2)^(2j+k) / (j! (j+k)!), summed from its largest term on."""
     half = 0.5 * variance

@@ -20,10 +20,10 @@ from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.pate.learners import check_seed, number_of_rows
 from ogive.records.hashing import siphash
@@ -126,7 +126,7 @@ def _key(seed: int) -> tuple[int, int]:
     return int.from_bytes(digest[:8], "little") >> 1, int.from_bytes(digest[8:16], "little") >> 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _hashed(words: Uint64, key: tuple[int, int], teachers: int) -> Int64:
     found = np.empty(len(words), dtype=np.int64)
     for person in range(len(words)):

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.grids import Grid
 
 Int64 = NDArray[np.int64]
@@ -115,7 +115,7 @@ def bins_of(values: Float64, grid: Grid, place: int) -> tuple[Int64, int]:
     return found, int(_place(values, grid.thresholds, _per_unit(grid), place, found))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def in_class(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64:
     """Flat cells of a table of shape (classes, size), from bins and numbers of classes; bins of -1 stay -1."""
     cells = np.empty_like(bins)
@@ -124,7 +124,7 @@ def in_class(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64
     return cells
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def fixed_point(values: Float64, substitute: float, bits: int) -> Int64:
     """Probabilities rounded once to multiples of 2^-bits, in that unit.
 
@@ -141,7 +141,7 @@ def fixed_point(values: Float64, substitute: float, bits: int) -> Int64:
     return amounts
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_cells(counts: Int64, cells: Int64) -> None:
     """Count flat cells, in place; those of -1 count nowhere."""
     for i in range(len(cells)):
@@ -149,7 +149,7 @@ def add_cells(counts: Int64, cells: Int64) -> None:
             counts[cells[i]] += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_amounts(sums: Int64, cells: Int64, amounts: Int64, bits: int) -> None:
     """Add records to sums of shape (4, groups), in place; see `GroupSums` and `Contributions`."""
     groups = sums.shape[1]
@@ -170,7 +170,7 @@ def _per_unit(grid: Grid) -> float:
     return 0.0
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _bin(value: float, thresholds: Float64, per_unit: float) -> int:
     """The first threshold at or above a value, or the last: guessed by arithmetic on an even grid, else by bisection.
 
@@ -198,7 +198,7 @@ def _bin(value: float, thresholds: Float64, per_unit: float) -> int:
     return first
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _place(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
     missing = 0
     for i in range(len(values)):

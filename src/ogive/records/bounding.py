@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.records.hashing import PUBLIC_KEY, siphash, text_words
 from ogive.records.labels import Columns, LabelCodes
 from ogive.records.persons import Persons
@@ -77,7 +77,7 @@ def _tag(label: Any) -> str:
     return f"number {int(label) if label == int(label) else float(label)}"
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _choose(
     persons: Int64,
     counts: Int64,

@@ -11,11 +11,11 @@ import hashlib
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.errors import DataError
 from ogive.records.hashing import PUBLIC_KEY, siphash
 from ogive.records.persons import PersonCodes
@@ -52,7 +52,7 @@ def deal(source: Source, person: str | None, parts: int) -> Parts:
     return _cut(np.concatenate(found), parts)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _hashes(words: Uint64) -> Uint64:
     found = np.empty(len(words), dtype=np.uint64)
     for row in range(len(words)):

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+
+from ogive.compiling import njit
 
 Word = np.uint64
 Uint64 = NDArray[Word]
@@ -20,12 +21,12 @@ Uint64 = NDArray[Word]
 PUBLIC_KEY = (0x243F6A8885A308D3, 0x13198A2E03707344)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _rotated(word: Word, bits: int) -> Word:
     return np.uint64((word << np.uint64(bits)) | (word >> np.uint64(64 - bits)))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _rounds(a: Word, b: Word, c: Word, d: Word, count: int) -> tuple[Word, Word, Word, Word]:
     for _ in range(count):
         a = np.uint64(a + b)
@@ -41,7 +42,7 @@ def _rounds(a: Word, b: Word, c: Word, d: Word, count: int) -> tuple[Word, Word,
     return a, b, c, d
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _start(key: tuple[int, int]) -> tuple[Word, Word, Word, Word]:
     first, second = np.uint64(key[0]), np.uint64(key[1])
     return (
@@ -52,7 +53,7 @@ def _start(key: tuple[int, int]) -> tuple[Word, Word, Word, Word]:
     )
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def siphash(words: Uint64, key: tuple[int, int]) -> Word:
     """The 64-bit hash of some words, shape (n,), taken as 8 n little-endian bytes."""
     a, b, c, d = _start(key)
@@ -64,7 +65,7 @@ def siphash(words: Uint64, key: tuple[int, int]) -> Word:
     return np.uint64(a ^ b ^ c ^ d)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _siphash_bytes(content: NDArray[np.uint8], key: tuple[int, int]) -> Word:
     a, b, c, d = _start(key)
     size = len(content)
@@ -78,7 +79,7 @@ def _siphash_bytes(content: NDArray[np.uint8], key: tuple[int, int]) -> Word:
     return np.uint64(a ^ b ^ c ^ d)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _hash_each(content: NDArray[np.uint8], offsets: NDArray[np.int64], wanted: NDArray[np.bool_], out: Uint64) -> None:
     for i in range(len(out)):
         if wanted[i]:

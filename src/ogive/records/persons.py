@@ -12,12 +12,12 @@ import decimal
 import re
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.errors import DataError
 from ogive.records.binning import kind_of, type_words
 from ogive.records.hashing import text_words
@@ -153,7 +153,7 @@ class PersonCodes:
         return Persons(codes, distinct.to_numpy(zero_copy_only=False).astype(np.int64, copy=False), names)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _read_whole(content: NDArray[np.uint8], ends: Int64, numbers: Int64, kinds: NDArray[np.uint8]) -> None:
     """Read texts that write whole numbers of up to 18 digits as those; texts with other signs are text.
 

@@ -15,9 +15,9 @@ shortened step is rare. The gradient of the dual certifies the result.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.strategies.hats_kernels import hat_sizes, hat_spread, solve
 
 Int64 = NDArray[np.int64]
@@ -123,7 +123,7 @@ def _inner(left: Float64, right: Float64) -> float:
     return float((left * right).sum())
 
 
-@njit(cache=True)
+@njit()
 def scaled_sums(bins: Float64, spacings: Int64, sizes: Int64) -> Float64:
     """Hat sums of real bins, a bin having weight 1 per level, shape (hats,)."""
     out = np.zeros(sizes.sum())
@@ -145,7 +145,7 @@ def scaled_sums(bins: Float64, spacings: Int64, sizes: Int64) -> Float64:
     return out
 
 
-@njit(cache=True)
+@njit()
 def _factorize_free(
     free: NDArray[np.bool_], spacings: Int64, sizes: Int64, bin_noise: float, noise: Float64
 ) -> tuple[Int64, Int64, Float64, Float64]:

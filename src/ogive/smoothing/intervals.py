@@ -13,8 +13,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ogive.compiling import njit
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -50,7 +51,7 @@ def nested_intervals(points: Int64, blocks: Int64) -> Intervals:
     return Intervals(*_removal_order(points, blocks))
 
 
-@njit(cache=True)
+@njit()
 def _ranks(points: Int64, blocks: Int64) -> tuple[Int64, Int64]:
     """Highest level at which a gap separates two blocks; and which gaps of that level go first.
 
@@ -82,7 +83,7 @@ def _ranks(points: Int64, blocks: Int64) -> tuple[Int64, Int64]:
     return rank, turn
 
 
-@njit(cache=True)
+@njit()
 def _removal_order(points: Int64, blocks: Int64) -> tuple[Int64, Int64, Int64]:
     size = points.size
     rank, turn = _ranks(points, blocks)

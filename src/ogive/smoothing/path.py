@@ -20,9 +20,9 @@ subtraction-free elimination along the nested order, O(M).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.smoothing.intervals import Intervals
 
 Int64 = NDArray[np.int64]
@@ -62,7 +62,7 @@ def smooth_path(noisy: Float64, intervals: Intervals, *, total: float, ending: i
     return np.cumsum(increments[:-1])
 
 
-@njit(cache=True)
+@njit()
 def _complementary(
     steps: Float64, neighbors: Float64, order: Int64, joined: Float64, ending: int
 ) -> tuple[Float64, Float64, int]:
@@ -87,7 +87,7 @@ def _complementary(
     return increments, multipliers, -1
 
 
-@njit(cache=True)
+@njit()
 def _solve(
     steps: Float64,
     neighbors: Float64,
@@ -147,7 +147,7 @@ def _solve(
             increments[gap] = -load[gap] - push
 
 
-@njit(cache=True)
+@njit()
 def _residual(
     steps: Float64, neighbors: Float64, order: Int64, joined: Float64, increments: Float64, multipliers: Float64
 ) -> float:

@@ -17,9 +17,9 @@ Equality of both objectives, in exact integers, certifies the result.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.errors import UnsupportedError
 from ogive.smoothing.intervals import Intervals
 from ogive.smoothing.path import ANCHORED, UNKNOWN
@@ -76,7 +76,7 @@ def smooth_path_absolute(answer: Int64, intervals: Intervals, *, total: int, bit
     return np.ldexp(np.cumsum(increments[:-1]), dropped - bits)
 
 
-@njit(cache=True)
+@njit()
 def _extent(order: Int64, joined: Int64) -> tuple[Int64, int, int, int]:
     """How far prices may differ, and how much room and work the dynamic program needs.
 
@@ -106,7 +106,7 @@ def _extent(order: Int64, joined: Int64) -> tuple[Int64, int, int, int]:
     return widths, highest, deep.max() + 2, work
 
 
-@njit(cache=True)
+@njit()
 def _prices(
     steps: Int64, order: Int64, joined: Int64, widths: Int64, ceiling: int, depth: int, ending: int
 ) -> tuple[Int64, int]:
@@ -172,7 +172,7 @@ def _prices(
     return prices - 1, best
 
 
-@njit(cache=True)
+@njit()
 def _edge(slope: int) -> tuple[float, float, float, float, float, float]:
     """What one noise node can deliver to its ends, given the price difference between them.
 
@@ -185,7 +185,7 @@ def _edge(slope: int) -> tuple[float, float, float, float, float, float]:
     return 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
 
 
-@njit(cache=True)
+@njit()
 def _through(one: Float64, two: Float64, low: float, high: float, out: Float64) -> None:
     """Bounds of two adjacent intervals that together leave an amount within [low, high] at their common gap."""
     left_low = max(one[0], one[4] + two[0] - high)
@@ -198,12 +198,12 @@ def _through(one: Float64, two: Float64, low: float, high: float, out: Float64) 
     out[4], out[5] = max(sum_low, out[0] + out[2]), min(sum_high, out[1] + out[3])
 
 
-@njit(cache=True)
+@njit()
 def _nearest_zero(low: float, high: float) -> float:
     return min(max(0.0, low), high)
 
 
-@njit(cache=True)
+@njit()
 def _deliver(steps: Float64, order: Int64, joined: Int64, prices: Int64, ending: int) -> tuple[Float64, float]:
     """Increments left at the gaps when every node moves along its price slope only, and the amount moved."""
     last = steps.size - 1

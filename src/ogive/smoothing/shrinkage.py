@@ -23,9 +23,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.smoothing.wavelets import decompose, recompose
 from ogive.strategies.base import Level
 
@@ -142,7 +142,7 @@ def _spikes(increments: Float64, noise: float) -> Float64:
     return _outstanding(increments, noise, limit)
 
 
-@njit(cache=True)
+@njit()
 def _outstanding(increments: Float64, noise: float, limit: float) -> Float64:
     """Excess over the median of the neighborhood, where it is above `limit` standard deviations."""
     size = increments.size
@@ -158,7 +158,7 @@ def _outstanding(increments: Float64, noise: float, limit: float) -> Float64:
     return out
 
 
-@njit(cache=True)
+@njit()
 def _shrink_blocks(coefficients: Float64, gone: Float64, noise: Float64) -> None:
     """Shrink the details of every scale in place, block by block; `gone` are details of the noise taken out before."""
     for scale in range(noise.size):

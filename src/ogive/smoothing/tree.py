@@ -11,8 +11,9 @@ estimate without a negative bin is the optimum. Each round is O(N); 5 to 15 are 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ogive.compiling import njit
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -55,7 +56,7 @@ def smooth_tree(measured: Float64, blocks: Int64, sizes: Int64, variances: Float
     return bins
 
 
-@njit(cache=True)
+@njit()
 def _nonnegative(
     measured: Float64, blocks: Int64, sizes: Int64, variances: Float64, total: float
 ) -> tuple[Float64, float, int]:

@@ -12,8 +12,9 @@ rows, and everything is O(N) per level. Pieces of equal slope are shared in prop
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ogive.compiling import njit
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -73,7 +74,7 @@ def _group_sums(rows: Float64, ratio: int) -> Float64:
     return np.add.reduceat(rows, np.arange(0, len(rows), ratio), axis=0)
 
 
-@njit(cache=True)
+@njit()
 def _bend(joined: Float64, centers: Float64) -> Float64:
     """Cut every row of pieces at its center: lengths before it, then lengths after it."""
     nodes, pieces = joined.shape
@@ -88,7 +89,7 @@ def _bend(joined: Float64, centers: Float64) -> Float64:
     return out
 
 
-@njit(cache=True)
+@njit()
 def _divide(amounts: Float64, joined: Float64, rows: Float64, ratio: int) -> Float64:
     """Give each parent's amount to its children, cheapest pieces first, shape (children,)."""
     children, pieces = rows.shape

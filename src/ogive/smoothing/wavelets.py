@@ -11,8 +11,9 @@ Source:
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ogive.compiling import njit
 
 Float64 = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ LOW_PASS = np.array(
 HIGH_PASS = LOW_PASS[::-1] * np.array([1, -1] * 4)
 
 
-@njit(cache=True)
+@njit()
 def decompose(signal: Float64, levels: int) -> Float64:
     """Transform a periodic signal whose length is a multiple of 2^levels.
 
@@ -61,7 +62,7 @@ def decompose(signal: Float64, levels: int) -> Float64:
     return out
 
 
-@njit(cache=True)
+@njit()
 def recompose(coefficients: Float64, levels: int) -> Float64:
     """Invert `decompose`."""
     out = coefficients.copy()

@@ -15,8 +15,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ogive.compiling import njit
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -29,7 +30,7 @@ def hat_sizes(size: int, spacings: tuple[int, ...]) -> Int64:
     return np.array([-(-size // spacing) + 1 for spacing in spacings], dtype=np.int64)
 
 
-@njit(cache=True)
+@njit()
 def hat_sums(counts: Int64, spacings: Int64, sizes: Int64) -> Int64:
     """Integer hat sums of bin counts, level by level, shape (hats,)."""
     out = np.zeros(sizes.sum(), dtype=np.int64)
@@ -51,7 +52,7 @@ def hat_sums(counts: Int64, spacings: Int64, sizes: Int64) -> Int64:
     return out
 
 
-@njit(cache=True)
+@njit()
 def hat_spread(values: Float64, spacings: Int64, sizes: Int64, out: Float64) -> None:
     """Overwrite `out`, shape (N,), with the transpose of the scaled hat sums: linear interpolation per level."""
     out[:] = 0.0
@@ -69,7 +70,7 @@ def hat_spread(values: Float64, spacings: Int64, sizes: Int64, out: Float64) -> 
         start += sizes[level]
 
 
-@njit(cache=True)
+@njit()
 def _add_run(
     state: Float64, first: int, count: int, spacings: Int64, noise: float, rise: Float64, level0: Float64
 ) -> None:
@@ -100,7 +101,7 @@ def _add_run(
             state[b, a] = state[a, b]
 
 
-@njit(cache=True)
+@njit()
 def _observe(state: Float64, slot: int, noise: float) -> float:
     """Condition on the noisy sum in `slot` and empty the slot; returns the variance of what was observed."""
     pivot = float(state[slot, slot] + noise)
@@ -117,7 +118,7 @@ def _observe(state: Float64, slot: int, noise: float) -> float:
     return pivot
 
 
-@njit(cache=True)
+@njit()
 def next_knot(first: int, stop: int, spacings: Int64) -> int:
     """First bin after `first` that begins a new interval of some level, at most `stop`."""
     for spacing in spacings:
@@ -125,7 +126,7 @@ def next_knot(first: int, stop: int, spacings: Int64) -> int:
     return stop
 
 
-@njit(cache=True)
+@njit()
 def factorize(
     size: int, spacings: Int64, sizes: Int64, bin_noise: float, hat_noise: Float64
 ) -> tuple[Int64, Int64, Float64, Float64]:
@@ -160,7 +161,7 @@ def factorize(
     return order, slot_of, pivots, ratios
 
 
-@njit(cache=True)
+@njit()
 def solve(order: Int64, slot_of: Int64, pivots: Float64, ratios: Float64, right: Float64, out: Float64) -> None:
     """Overwrite `out` with the solution of (diag(v) + v0 H H^T) z = right."""
     pending = np.zeros(ratios.shape[1])
@@ -180,7 +181,7 @@ def solve(order: Int64, slot_of: Int64, pivots: Float64, ratios: Float64, right:
         pending[slot_of[k]] = value
 
 
-@njit(cache=True)
+@njit()
 def _forward(
     state: Float64,
     first: int,
@@ -203,7 +204,7 @@ def _forward(
         first = after
 
 
-@njit(cache=True)
+@njit()
 def _backward(
     state: Float64,
     first: int,
@@ -227,7 +228,7 @@ def _backward(
         stop = before
 
 
-@njit(cache=True)
+@njit()
 def _explained(left: Float64, right: Float64, hat_noise: Float64, work: Float64, column: Float64) -> float:
     """Variance of the prefix (last slot of `left`) that the hats begun and not ended take away."""
     slots = right.shape[0]
@@ -251,7 +252,7 @@ def _explained(left: Float64, right: Float64, hat_noise: Float64, work: Float64,
     return gain
 
 
-@njit(cache=True)
+@njit()
 def prefix_variance_at(points: Int64, size: int, spacings: Int64, bin_noise: float, hat_noise: Float64) -> Float64:
     """Exact variance of the estimated cumulative counts at increasing 0-based points, total unknown.
 

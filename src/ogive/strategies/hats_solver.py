@@ -14,9 +14,9 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.strategies.hats_kernels import (
     as_arrays,
     factorize,
@@ -31,7 +31,7 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
-@njit(cache=True)
+@njit()
 def _correct(
     rows: Int64,
     spacings: Int64,
@@ -60,7 +60,7 @@ def _correct(
     return out
 
 
-@njit(cache=True)
+@njit()
 def _pieces(size: int, spacings: Int64) -> tuple[Int64, Int64]:
     """First bins of the runs between knots (of any level), closed by N, and the last points to evaluate in each.
 
@@ -83,7 +83,7 @@ def _pieces(size: int, spacings: Int64) -> tuple[Int64, Int64]:
     return starts[: count + 1], places
 
 
-@njit(cache=True)
+@njit()
 def _fill_quartics(starts: Int64, places: Int64, known: Float64, out: Float64) -> None:
     """Overwrite `out`: entry i - 1 is the quartic through each run's five known values, at prefix length i."""
     for run in range(starts.size - 1):

@@ -8,9 +8,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.strategies.projection_form import Form
 from ogive.strategies.projection_sensitivity import certified
 from ogive.strategies.projection_shapes import whitening
@@ -83,7 +83,7 @@ def largest_change(form: Form, size: int, bits: int, *, replaced: bool | None = 
     return exact
 
 
-@njit(cache=True)
+@njit()
 def _largest(records: Int64, absolute: bool, replaced: bool) -> Any:
     """Largest norm of a row, or of a difference of two; sums stay below 2^62 for 30 bits."""
     largest = 0

@@ -9,9 +9,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.errors import ParameterError
 
 Int64 = NDArray[np.int64]
@@ -40,7 +40,7 @@ def _tables(length: int, which: int) -> tuple[Uint64, Uint64]:
     return factors, (factors << np.uint64(32)) // np.uint64(prime)
 
 
-@njit(cache=True)
+@njit()
 def _forward(values: Uint64, factors: Uint64, scaled: Uint64, prime: int) -> None:
     """Transform in place, decimation in frequency; the result is in bit-reversed order."""
     p, shift = np.uint64(prime), np.uint64(32)
@@ -58,7 +58,7 @@ def _forward(values: Uint64, factors: Uint64, scaled: Uint64, prime: int) -> Non
         half //= 2
 
 
-@njit(cache=True)
+@njit()
 def _backward(values: Uint64, factors: Uint64, scaled: Uint64, prime: int) -> None:
     """Undo `_forward` up to the factor `values.size` and the order: entry k comes out at -k."""
     p, shift = np.uint64(prime), np.uint64(32)
@@ -76,7 +76,7 @@ def _backward(values: Uint64, factors: Uint64, scaled: Uint64, prime: int) -> No
         half *= 2
 
 
-@njit(cache=True)
+@njit()
 def _multiply(a: Uint64, b: Uint64, prime: int) -> None:
     p = np.uint64(prime)
     for k in range(a.size):
@@ -91,7 +91,7 @@ def _transform(values: Int64, length: int, which: int) -> Uint64:
     return padded
 
 
-@njit(cache=True)
+@njit()
 def _combine(first: Uint64, second: Uint64, prime: int, other: int, inverses: Uint64, out: Int64) -> None:
     """Signed integers from residues, after dividing by the length and reading entry k at -k."""
     p, q = np.uint64(prime), np.uint64(other)

@@ -17,9 +17,9 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.strategies.tree_kernels import as_arrays, prefix_variance
 
 Float64 = NDArray[np.float64]
@@ -32,7 +32,7 @@ MAX_LAPLACE_LEVELS = 6
 CANDIDATES = 4
 
 
-@njit(cache=True)
+@njit()
 def _optimize(blocks: Float64, size: float, exponent: int, total_known: bool, rounds: int, shares: Float64) -> float:
     """Shares that minimize the mean variance on the full tree, by multiplicative descent.
 
@@ -73,7 +73,7 @@ def _optimize(blocks: Float64, size: float, exponent: int, total_known: bool, ro
     return mean
 
 
-@njit(cache=True)
+@njit()
 def _chains(top: int, smallest: int, room: int) -> Int64:
     """Chains of exponents 0 < a_1 < ... <= top with steps of `smallest` to 8, one per row, padded with -1."""
     found = np.full((room, MAX_LAPLACE_LEVELS), -1, dtype=np.int64)
@@ -91,7 +91,7 @@ def _chains(top: int, smallest: int, room: int) -> Int64:
     return found[:count]
 
 
-@njit(cache=True)
+@njit()
 def _chain_means(size: int, chains: Int64, exponent: int, total_known: bool, rounds: int) -> Float64:
     """Mean variance of every chain on the full tree; equal shares if `rounds` is 0."""
     means = np.empty(chains.shape[0])

@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from ogive.compiling import njit
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -23,7 +24,7 @@ def level_sizes(size: int, blocks: tuple[int, ...]) -> Int64:
     return np.array([-(-size // block) for block in blocks], dtype=np.int64)
 
 
-@njit(cache=True)
+@njit()
 def block_counts(counts: Int64, blocks: Int64, sizes: Int64) -> Int64:
     """Sum of every block of every level, level by level, from the counts of the bins."""
     out = np.zeros(sizes.sum(), dtype=np.int64)
@@ -42,7 +43,7 @@ def block_counts(counts: Int64, blocks: Int64, sizes: Int64) -> Int64:
     return out
 
 
-@njit(cache=True)
+@njit()
 def coefficients(blocks: Int64, sizes: Int64, variances: Float64) -> tuple[Float64, Float64]:
     """Variance of the upward estimates, and of the sums of their children.
 
@@ -66,7 +67,7 @@ def coefficients(blocks: Int64, sizes: Int64, variances: Float64) -> tuple[Float
     return own, children
 
 
-@njit(cache=True)
+@njit()
 def least_squares(
     answers: Int64, blocks: Int64, sizes: Int64, variances: Float64, totals: Float64, total_known: bool
 ) -> Float64:
@@ -128,7 +129,7 @@ def least_squares(
     return out
 
 
-@njit(cache=True)
+@njit()
 def prefix_variance(blocks: Int64, sizes: Int64, variances: Float64, total_known: bool) -> Float64:
     """Exact variance of every cumulative estimate, shape (N,), in time O(N levels)."""
     levels = blocks.size

@@ -17,10 +17,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
+from ogive.compiling import njit
 from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
 from ogive.privacy import PureDP, ZeroConcentratedDP
@@ -143,7 +143,7 @@ def estimator_coefficients(weights: Int64) -> Float64:
     return estimator
 
 
-@njit(cache=True)
+@njit()
 def _advance(
     first: int,
     elements: Int64,

@@ -18,9 +18,9 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.privacy import PureDP, ZeroConcentratedDP
@@ -174,7 +174,7 @@ def _sum_of_quotients(steps: int, size: int) -> int:
     return size * whole * (whole - 1) // 2 + whole * (rest + 1)
 
 
-@njit(cache=True)
+@njit()
 def _advance(
     first: int,
     total: int,

@@ -1,9 +1,7 @@
 """Aggregators answer by their laws: against exact probabilities, real votes, and what noise cannot change."""
 
 import math
-import os
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -113,11 +111,8 @@ def test_a_threshold_a_little_above_the_teachers_is_passed_as_often_as_its_noise
 
 
 @pytest.fixture(scope="module")
-def mnist():
-    path = Path(os.environ.get("OGIVE_DATA", "")) / "pate_teacher_votes.npz"
-    if not path.is_file():
-        pytest.skip("the teachers' votes are not here")
-    return np.load(path)["mnist_250"][:640].astype(np.int64)
+def mnist(shared_data):
+    return np.load(shared_data("pate_teacher_votes.npz"))["mnist_250"][:640].astype(np.int64)
 
 
 def test_real_votes_are_answered_as_often_as_expected(mnist):

@@ -4,7 +4,6 @@ import gzip
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 
 from ogive.errors import DataError, ParameterError
 from ogive.reproduce.ecdf import data_sets, models, summary_table
@@ -162,14 +161,14 @@ def table_1(places):
     return item.judge(Summary.of((task.setting, item.measure(task.setting, task.seed, places)) for task in tasks))
 
 
-def test_table_1_holds_for_the_public_files_but_for_the_rows_of_the_heart_data():
+def test_table_1_holds_for_the_public_files_but_for_the_rows_of_the_heart_data(shared_data):
     checks = table_1((shared_data("framingham.csv.gz").parent,))
     assert [check.outcome for check in checks] == [Outcome.FAILS] + [Outcome.HOLDS] * 8
     assert (checks[0].claim, checks[0].evidence) == ("Heart disease: 4328 instances", "found 4240")
     assert verdict(checks) == "reproduced with remark"
 
 
-def test_table_1_stays_undecided_without_the_heart_data():
+def test_table_1_stays_undecided_without_the_heart_data(shared_data):
     checks = table_1((shared_data("bank-full.csv.gz"), shared_data("diabetic_data.csv.gz")))
     assert [check.outcome for check in checks] == [Outcome.UNDECIDED] + [Outcome.HOLDS] * 6
     assert verdict(checks) == "inconclusive"

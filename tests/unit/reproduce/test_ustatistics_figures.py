@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
@@ -101,7 +100,7 @@ def test_patients_are_simulated_where_there_is_no_data():
     assert scores.inputs(()) == {scores.INPUT: "simulated"}
 
 
-def test_every_patient_counts_once_and_as_many_came_back_as_in_the_paper():
+def test_every_patient_counts_once_and_as_many_came_back_as_in_the_paper(shared_data):
     folder = shared_data("diabetic_data.csv.gz").parent
     negatives, positives = scores.patients((folder,))
     assert positives.size == 693
@@ -185,7 +184,7 @@ def test_coefficients_of_counts_are_those_of_scipy(generator):
     assert (ratings.signs()[symbols[:, None], symbols[None, :]] == signs).all()
 
 
-def test_the_coefficient_that_the_paper_prints_takes_what_was_not_given_for_a_rating():
+def test_the_coefficient_that_the_paper_prints_takes_what_was_not_given_for_a_rating(shared_data):
     counts = ratings.histogram((shared_data("tripadvisor_ratings.csv.gz").parent,))
     assert counts.sum() == 243_713
     assert ratings.coefficients(counts)["tau-a"] == pytest.approx(0.5858, abs=5e-5)
@@ -197,7 +196,7 @@ def test_the_coefficient_that_the_paper_prints_takes_what_was_not_given_for_a_ra
     assert without["tau-b"] == pytest.approx(0.657, abs=5e-4)
 
 
-def test_intervals_hold_the_exact_coefficient():
+def test_intervals_hold_the_exact_coefficient(shared_data):
     folder = (shared_data("tripadvisor_ratings.csv.gz").parent,)
     covered = [kendall.errors({"epsilon": 1.0}, seed << 66, folder)[kendall.COVERED] for seed in range(20)]
     assert sum(covered) >= 15

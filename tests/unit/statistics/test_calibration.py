@@ -7,7 +7,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 from scipy import stats
 
 import ogive
@@ -417,7 +416,7 @@ def test_it_is_drawn():
     assert "not private" in ask(trust=Clear).plot(axes).texts[-1].get_text()
 
 
-def test_the_statistic_of_bank_full_is_many_times_nearer_than_the_papers():
+def test_the_statistic_of_bank_full_is_many_times_nearer_than_the_papers(shared_data):
     """Relative error at epsilon 1, logistic regression trained on the other half, in the same run."""
     linear = pytest.importorskip("sklearn.linear_model")
     preprocessing = pytest.importorskip("sklearn.preprocessing")

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas
 import pytest
-from helpers.data import shared_data
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score, roc_curve
 from sklearn.pipeline import make_pipeline
@@ -20,7 +19,7 @@ BINS = 1024
 
 
 @pytest.fixture(scope="module")
-def table():
+def table(shared_data):
     people = pandas.read_csv(shared_data("bank-full.csv.gz"), sep=";")
     features = pandas.get_dummies(people.drop(columns="y")).astype(float)
     bought = (people["y"] == "yes").to_numpy()

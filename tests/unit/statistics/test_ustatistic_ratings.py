@@ -8,7 +8,6 @@ import gzip
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 from scipy.stats import kendalltau
 
 import ogive
@@ -20,7 +19,7 @@ RATINGS = (1, 2, 3, 4, 5)
 
 
 @pytest.fixture(scope="module")
-def ratings():
+def ratings(shared_data):
     with gzip.open(shared_data("tripadvisor_ratings.csv.gz"), "rt") as lines:
         names = next(lines).strip().split(",")
         table = np.loadtxt(lines, delimiter=",", usecols=[names.index("rooms"), names.index("cleanliness")], dtype=int)

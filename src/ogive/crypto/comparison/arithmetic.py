@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import njit
-
+from ogive.compiling import njit
 from ogive.crypto import field
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def plus(x: Any, y: Any, prime: Any) -> Any:
     """The sum of two elements."""
     if prime is None:
@@ -20,7 +19,7 @@ def plus(x: Any, y: Any, prime: Any) -> Any:
     return field.add(x, y)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def minus(x: Any, y: Any, prime: Any) -> Any:
     """The difference x - y of two elements."""
     if prime is None:
@@ -28,7 +27,7 @@ def minus(x: Any, y: Any, prime: Any) -> Any:
     return field.subtract(x, y)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def reduced(word: Any, prime: Any) -> Any:
     """A word of a block as an element."""
     if prime is None:

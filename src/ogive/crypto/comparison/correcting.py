@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ogive.compiling import njit
 from ogive.crypto.comparison.arithmetic import minus, plus, reduced
 from ogive.crypto.comparison.wire import UInt8, UInt64, Values
 
@@ -26,7 +26,7 @@ _ALL = np.uint64(2**64 - 1)
 _CLEAR = np.uint64(2**64 - 2)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def correct_level(
     s: UInt64, t: UInt8, missing: UInt64, left: UInt64, right: UInt64, v: UInt64,
     alphas: UInt64, position: np.uint64, payloads: UInt64, word: int, shift: np.uint64, prime: Any,
@@ -48,13 +48,13 @@ def correct_level(
     _seeds(s_1, left_1, right_1, before, _ALL, alphas, position, cs)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _select(choice: np.uint64, zero: np.uint64, one: np.uint64) -> np.uint64:
     """`zero` where choice is 0, `one` where all its bits are set."""
     return zero ^ (choice & (zero ^ one))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _values(
     s_0: UInt64, s_1: UInt64, v_0: UInt64, v_1: UInt64, t: UInt8, missing: UInt64, alphas: UInt64, position: np.uint64,
     payloads: UInt64, word: int, shift: np.uint64, prime: Any, cw: Values,
@@ -74,7 +74,7 @@ def _values(
         cw[i] = _select(_ZERO - np.uint64(t[i]), minus(_ZERO, correction, prime), correction)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _corrections(
     s_0: UInt64, s_1: UInt64, left_0: UInt64, left_1: UInt64, right_0: UInt64, right_1: UInt64,
     alphas: UInt64, position: np.uint64, cs: UInt64, ct: UInt8,
@@ -90,7 +90,7 @@ def _corrections(
         ct[i] = np.uint8(((left ^ bit ^ _ONE) & _ONE) | (((right ^ bit) & _ONE) << _ONE))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _controls(s: UInt64, t: UInt8, left: UInt64, right: UInt64, alphas: UInt64, position: np.uint64, ct: UInt8) -> None:
     for i in range(t.size):
         bit = (alphas[i] >> position) & _ONE
@@ -98,7 +98,7 @@ def _controls(s: UInt64, t: UInt8, left: UInt64, right: UInt64, alphas: UInt64, 
         t[i] = np.uint8((kept ^ (np.uint64(t[i]) & (np.uint64(ct[i]) >> bit))) & _ONE)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _seeds(
     s: UInt64,
     left: UInt64,
@@ -118,7 +118,7 @@ def _seeds(
         s[2 * i + 1] = high ^ (mask & cs[2 * i + 1])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def correct_leaf(
     s: UInt64, t: UInt8, missing: UInt64, v: UInt64, low: UInt64, first: int, payloads: UInt64, prime: Any, leaf: Values
 ) -> None:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ogive.compiling import njit
 from ogive.crypto.comparison.arithmetic import minus, plus, reduced
 from ogive.crypto.comparison.wire import UInt8, UInt64, Values
 
@@ -27,7 +27,7 @@ _HALF = np.uint64(32)
 Halves = tuple[int, int, int, int]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def descend(s: UInt64, t: UInt8, child: UInt64, cs: UInt64, ct: UInt8, side: np.uint8, t_child: UInt8) -> None:
     """Walk to a child on one side, 0 for the left: its encrypted block is replaced by its seeds."""
     for i in range(t.size):
@@ -38,7 +38,7 @@ def descend(s: UInt64, t: UInt8, child: UInt64, cs: UInt64, ct: UInt8, side: np.
         t_child[i] = np.uint8(first & _ONE) ^ (t[i] & (ct[i] >> side))
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def add_values(
     s: UInt64, t: UInt8, v: UInt64, cw: Values, word: int, shift: np.uint64, prime: Any, total: Values, out: Values
 ) -> None:
@@ -50,14 +50,14 @@ def add_values(
         out[i] = plus(value, np.uint64(total[i]), prime)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def negate(values: Values, prime: Any) -> None:
     """Replace values by their negatives."""
     for i in range(values.size):
         values[i] = minus(_ZERO, np.uint64(values[i]), prime)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def sum_level(s: UInt64, t: UInt8, v: UInt64, cw: Values) -> Halves:
     """Sum the corrected values of both sides over all keys; the second word counts in groups of 64 bits only."""
     low_0, high_0, low_1, high_1 = _ZERO, _ZERO, _ZERO, _ZERO
@@ -77,7 +77,7 @@ def sum_level(s: UInt64, t: UInt8, v: UInt64, cw: Values) -> Halves:
     return low_0, high_0, low_1, high_1  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def sum_leaf(s: UInt64, t: UInt8, v: UInt64, leaf: UInt64, word: int) -> Halves:
     """Sum the corrected values of a block of the leaf; its corrections are in each row of `leaf` from `word` on."""
     low_0, high_0, low_1, high_1 = _ZERO, _ZERO, _ZERO, _ZERO
@@ -92,7 +92,7 @@ def sum_leaf(s: UInt64, t: UInt8, v: UInt64, leaf: UInt64, word: int) -> Halves:
     return low_0, high_0, low_1, high_1  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def flip_high(s: UInt64, bits: np.uint64, out: UInt64) -> None:
     """Seeds for a block of the leaf: `bits` are flipped in the high words."""
     for i in range(s.size // 2):

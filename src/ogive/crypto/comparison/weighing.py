@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.crypto import field
 from ogive.crypto.comparison.batch import KeyBatch, UInt8, UInt64
 from ogive.crypto.comparison.chunks import in_chunks
@@ -99,7 +99,7 @@ class _Weighing:
             self.sums[point] = _weigh(self._row[0], self._weights[point], self._forms)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _weigh(row: UInt64, weights: UInt64, forms: UInt64) -> np.uint64:
     """Add a point's values, each times the point's weight, to the forms; return their sum."""
     low = np.uint64(0)

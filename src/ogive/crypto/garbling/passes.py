@@ -10,9 +10,9 @@ evaluator hashes the one it holds.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.crypto.streams import UInt64
 
 Int32 = NDArray[np.int32]
@@ -20,7 +20,7 @@ Int32 = NDArray[np.int32]
 _ONE = np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def choose_labels(bits: NDArray[np.bool_], zeros: UInt64, deltas: UInt64, labels: UInt64) -> None:
     """Write the labels of values, from the zero labels of their wires; bits have shape (wires, pairs)."""
     for w in range(bits.shape[0]):
@@ -30,7 +30,7 @@ def choose_labels(bits: NDArray[np.bool_], zeros: UInt64, deltas: UInt64, labels
                 labels[w, i, word] = zeros[w, i, word] ^ (mask & deltas[i, word])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def free_gates(labels: UInt64, deltas: UInt64, left: Int32, right: Int32, out: Int32) -> None:
     """XOR and NOT gates in turn; the latter have no right wire, which is -1, and shift their label by delta."""
     for g in range(left.size):
@@ -41,7 +41,7 @@ def free_gates(labels: UInt64, deltas: UInt64, left: Int32, right: Int32, out: I
             w[i, 1] = a[i, 1] ^ b[i, 1]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def spread_pairs(labels: UInt64, deltas: UInt64, left: Int32, right: Int32, blocks: UInt64) -> None:
     """Write sigma of both labels of both inputs of each AND gate, 4 blocks a pair."""
     pairs = deltas.shape[0]
@@ -59,7 +59,7 @@ def spread_pairs(labels: UInt64, deltas: UInt64, left: Int32, right: Int32, bloc
                 one[2 * i + 1] = high ^ low
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def mix_pairs(
     labels: UInt64,
     deltas: UInt64,
@@ -91,7 +91,7 @@ def mix_pairs(
                 w[i, word] = a_zero ^ (mask_a & first) ^ b_zero ^ (mask_b & b_both)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def spread_held(labels: UInt64, left: Int32, right: Int32, blocks: UInt64) -> None:
     """Write sigma of the held labels of both inputs of each AND gate, 2 blocks a pair."""
     pairs = labels.shape[1]
@@ -104,7 +104,7 @@ def spread_held(labels: UInt64, left: Int32, right: Int32, blocks: UInt64) -> No
                 block[2 * i + 1] = x[i, 1] ^ x[i, 0]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def mix_held(
     labels: UInt64,
     left: Int32,

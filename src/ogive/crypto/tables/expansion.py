@@ -15,8 +15,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numba import njit
 
+from ogive.compiling import njit
 from ogive.crypto.aes import KEY_BYTES, Blocks, Permutation
 from ogive.crypto.field import UInt64, reduce
 from ogive.crypto.labels import Label, digest, number
@@ -50,7 +50,7 @@ def _key(study: bytes, block: int) -> bytes:
     return digest(Label.SHARE_BLOCK, study, number(block), length=KEY_BYTES)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def _absorb(encrypted: UInt64, seeds: UInt64, even: UInt64, odd: UInt64) -> None:
     """Add flat seeds to what they were encrypted to, reduce, and part the two words."""
     for client in range(even.size):

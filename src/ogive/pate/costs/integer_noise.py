@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
+from ogive.compiling import njit
 from ogive.pate.costs.output_laws import Tables
 from ogive.pate.costs.threshold import check_tails
 
@@ -44,7 +44,7 @@ def tails_of_check(highest: ArrayLike, threshold: float, sigma_1: float, *, unit
     return np.stack([log_pass, log_refuse, passes, refuses])
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def lifts_of_classes(here: Float64, giver: Float64, tables: Tables) -> Float64:
     """How far ln of a class's chance may be off, at the votes and at every neighbour; by distinct counts.
 
@@ -60,7 +60,7 @@ def lifts_of_classes(here: Float64, giver: Float64, tables: Tables) -> Float64:
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def lift_of_complement(logs: Float64, others: Float64, counts: Float64, lifts: Float64, lead: int, size: int) -> float:
     """The same of the first class, whose chance is what the others leave, at the votes and at one neighbour.
 

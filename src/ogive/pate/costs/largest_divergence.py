@@ -16,9 +16,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.pate.costs.integer_noise import lift_of_complement, lifts_of_classes
 from ogive.pate.costs.output_laws import Tables, neighbours
 
@@ -28,7 +28,7 @@ Int64 = NDArray[np.int64]
 _ANCHORS = 16
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def log_moment(order: float, logs: Float64, masses: Float64, gains: Float64, drift: float, size: int) -> float:
     """Ln of 1 + sum p f(gain), precise where it is near 0.
 
@@ -55,7 +55,7 @@ def log_moment(order: float, logs: Float64, masses: Float64, gains: Float64, dri
     return peak + math.log(total)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def widen(logs: Float64, gains: Float64, lifts: Float64, size: int) -> int:
     """Take every p at its largest and every gain at the end of its interval; at both ends where 0 lies between."""
     listed = size
@@ -73,7 +73,7 @@ def widen(logs: Float64, gains: Float64, lifts: Float64, size: int) -> int:
     return listed
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def weigh(logs: Float64, gains: Float64, masses: Float64, size: int) -> float:
     """Fill p, and return the sum of q - p."""
     drift = 0.0
@@ -86,7 +86,7 @@ def weigh(logs: Float64, gains: Float64, masses: Float64, size: int) -> float:
     return drift
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _pairs(
     values: Int64,
     times: Int64,
@@ -162,7 +162,7 @@ def _pairs(
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def most_divergent(
     ordered: Int64, tables: Tables, tails: Float64, orders: Float64, two_sided: bool, out: Float64
 ) -> None:

@@ -11,9 +11,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
+
+from ogive.compiling import njit
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -85,7 +86,7 @@ class Tables(NamedTuple):
             )
 
 
-@njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@njit(error_model="numpy", fastmath={"reassoc", "contract"})
 def _dot(one: Float64, other: Float64, size: int) -> float:
     total = 0.0
     for place in range(size):
@@ -93,7 +94,7 @@ def _dot(one: Float64, other: Float64, size: int) -> float:
     return total
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _integrand(
     values: Int64, times: Int64, tables: Tables, total: Float64, start: int, which: int, out: Float64
 ) -> tuple[int, int, float]:
@@ -126,7 +127,7 @@ def _integrand(
     return start + first * tables.stride, last - first + 1, peak
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _totals(values: Int64, times: Int64, tables: Tables) -> tuple[int, Float64]:
     """Sum of `log_below` over all classes, on all steps where any class can have mass."""
     side = tables.middle - (values[0] - values[-1]) * tables.per_vote - tables.half
@@ -141,7 +142,7 @@ def _totals(values: Int64, times: Int64, tables: Tables) -> tuple[int, Float64]:
     return start, total
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _complement(logs: Float64, times: Int64) -> float:
     """Ln of the first class's chance: what the others leave."""
     others = 0.0
@@ -150,7 +151,7 @@ def _complement(logs: Float64, times: Int64) -> float:
     return math.log1p(-min(others, 1.0))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def winning(values: Int64, times: Int64, tables: Tables) -> Float64:
     """Ln of the chance of winning of a class with each distinct count.
 
@@ -170,14 +171,14 @@ def winning(values: Int64, times: Int64, tables: Tables) -> Float64:
     return found
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _gather(table: Float64, tables: Tables, value: int, first: int, size: int, out: Float64) -> None:
     own = tables.middle - value * tables.per_vote + first
     for step in range(size):
         out[step] = table[own + step * tables.stride]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def neighbours(values: Int64, times: Int64, tables: Tables, plain: Float64, giver: Float64, taker: Float64) -> Float64:
     """Fill ln of the chances at every neighbour, where a class of count a gives a vote to one of count c.
 

@@ -10,9 +10,9 @@ up to d = M, one step longer than the intervals do.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.pate.costs.gnmax import GnmaxBound
 from ogive.pate.sensitivity.extremes import Rivals, log_extremes
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
@@ -66,13 +66,13 @@ def add_box_profiles(
     _add_maxima(total, values, times, cells.place(high), cells.place(low), table, table.max(axis=1), table.max(axis=0))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _log_add(one: float, other: float) -> float:
     more: float = max(one, other) + np.log1p(np.exp(-abs(one - other)))
     return more
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _joint_row(
     log_pass: Float64, log_refuse: Float64, answers: Float64, order: float, value: int, out: Float64
 ) -> None:
@@ -89,7 +89,7 @@ def _joint_row(
         out[cell] = most / (order - 1)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _fill_boxes(log_pass: Float64, log_refuse: Float64, answers: Float64, order: float, out: Float64) -> None:
     """The largest difference of costs from (value, cell) to a value at most 1 away and a chance within the bounds."""
     values, cells = out.shape
@@ -113,7 +113,7 @@ def _fill_boxes(log_pass: Float64, log_refuse: Float64, answers: Float64, order:
                 out[value, cell] = max(out[value, cell], rise, fall)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _add_maxima(
     total: Float64,
     values: Int64,

@@ -14,9 +14,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
+
+from ogive.compiling import njit
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -86,7 +87,7 @@ def log_extremes(ordered: Int64, rivals: Rivals) -> tuple[Float64, Float64]:
     return low, high
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def log_losing_row(row: Int64, logs: Float64, chances: Float64, cap: float) -> float:
     """Log of the sum over rivals; classes without votes are one term."""
     first = row[0]
@@ -108,7 +109,7 @@ def log_losing_row(row: Int64, logs: Float64, chances: Float64, cap: float) -> f
     return faint
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def raise_once(row: Int64) -> bool:
     """Move a vote from the first class to the second, if the first stays first."""
     if row[0] - row[1] < 2:
@@ -118,7 +119,7 @@ def raise_once(row: Int64) -> bool:
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def lower_once(row: Int64) -> bool:
     """Move a vote from the second class to the first, if there is one; the last of those that tie, so order stays."""
     level = row[1]
@@ -132,13 +133,13 @@ def lower_once(row: Int64) -> bool:
     return True
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _fill_losing(ordered: Int64, logs: Float64, chances: Float64, cap: float, out: Float64) -> None:
     for query in range(ordered.shape[0]):
         out[query] = log_losing_row(ordered[query], logs, chances, cap)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _fill_extremes(ordered: Int64, logs: Float64, chances: Float64, cap: float, low: Float64, high: Float64) -> None:
     for query in range(ordered.shape[0]):
         row = ordered[query].copy()

@@ -8,9 +8,9 @@ Source: Papernot et al. 2018, appendix B, with the explicit plateau and the lowe
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.pate.sensitivity.conditions import Landmarks
 from ogive.pate.sensitivity.extremes import Rivals, log_losing_row, lower_once, raise_once
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
@@ -56,7 +56,7 @@ def algorithm_profiles(ordered: Int64, rivals: Rivals, marks: Landmarks) -> Floa
     return np.asarray(np.maximum.accumulate(profile, axis=1))
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _walk(
     ordered: Int64,
     logs: Float64,

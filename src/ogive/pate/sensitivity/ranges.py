@@ -11,9 +11,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.pate.costs.gnmax import GnmaxBound
 from ogive.pate.sensitivity.extremes import Rivals, log_extremes
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
@@ -83,7 +83,7 @@ def range_profiles(ordered: Int64, rivals: Rivals, cells: Cells, sensitivities: 
     return out
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _fill_maxima(first: Int64, last: Int64, values: Float64, out: Float64) -> None:
     """Maximum of values[first..last] for ranges that only widen along a row; every value is seen once a row."""
     for row in range(out.shape[0]):

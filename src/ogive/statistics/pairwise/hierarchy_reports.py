@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from ogive.compiling import njit
 from ogive.errors import DataError, ParameterError
 from ogive.local.classes import PublicClasses
 from ogive.local.tree import TreeOracle
@@ -62,7 +62,7 @@ class KeptLevel:
         return np.asarray(transform(tally) * self.scale, dtype=np.float64)
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def correlations(indices: Int64, signs: Int64, nodes: Int64) -> Float64:
     """Sums of the reports' signs, each times the parity of its index AND the node; shape of the nodes."""
     found = np.empty(nodes.size, dtype=np.float64)

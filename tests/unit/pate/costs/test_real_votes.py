@@ -1,10 +1,7 @@
 """Every cost that the specification states for the published votes, in stored order."""
 
 import math
-import os
 from fractions import Fraction
-from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,9 +18,6 @@ from ogive.pate.costs.losing import logq_gnmax
 from ogive.pate.costs.orders import ORDERS
 from ogive.pate.costs.threshold import check_tails, rdp_threshold, sup_threshold
 
-VOTES = Path(os.environ.get("OGIVE_DATA", "")) / "pate_teacher_votes.npz"
-pytestmark = pytest.mark.skipif("OGIVE_DATA" not in os.environ or not VOTES.is_file(), reason="set OGIVE_DATA")
-
 HALVES = np.arange(4, 201) / 2
 DELTA = 1e-5
 
@@ -31,8 +25,8 @@ DELTA = 1e-5
 class Row:
     """One row of the paper's Table 2: votes and what was run on them."""
 
-    def __init__(self, name, queries, threshold, sigma_1, order):
-        self.votes = np.load(VOTES)[name][:queries].astype(np.int64)
+    def __init__(self, published, name, queries, threshold, sigma_1, order):
+        self.votes = np.load(published)[name][:queries].astype(np.int64)
         self.threshold, self.sigma_1, self.sigma_2, self.order = threshold, sigma_1, 40, order
         self.highest = self.votes.max(axis=1)
         self.aggregator = ConfidentGNMax(threshold, sigma_1, 40)
@@ -51,12 +45,13 @@ class Row:
         return confident.joint(self.highest, self.threshold, self.sigma_1, answers, orders)
 
 
-@lru_cache
-def row(name):
+@pytest.fixture(scope="module")
+def rows(shared_data):
+    published = shared_data("pate_teacher_votes.npz")
     return {
-        "mnist": lambda: Row("mnist_250", 640, 200, 150, 14),
-        "adult": lambda: Row("adult_250", 1500, 300, 200, 15.5),
-    }[name]()
+        "mnist": Row(published, "mnist_250", 640, 200, 150, 14),
+        "adult": Row(published, "adult_250", 1500, 300, 200, 15.5),
+    }
 
 
 def converted(costs, orders=ORDERS):
@@ -84,8 +79,8 @@ def agrees(found, expected):
         ("adult", "sup", [1.564761, 16.5, 1.312591, 15]),
     ],
 )
-def test_expected_costs(name, check, expected):
-    votes = row(name)
+def test_expected_costs(rows, name, check, expected):
+    votes = rows[name]
     agrees(converted(confident.expected(votes.check(check), votes.log_pass, votes.answer())), expected)
 
 
@@ -110,8 +105,8 @@ def _sub_gaussian(votes):
         ("adult", "exact answer", [1.244395, 17.5, 1.005292, 16]),
     ],
 )
-def test_joint_costs(name, kind, expected):
-    votes = row(name)
+def test_joint_costs(rows, name, kind, expected):
+    votes = rows[name]
     orders = HALVES if kind == "exact answer" else ORDERS
     answers = {
         "joint": votes.answer,
@@ -137,8 +132,8 @@ def test_joint_costs(name, kind, expected):
         ("adult", "exact_two_sided", [1.181280, 19.5, 0.957493, 17.5]),
     ],
 )
-def test_privacy_cost_has_them_all(name, mode, expected):
-    votes = row(name)
+def test_privacy_cost_has_them_all(rows, name, mode, expected):
+    votes = rows[name]
     found = []
     for rule in ("paper", "tight"):
         cost = privacy_cost(votes.votes, votes.aggregator, target_delta=DELTA, mode=mode, rule=rule)
@@ -150,8 +145,8 @@ def test_privacy_cost_has_them_all(name, mode, expected):
 
 @pytest.mark.parametrize("name", ["mnist", "adult"])
 @pytest.mark.parametrize("mode", ["exact", "exact_two_sided"])
-def test_exact_costs_of_the_integers_that_are_drawn_are_hardly_higher(name, mode):
-    votes = row(name)
+def test_exact_costs_of_the_integers_that_are_drawn_are_hardly_higher(rows, name, mode):
+    votes = rows[name]
     continuous, drawn = (
         privacy_cost(votes.votes, votes.aggregator, target_delta=DELTA, mode=mode, noise=noise)
         for noise in ("continuous", "scaled")
@@ -163,8 +158,8 @@ def test_exact_costs_of_the_integers_that_are_drawn_are_hardly_higher(name, mode
     assert drawn.epsilon < 0.75 * joint.epsilon
 
 
-def test_the_default_is_exact():
-    votes = row("mnist")
+def test_the_default_is_exact(rows):
+    votes = rows["mnist"]
     cost = privacy_cost(votes.votes, votes.aggregator, target_delta=DELTA)
     assert (cost.mode, cost.rule, cost.order) == ("exact", "tight", 17.5)
     assert cost.epsilon == pytest.approx(0.913991, abs=1e-6)
@@ -173,8 +168,8 @@ def test_the_default_is_exact():
 @pytest.mark.parametrize(
     ("name", "expected"), [("mnist", [3.786712, 7.5, 3.316724, 7]), ("adult", [4.696283, 6.5, 4.156740, 6])]
 )
-def test_largest_joint_cost_over_all_votes(name, expected):
-    votes = row(name)
+def test_largest_joint_cost_over_all_votes(rows, name, expected):
+    votes = rows[name]
     worst = confident.sup_joint(votes.threshold, votes.sigma_1, ORDERS / 1600, ORDERS, teachers=250)
     agrees(converted(len(votes.votes) * worst[None]), expected)
 
@@ -186,8 +181,8 @@ def test_largest_joint_cost_over_all_votes(name, expected):
         ("adult", [0.2906250, 0.1763449, 0.1821250, 0.5935601, 0.8841851, 0.8548739, 0.8763203, 538.2613062, 18.43]),
     ],
 )
-def test_parts_at_the_orders_of_the_paper(name, parts):
-    votes = row(name)
+def test_parts_at_the_orders_of_the_paper(rows, name, parts):
+    votes = rows[name]
     grid = np.array([votes.order])
     chance = np.exp(votes.log_pass)
     answers = votes.answer(grid)
@@ -210,8 +205,8 @@ def test_parts_at_the_orders_of_the_paper(name, parts):
         ("adult", "538.2613062", 600, [3.594921, 3.813948, 6.325715, 3.917302]),
     ],
 )
-def test_data_independent_costs(name, expectation, cap, figures):
-    votes = row(name)
+def test_data_independent_costs(rows, name, expectation, cap, figures):
+    votes = rows[name]
     queries, classes = votes.votes.shape
     average = Fraction(queries, votes.sigma_1**2) + 2 * Fraction(expectation) / 1600
     capped = privacy_cost(votes.votes, votes.aggregator, target_delta=DELTA, mode="independent", max_answers=cap)
@@ -234,8 +229,8 @@ def test_data_independent_costs(name, expectation, cap, figures):
     assert opened.rule == "gaussian"
 
 
-def test_scaled_noise_as_deployed_costs_next_to_nothing_more():
-    votes = row("mnist")
+def test_scaled_noise_as_deployed_costs_next_to_nothing_more(rows):
+    votes = rows["mnist"]
     capped = [
         privacy_cost(
             votes.votes, votes.aggregator, target_delta=DELTA, mode="independent", max_answers=300, noise=noise
@@ -255,8 +250,8 @@ def test_scaled_noise_as_deployed_costs_next_to_nothing_more():
 @pytest.mark.parametrize(
     ("name", "answers", "cost", "epsilon"), [("mnist", 204, 0.2955106, 1.181120), ("adult", 1202, 0.3005464, 1.094541)]
 )
-def test_transcript_of_the_additive_form(name, answers, cost, epsilon):
-    votes = row(name)
+def test_transcript_of_the_additive_form(rows, name, answers, cost, epsilon):
+    votes = rows[name]
     answered = votes.highest >= 200
     assert answered.sum() == answers
     grid = np.array([votes.order])

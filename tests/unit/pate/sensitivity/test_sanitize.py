@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
@@ -49,7 +48,7 @@ REAL = [
 
 
 @pytest.mark.parametrize(("run", "joint", "additive"), REAL, ids=["mnist", "adult"])
-def test_the_sanitized_rows_of_the_specification_on_real_votes(run, joint, additive):
+def test_the_sanitized_rows_of_the_specification_on_real_votes(run, joint, additive, shared_data):
     name, queries, aggregator, order, planned, cap = run
     votes = np.load(shared_data("pate_teacher_votes.npz"))[name][:queries].astype(np.int64)
     settings = {"order": order, "smoothness": 0.35 / order}

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 from scipy.special import log_ndtr
 
 from ogive.errors import ParameterError
@@ -94,7 +93,7 @@ def test_refuses_unknown_methods():
     ],
 )
 def test_the_paper_s_expected_sensitivities_on_the_real_votes(
-    name, queries, threshold, sigma_1, order, smoothness, value, distance, ranges, ours
+    name, queries, threshold, sigma_1, order, smoothness, value, distance, ranges, ours, shared_data
 ):
     votes = np.load(shared_data("pate_teacher_votes.npz"))[name][:queries].astype(np.int64)
     passes = np.exp(log_ndtr((votes.max(axis=1) - threshold) / sigma_1))

@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 from matplotlib.figure import Figure
 
 from ogive.accounting.gaussian import epsilon_of_gaussian
@@ -195,7 +194,7 @@ def test_claims_of_figure_5_fail_by_other_numbers(change, place):
     assert [number for number, outcome in enumerate(found) if outcome is FAILS] == [place]
 
 
-def test_noises_are_compared_on_the_real_votes_on_mnist(tmp_path):
+def test_noises_are_compared_on_the_real_votes_on_mnist(tmp_path, shared_data):
     shared_data("mnist.npz")
     data = (shared_data("pate_teacher_votes.npz").parent,)
     settings = [each for each in FIGURE_4.settings(True) if each["votes"] == "MNIST" and each["teachers"] == 250]

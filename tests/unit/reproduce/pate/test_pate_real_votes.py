@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 from matplotlib.figure import Figure
 from scipy.special import ndtr
 
@@ -22,7 +21,7 @@ def simulated_numbers(setting):
 
 
 @pytest.mark.parametrize("title", checked.RUNS)
-def test_real_votes_are_asked_what_simulated_ones_are(title):
+def test_real_votes_are_asked_what_simulated_ones_are(title, shared_data):
     shared_data("mnist.npz")
     shared_data("adult.test.gz")
     data = (shared_data("pate_teacher_votes.npz").parent,)

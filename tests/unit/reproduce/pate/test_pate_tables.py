@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 from scipy.special import ndtr
 
 from ogive.reproduce.items import Plan
@@ -22,7 +21,7 @@ ROW_MNIST, ROW_ADULT = SPECIFIED_ROWS = ("MNIST Confident-GNMax, 640 queries", "
 
 
 @pytest.fixture
-def data():
+def data(shared_data):
     shared_data("mnist.npz")
     shared_data("adult.test.gz")
     return (shared_data("pate_teacher_votes.npz").parent,)

@@ -4,7 +4,6 @@ import gzip
 
 import numpy as np
 import pytest
-from helpers.data import shared_data
 
 from ogive.errors import DataError, ParameterError
 from ogive.reproduce.items import Plan
@@ -122,7 +121,7 @@ def test_other_labels_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(("votes_on", "right"), [(MNIST, 0.944), (ADULT, 0.844)])
-def test_votes_and_labels_of_the_public_files_belong_together(votes_on, right):
+def test_votes_and_labels_of_the_public_files_belong_together(votes_on, right, shared_data):
     folder = shared_data(votes.PUBLISHED).parent
     shared_data(votes_on.labels[0])
     asked = {MNIST: 9000, ADULT: 16281}[votes_on]
