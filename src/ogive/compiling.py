@@ -8,16 +8,18 @@ code is compiled anew in each process, which takes seconds and changes no result
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numba
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+
+def njit(**options: Any) -> Callable[[Function], Function]:
     """Compile a function at its first call, as `numba.njit` does with these options."""
 
-    def decorate(function: Callable[..., Any]) -> Any:
-        return _kept(numba.njit, function, options)
+    def decorate(function: Function) -> Function:
+        return cast(Function, _kept(numba.njit, function, options))
 
     return decorate
 
