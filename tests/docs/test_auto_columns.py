@@ -8,7 +8,6 @@ import importlib
 from pathlib import Path
 
 import pytest
-from helpers.data import shared_data
 
 ROOT = Path(__file__).parents[2]
 RUNS, LEVEL = 12, 1.9
@@ -23,7 +22,7 @@ COLUMNS = (
 
 
 @pytest.fixture
-def measured(monkeypatch):
+def measured(shared_data, monkeypatch):
     for name in ("adult.data", "bank-full.csv", "socr_height_weight.csv", "framingham.csv"):
         shared_data(f"{name}.gz")
     monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
