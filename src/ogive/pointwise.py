@@ -18,19 +18,21 @@ import json
 import os
 from pathlib import Path
 from threading import Lock
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.accounting import covers
 from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError, quoted
-from ogive.files import locked, write_atomically
+from ogive.files import check_writable, locked, write_atomically
 from ogive.grids import Grid
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy, check_adjacency, check_privacy, privacy_from_dict
 from ogive.queries import Binning, CurveQuery
+from ogive.releasing import Payment
+from ogive.statistics.base import describe
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.inverse import bisect_points
 from ogive.statistics.methods import choose
@@ -39,7 +41,12 @@ from ogive.statistics.recipes import Recipe
 from ogive.strategies import Pointwise, Strategy, strategy_from_dict
 from ogive.trust.base import Opening, Replayed, TrustModel, check_trust
 
+if TYPE_CHECKING:
+    from ogive.ledger import Account
+
 SCHEMA = "ogive.pointwise/2"
+NAME = "pointwise"
+"""Of this release in a ledger."""
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -72,9 +79,13 @@ class PointwiseCurve:
         privacy: Privacy,
         adjacency: Adjacency = Adjacency.REPLACE,
         state: str | Path | None = None,
+        ledger: Account | None = None,
         source: RandomSource | None = None,
     ) -> Self:
         """Start a release; nothing is published yet, but all of `privacy` is spent.
+
+        With a ledger the spend and the sealed noise key are durable before this returns. The same curve of the same
+        records is then opened again at no cost and with the same noise, with or without a state file.
 
         Args:
             statistic: Column and grid; its method must be "auto", "path" or a pointwise strategy.
@@ -83,12 +94,17 @@ class PointwiseCurve:
             adjacency: Which data sets are adjacent.
             state: Where to keep what `resume` needs, written before the first answer and before whatever
                 must be repeated, readable by its owner only; as secret as the data. None keeps it in memory.
+            ledger: The account that pays, from `Ledger.account`; None keeps no books.
             source: Where the noise key comes from; the operating system by default.
 
         Raises:
-            ParameterError: the method cannot be opened pointwise, or the state file exists.
-            BudgetError: a strategy designed by hand costs more than `privacy`.
+            ParameterError: the method cannot be opened pointwise, or the state file exists, or is missing where the
+                trust model takes material that there is only once.
+            BudgetError: a strategy designed by hand costs more than `privacy`, or the account has not enough left.
             UnsupportedError: the trust model cannot serve single points.
+            LedgerError: the ledger cannot be read or written, or is for another privacy unit.
+            ReleaseMismatchError: the account paid for this curve of other records, or it has to be resumed from its
+                state file.
         """
         check_privacy(privacy)
         check_trust(trust, what="PointwiseCurve.open")
@@ -108,8 +124,22 @@ class PointwiseCurve:
         loss = query.price(unit)
         if not covers(privacy, loss):
             raise BudgetError(f"the curve would cost {loss}, more than the granted {privacy}")
-        opening = trust.open(adjacency, source=source if source is not None else SystemSource())
-        curve = cls(query, opening, privacy, adjacency, state=None if state is None else Path(state))
+        path = None if state is None else Path(state)
+        if path is not None:
+            check_writable(path)
+            if path.exists():
+                raise ParameterError(
+                    f"{path} exists and is not replaced; name another file, or resume the curve from it"
+                )
+        fresh = trust.open(adjacency, source=source if source is not None else SystemSource())
+        if ledger is not None and isinstance(fresh, Replayed) and path is None:
+            raise ParameterError("this trust model goes on only from a state file; name one with state=")
+        account = ledger if trust.private else None
+        payment = Payment(account, {**describe(statistic), "name": NAME}, NAME, privacy, unit, trust, batch=None)
+        opening = payment.pay(loss, query, fresh)
+        if opening is not fresh and isinstance(opening, Replayed):
+            raise ReleaseMismatchError("the account paid for this curve before; resume it from its state file")
+        curve = cls(query, opening, privacy, adjacency, state=path)
         curve._write(replace=False)
         return curve
 

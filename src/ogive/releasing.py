@@ -89,7 +89,9 @@ def release(
     check_privacy(privacy)
     named = _batch_name(batch, ledger)
     unit = trust.unit(adjacency)
-    books = _Books(ledger if trust.private else None, statistic, privacy, unit, trust, batch=named)
+    books = Payment(
+        ledger if trust.private else None, describe(statistic), statistic.name, privacy, unit, trust, batch=named
+    )
     stored = books.stored()
     if stored is not None:
         return cast(EstimateT, _named(read_recorded(stored), named, books.mark))
@@ -224,13 +226,28 @@ def _tell_records(account: Account, question: dict[str, Any], held: Held) -> dic
     return question if before is None or kept == mark else {**question, "records": mark}
 
 
-class _Books:
-    """The account's side of one release; does nothing where there is no account."""
+class Payment:
+    """The account's side of one release; does nothing where there is no account.
+
+    Args:
+        account: That pays; None for none.
+        asked: What is asked for, plain data.
+        name: Of the statistic.
+        privacy: What was granted.
+        unit: Whose data the guarantee hides.
+        trust: Who holds the records.
+        batch: Public name of the records.
+
+    Raises:
+        LedgerError: the account is for another privacy unit.
+        ReleaseMismatchError: this was asked of other records before.
+    """
 
     def __init__(
         self,
         account: Account | None,
-        statistic: Statistic[Any],
+        asked: dict[str, Any],
+        name: str,
         privacy: Privacy,
         unit: PrivacyUnit,
         trust: TrustModel,
@@ -238,7 +255,7 @@ class _Books:
         batch: str | None,
     ) -> None:
         self._account = account
-        self._statistic = statistic
+        self._name = name
         self._privacy = privacy
         self._trust = trust
         self._unit = unit
@@ -250,7 +267,7 @@ class _Books:
         if account is not None:
             account.check_unit(unit)
             self._question = {
-                "statistic": describe(statistic),
+                "statistic": asked,
                 "privacy": privacy.to_dict(),
                 "unit": unit.to_dict(),
                 "trust": trust.name,
@@ -302,7 +319,7 @@ class _Books:
         if self._reservation is None:
             self._reservation = self._account.reserve(
                 self._question,
-                statistic=self._statistic.name,
+                statistic=self._name,
                 charge=charge,
                 secret=opening.secret,
             )

@@ -11,8 +11,8 @@ ROOT = Path(ogive.__file__).parent
 LAYERS = """
 cli
 reproduce report datasets
-functions pointwise session collecting pate
-planning
+functions session collecting pate
+planning pointwise
 releasing streams
 statistics trust
 plots smoothing

@@ -225,6 +225,15 @@ class Account:
         with self._settling:
             return self._reserve(question, statistic=statistic, secret=secret, **charges)
 
+    def reserved(self, question: dict[str, Any]) -> Reservation | None:
+        """The spend in progress for this very question, with the secret that it was made with; None if there is none.
+
+        Raises:
+            LedgerError: the ledger cannot be read.
+        """
+        booked = None if self.is_new else self._books.reserved(self._spot, question)
+        return None if booked is None else Reservation(self._books, self._spot, booked, self._charged)
+
     def _reserve(
         self, question: dict[str, Any], *, statistic: str, charge: Charge, first: Charge, secret: bytes
     ) -> Reservation:
@@ -298,6 +307,20 @@ class Reservation:
             ReleaseMismatchError: the measurement had another context before: the records changed.
         """
         self._books.bind(self._spot, self._number, number, context_mark(self.secret, number, context))
+
+    def advance_stream(self, before: int, after: int, elements: bytes) -> None:
+        """Note how far a stream was taken, before the totals of these steps are published.
+
+        Args:
+            before: How many elements there were.
+            after: How many there are now.
+            elements: All that tells the elements between from others; the ledger keeps a keyed digest of it.
+
+        Raises:
+            ReleaseMismatchError: the stream was taken further, or by other elements: the state in use is an older one.
+        """
+        mark = context_mark(self.secret, before, elements)
+        self._books.advance_stream(self._spot, self._number, before, after, mark)
 
     def charge(self, charge: Charge) -> None:
         """Raise the charge to what the release costs now; lower ones change nothing.

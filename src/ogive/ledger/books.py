@@ -36,6 +36,9 @@ from ogive.ledger.schema import DATA_SETS, META, SPENDS
 from ogive.privacy import Charge as Price
 from ogive.privacy import Privacy
 
+# of a stream, in place of what its measurements depend on: the step it was taken last
+_BEFORE, _AFTER, _ELEMENTS = "before", "after", "elements"
+
 
 @dataclass(frozen=True)
 class Spot:
@@ -367,6 +370,42 @@ class Books:
             if bound != row.bound:
                 self.advance(connection, spot.number)
                 connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(bound=plain_text(bound)))
+
+    @retried
+    def advance_stream(self, spot: Spot, number: int, before: int, after: int, mark: str) -> None:
+        """Note how far a stream in progress was taken, and by which elements, before their totals are published.
+
+        Only the last step is kept: it may be repeated with the same elements, and the next one begins where it ended.
+        """
+        step = {_BEFORE: str(before), _AFTER: str(after), _ELEMENTS: mark}
+        with self.writing() as connection:
+            self.data_set(connection, spot.number, lock=True)
+            row = self._spend(connection, number)
+            if row.bound == step:
+                return
+            taken = row.bound.get(_AFTER, "0")
+            if row.bound.get(_BEFORE) == str(before):
+                raise ReleaseMismatchError(
+                    f"{spot.words} has this stream with {quoted(taken)} elements already, and others than now follow "
+                    f"the first {before}: give the same call once more"
+                )
+            if taken != str(before):
+                raise ReleaseMismatchError(
+                    f"{spot.words} has this stream at element {quoted(taken)}, and this state is at element {before}; "
+                    "its noise must not meet other elements: go on from the newest state"
+                )
+            self.advance(connection, spot.number)
+            connection.execute(update(SPENDS).where(SPENDS.c.id == number).values(bound=plain_text(step)))
+
+    @retried
+    def reserved(self, spot: Spot, question: dict[str, Any]) -> Booked | None:
+        """The spend in progress that was made for a question before; None where there is none."""
+        with self.database.read() as connection:
+            data_set = self.data_set(connection, spot.number)
+            row = self._same(connection, spot, self._fingerprint(data_set, spot), question)
+        if row is None or row.secret is None:
+            return None
+        return Booked(row.id, row.release_id, self.keys.unseal(row.secret, row.release_id), resumed=True)
 
     def record(self, spot: Spot, number: int, estimate: dict[str, Any]) -> dict[str, Any]:
         """Keep the estimate of a spend and wipe its secret; the first one wins and is returned."""

@@ -11,12 +11,13 @@ from ogive.report.chart import draw, key
 from ogive.report.chart_bar import BarChart
 from ogive.report.markup import Html, tag
 from ogive.report.parts import Row, card, figure, say, strong, table
-from ogive.statistics.asked import asked_name, subjects, trust_words
+from ogive.statistics.asked import GOES_ON, asked_name, subjects, trust_words
 from ogive.statistics.ustatistic_text import TITLES
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
 
+_GOES_ON = "goes on, all of it paid"
 STATES = {"released": "released", "reserved": "reserved, not finished", "lost": "lost, and counts as spent"}
 WHAT = {
     "ecdf": "distribution",
@@ -130,7 +131,7 @@ def _history(history: tuple[Entry, ...]) -> Html | None:
             cells.append(trust_words(entry.question) or "central")
         if parts:
             cells.append(entry.part or "all records")
-        cells += [words.amount(entry.charge), STATES.get(entry.state, entry.state), moment(entry.started)]
+        cells += [words.amount(entry.charge), _state(entry), moment(entry.started)]
         rows.append((str(entry.number), cells))
     about = (
         "Prices compose: together they may cost less than their sum, never more. Asking an answered question again "
@@ -148,3 +149,8 @@ def _what(entry: Entry) -> str:
 def moment(written: object) -> str:
     """A moment to the minute, from a datetime or its ISO text."""
     return str(written).replace("T", " ")[:16]
+
+
+def _state(entry: Entry) -> str:
+    goes_on = entry.state == "reserved" and entry.statistic in GOES_ON
+    return _GOES_ON if goes_on else STATES.get(entry.state, entry.state)

@@ -12,6 +12,7 @@ from ogive.errors import LedgerError, ParameterError
 from ogive.ledger import Account, Ledger
 from ogive.noise.base import RandomSource
 from ogive.planning import plan
+from ogive.pointwise import PointwiseCurve
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency
 from ogive.records import Records
 from ogive.releasing import release
@@ -25,6 +26,7 @@ from ogive.trust import Central, Simulation, TrustModel
 if TYPE_CHECKING:
     from ogive.ledger import Entry
     from ogive.planning import Plan
+    from ogive.statistics.ecdf import Ecdf
 
 
 class Session(Verbs):
@@ -190,6 +192,43 @@ class Session(Verbs):
         if estimate.provenance is not None:
             self._asked[estimate.provenance.release_id] += 1
         return estimate
+
+    def pointwise(
+        self,
+        statistic: Ecdf,
+        *,
+        privacy: Privacy,
+        state: str | Path | None = None,
+        source: RandomSource | None = None,
+    ) -> PointwiseCurve:
+        """Open a distribution function of the session's data point by point, paid once from its budget.
+
+        Asked again it costs nothing and has the same noise.
+
+        Args:
+            statistic: Column and grid, for example `Ecdf("age", bounds=(0, 120))`.
+            privacy: The guarantee for all points together, however many are opened.
+            state: As for `PointwiseCurve.open`.
+            source: Where the noise key comes from; the operating system by default.
+
+        Raises:
+            BudgetError: it does not fit into what remains; nothing was spent.
+            ParameterError, DataError, LedgerError, UnsupportedError: as `PointwiseCurve.open`.
+
+        Privacy:
+            `privacy` for `unit`.
+        """
+        self._check_open()
+        self._check_unchanged()
+        return PointwiseCurve.open(
+            statistic,
+            trust=self._trust,
+            privacy=privacy,
+            adjacency=self.unit.adjacency,
+            state=state,
+            ledger=self._account,
+            source=source,
+        )
 
     def plan(
         self,

@@ -6,7 +6,7 @@ import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ogive.statistics.asked import asked_name, subjects, trust_words
+from ogive.statistics.asked import GOES_ON, asked_name, subjects, trust_words
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
@@ -53,7 +53,9 @@ def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:
     notes = [] if trust is None else [f"trust {trust}"]
     if entry.part is not None:
         notes.append(f"part {entry.part}")
-    if entry.state == "reserved":
+    if entry.state == "reserved" and entry.statistic in GOES_ON:
+        notes.append("goes on: what follows costs no more")
+    elif entry.state == "reserved":
         notes.append("not finished: ask again, which costs no more")
     elif entry.state == "lost":
         notes.append("lost with its answer when an older copy of the ledger was put back")

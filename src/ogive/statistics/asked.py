@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 _COLUMNS = ("column", "score", "probability", "label")
+GOES_ON = ("pointwise", "running_total")
+"""Releases without a single estimate, which the ledger would record; all that they publish is paid at first."""
+
 _COUNTED = ("parties", "colluding", "dropouts", "servers")
 _USUAL_TRUST = "central"  # which nobody needs to be told
 

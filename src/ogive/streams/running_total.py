@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,17 +25,25 @@ from ogive.accounting import gaussian_rho
 from ogive.errors import CopyError, DataError, ParameterError, RefusalError, ReleaseMismatchError, ScaleError, quoted
 from ogive.noise import DerivedNodes, SystemSource, current_process, too_much_noise
 from ogive.noise.base import RandomSource
-from ogive.privacy import ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP, exact
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
+from ogive.provenance import check_batch_name
 from ogive.streams.path import PathTotals
 from ogive.streams.sqrt import SqrtTotals
 from ogive.streams.stored import Elements, fields, key_of, pack, unpack, whole_number
 from ogive.streams.tree import TreeTotals
+
+if TYPE_CHECKING:
+    from ogive.ledger import Account
+    from ogive.ledger.account import Reservation
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 MAX_STEPS = 1 << 40
 MAX_AUTO_SQRT_STEPS = 1 << 16
+NAME = "running_total"
+"""Of this release in a ledger."""
+
 METHODS = ("auto", "path", "tree", "sqrt")
 _PIECE = 1 << 14
 _FORMAT = "ogive running total 1"
@@ -99,11 +107,18 @@ class RunningTotal:
         method: "auto", "path", "tree" or "sqrt".
         adaptive: True if later elements may depend on published totals; False allows path noise
             under zCDP, whose proof needs a stream that does not.
+        ledger: The account that pays, from `Ledger.account`; None keeps no books. The spend is durable before the
+            first noise, and every call of `add` or `add_many` is noted before its totals are published, so that an
+            older state is refused.
+        name: Public name of the stream, which tells it from others of the account; needed with a ledger.
         source: Where the noise key comes from; the operating system by default.
 
     Raises:
-        ParameterError: an argument is out of range, or the method lacks a guarantee for such a stream.
+        ParameterError: an argument is out of range, or the method lacks a guarantee for such a stream, or a ledger
+            comes without a name.
         ScaleError: the guarantee needs more noise than can be drawn.
+        BudgetError: the account has not enough left.
+        LedgerError: the ledger cannot be read or written, or hides something else than one element of a stream.
 
     Privacy:
         Two streams are adjacent if they differ in one element. `loss` is the exact price.
@@ -129,8 +144,29 @@ class RunningTotal:
         resolution: Rational | None = None,
         method: str = "auto",
         adaptive: bool = True,
+        ledger: Account | None = None,
+        name: str | None = None,
         source: RandomSource | None = None,
     ) -> None:
+        if name is not None and ledger is None:
+            raise ParameterError("name tells streams of an account apart; leave it out, or say which with ledger=")
+        self._prepare(steps, privacy, bound, low, resolution, method, adaptive, name)
+        key = (source or SystemSource()).key()
+        self._paid = None if ledger is None else self._pay(ledger, key)
+        self._begin(key if self._paid is None else self._paid.secret)
+
+    def _prepare(
+        self,
+        steps: int,
+        privacy: Privacy,
+        bound: Rational,
+        low: Rational,
+        resolution: Rational | None,
+        method: str,
+        adaptive: bool,
+        name: str | None,
+    ) -> None:
+        """Check the parameters and choose the engine; no noise is drawn and nothing is paid."""
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= MAX_STEPS:
             raise ParameterError(f"steps must be a whole number from 1 to 2^40, got {quoted(steps)}")
         if method not in METHODS:
@@ -159,8 +195,10 @@ class RunningTotal:
             "resolution": str(self._unit) if self._rounds else None,
             "method": self._engine.name,
         }
+        if name is not None:
+            # of a stream without one the parameters stay as they were, since its noise depends on them
+            self._parameters["name"] = check_batch_name(name)
         self._taken, self._total = 0, 0
-        self._begin((source or SystemSource()).key())
 
     @property
     def method(self) -> str:
@@ -194,6 +232,8 @@ class RunningTotal:
             DataError: a value is not a number, or not whole where no resolution was given.
             RefusalError: there are more elements than steps left. Nothing is taken then.
             CopyError: this process was forked from the stream's.
+            ReleaseMismatchError: the account has the stream further on, or with other elements; nothing is taken.
+            LedgerError: the ledger cannot be written; nothing is taken.
         """
         if current_process() != self._process:
             raise CopyError(
@@ -206,6 +246,8 @@ class RunningTotal:
                 f"this running total was made for {self.steps} elements and holds {self._taken}; "
                 f"{len(units)} more were given"
             )
+        if self._paid is not None and len(units):
+            self._paid.advance_stream(self._taken, self._taken + len(units), units.astype("<i8").tobytes())
         out = np.empty(len(units))
         for start in range(0, len(units), _PIECE):
             piece = units[start : start + _PIECE]
@@ -233,7 +275,7 @@ class RunningTotal:
 
         Save before publishing: going on from an older state with other elements would publish the
         difference of the two streams exactly. So would going on twice from one state, or here and from
-        there: after `from_bytes`, only its stream may take elements.
+        there: after `from_bytes`, only its stream may take elements. A ledger that paid for the stream refuses both.
         """
         content = {
             "format": _FORMAT,
@@ -257,10 +299,12 @@ class RunningTotal:
         resolution: Rational | None = None,
         method: str = "auto",
         adaptive: bool = True,
+        ledger: Account | None = None,
+        name: str | None = None,
     ) -> RunningTotal:
         """Go on with a stream; the noise continues as if it had never stopped.
 
-        Two streams from the same bytes have the same noise, and nothing here can notice: only one may go on.
+        Two streams from the same bytes have the same noise. Without a ledger nothing notices: only one may go on.
 
         Args:
             data: From `to_bytes`.
@@ -271,21 +315,39 @@ class RunningTotal:
             resolution: Grid of the values.
             method: How totals are published.
             adaptive: Whether elements depend on published totals.
+            ledger: The account that paid for the stream, which pays nothing more; needed where one did.
+            name: Of the stream, where it has one.
 
         Raises:
             ParameterError: the bytes are damaged, or a field is missing, of another type or out of range.
-            ReleaseMismatchError: they belong to a stream of other parameters.
+            ReleaseMismatchError: they belong to a stream of other parameters, or the account did not pay for it.
+            LedgerError: the ledger cannot be read.
         """
         content = unpack(data, _FIELDS, _FORMAT)
-        resumed = cls(
-            steps, privacy=privacy, bound=bound, low=low, resolution=resolution, method=method, adaptive=adaptive
-        )
+        resumed = cls.__new__(cls)
+        resumed._prepare(steps, privacy, bound, low, resolution, method, adaptive, name)
+        resumed._paid = None
+        named = content["parameters"].get("name") if isinstance(content["parameters"], dict) else None
+        if named is not None and name is None:
+            raise ReleaseMismatchError(
+                f"this running total was paid for from a ledger as {named!r:.60}; say that with name=, and the account "
+                "with ledger="
+            )
         saved = fields(content["parameters"], frozenset(resumed._parameters), "the parameters of a running total")
-        for name, value in resumed._parameters.items():
-            if json.dumps(saved[name], sort_keys=True) != json.dumps(value, sort_keys=True):
-                stored = f"{saved[name]!r:.60}"
-                raise ReleaseMismatchError(f"this running total was saved with {name} {stored}, not {value!r}")
-        resumed._begin(key_of(content["key"]))
+        for field, value in resumed._parameters.items():
+            if json.dumps(saved[field], sort_keys=True) != json.dumps(value, sort_keys=True):
+                stored = f"{saved[field]!r:.60}"
+                raise ReleaseMismatchError(f"this running total was saved with {field} {stored}, not {value!r}")
+        key = key_of(content["key"])
+        if ledger is not None:
+            resumed._paid = resumed._found(ledger)
+            if resumed._paid is None or resumed._paid.secret != key:
+                raise ReleaseMismatchError(
+                    "the account did not pay for this running total, or its data set was updated since"
+                )
+        elif name is not None:
+            raise ReleaseMismatchError("this running total was paid for from a ledger; say which with ledger=")
+        resumed._begin(key)
         low, high = resumed._low, resumed._high
         taken = whole_number(content["taken"], 0, resumed.steps, "taken")
         total = whole_number(content["total"], taken * low, taken * high, "total")
@@ -301,6 +363,32 @@ class RunningTotal:
 
     def __reduce__(self) -> NoReturn:
         _refuse_copy()
+
+    def _question(self, ledger: Account) -> dict[str, Any]:
+        """What the account pays for.
+
+        Raises:
+            ParameterError: the stream has no name.
+            LedgerError: the account hides something else than one element.
+        """
+        if self._parameters.get("name") is None:
+            raise ParameterError("name the stream with name=, which tells it from others that the account pays for")
+        unit = PrivacyUnit(Adjacency.REPLACE)
+        ledger.check_unit(unit)
+        statistic = {"name": NAME, "column": self._parameters["name"], "stream": self._parameters}
+        return {
+            "statistic": statistic,
+            "privacy": self.privacy.to_dict(),
+            "unit": unit.to_dict(),
+            "trust": "central",
+        }
+
+    def _pay(self, ledger: Account, key: bytes) -> Reservation:
+        charge = self.privacy if type(self.loss) is type(self.privacy) else self.loss
+        return ledger.reserve(self._question(ledger), statistic=NAME, charge=charge, secret=key)
+
+    def _found(self, ledger: Account) -> Reservation | None:
+        return ledger.reserved(self._question(ledger))
 
     def _begin(self, key: bytes) -> None:
         self._key = key
