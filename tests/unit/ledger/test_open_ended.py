@@ -1,6 +1,7 @@
 """Releases that go on, curves opened point by point and running totals, pay once and never meet other data."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -223,3 +224,16 @@ def test_gaussian_streams_and_curves_are_charged_what_they_cost(ledger, granted)
     curve = opened(account, privacy=granted)
     assert np.array_equal(opened(account, privacy=granted).counts(POINTS), curve.counts(POINTS))
     assert len(account.history) == 2
+
+
+def test_an_older_copy_of_the_ledger_does_not_let_an_old_state_go_on(tmp_path):
+    place = tmp_path / "budget.db"
+    with Ledger.open(place) as books:
+        stream = total(books.account("people", unit=RECORD, limit=PureDP(3)))
+        old = stream.to_bytes()
+    shutil.copy(place, tmp_path / "older.db")
+    with Ledger.open(place) as books:
+        stored(old, books.account("people", unit=RECORD)).add_many([1, 0, 1])
+    shutil.copy(tmp_path / "older.db", place)
+    with Ledger.open(place) as books, pytest.raises(LedgerError):
+        stored(old, books.account("people", unit=RECORD)).add_many([0, 1, 1])
