@@ -381,6 +381,10 @@ class Books:
         with self.writing() as connection:
             self.data_set(connection, spot.number, lock=True)
             row = self._spend(connection, number)
+            if row.secret is None:
+                raise ReleaseMismatchError(
+                    f"{spot.words} closed this stream when an older copy of the ledger was put back; begin another one"
+                )
             if row.bound == step:
                 return
             taken = row.bound.get(_AFTER, "0")

@@ -235,5 +235,21 @@ def test_an_older_copy_of_the_ledger_does_not_let_an_old_state_go_on(tmp_path):
     with Ledger.open(place) as books:
         stored(old, books.account("people", unit=RECORD)).add_many([1, 0, 1])
     shutil.copy(tmp_path / "older.db", place)
-    with Ledger.open(place) as books, pytest.raises(LedgerError):
-        stored(old, books.account("people", unit=RECORD)).add_many([0, 1, 1])
+    with pytest.raises(LedgerError, match="older copy"):
+        Ledger.open(place)
+    assert main(["ledger", "restore", str(place)]) == 0
+    with Ledger.open(place) as books:
+        account = books.account("people", unit=RECORD)
+        assert account.spent == PureDP(1)
+        with pytest.raises(ReleaseMismatchError, match="did not pay"):
+            stored(old, account)
+
+
+def test_a_stream_that_was_closed_takes_no_elements(account):
+    stream = total(account)
+    books = account._books
+    with books.writing() as connection:
+        books.data_set(connection, account._spot.number, lock=True)
+        connection.execute(update(SPENDS).values(state="lost", secret=None, bound=None))
+    with pytest.raises(ReleaseMismatchError, match="closed this stream"):
+        stream.add(1)
