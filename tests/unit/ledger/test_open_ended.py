@@ -5,10 +5,13 @@ import shutil
 
 import numpy as np
 import pytest
+from sqlalchemy import update
 
 import ogive
+from ogive.cli import main
 from ogive.errors import BudgetError, LedgerError, ParameterError, ReleaseMismatchError
 from ogive.ledger import Ledger
+from ogive.ledger.schema import SPENDS
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.session.statement import statement
@@ -61,7 +64,7 @@ def test_a_curve_of_other_records_gets_no_noise_of_the_first(account):
     opened(account)
     changed = VALUES.copy()
     changed[0] = 99
-    with pytest.raises(ReleaseMismatchError, match="records changed"):
+    with pytest.raises(ReleaseMismatchError, match="other records before"):
         opened(account, changed)
 
 
