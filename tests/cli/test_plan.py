@@ -37,7 +37,7 @@ def table(tmp_path_factory):
 def test_a_table_compares_methods_and_guarantees(run):
     status, out, err = run(*ECDF, "--records", 2000, "--epsilon", "0.5", "1")
     assert (status, err) == (0, "")
-    assert out.count("hat_ls") == 2
+    assert out.count(" hat_ls  ") == 2
     assert "epsilon = 0.5\n" in out
     assert "2000 records" in out
 
