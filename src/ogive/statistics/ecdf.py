@@ -79,8 +79,8 @@ class Ecdf:
         bounds: Smallest and largest possible value, public; values outside are clipped.
         bins: Number of thresholds.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
-        method: "auto" (smallest predicted error); unbiased at every threshold "path" (the first paper's), "tree_ls",
-            "hat_ls", "sqrt"; from a few measurements "projection", "histogram", "adaptive", "selected"; from
+        method: "auto" (smallest predicted error of those that fail on none of the public reference shapes); unbiased
+            at every threshold "path" (the first paper's), "tree_ls", "hat_ls", "sqrt"; from a few measurements "projection", "histogram", "adaptive", "selected"; from
             randomized reports of the records' owners, under trust local alone, "reports", and there "histogram"
             too; one of these with options, for example `Projection(degree=20)`; or a strategy designed by hand, for
             example `design_path(1024, ..., constants="paper")`.
