@@ -115,6 +115,7 @@ class Change:
         noted: The revision that the mark has.
         settings: Whether its row changed.
         spends: The spends that changed, by number.
+        made: New spends, as the mark keeps them, by release id.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Change:
     noted: int
     settings: bool = False
     spends: set[int] = field(default_factory=set)
+    made: dict[str, dict[str, str]] = field(default_factory=dict)
 
 
 class Books:
@@ -169,7 +171,7 @@ class Books:
             settings = _settings(connection, number) if change.settings else {}
             query = select(SPENDS).where(SPENDS.c.id.in_(change.spends))
             spends = {row.release_id: _spend(row) for row in connection.execute(query)} if change.spends else {}
-            found.append(Line(change.name, change.revision, settings, spends))
+            found.append(Line(change.name, change.revision, settings, {**spends, **change.made}))
         return found
 
     def locked(self, connection: Connection, row: DataSet) -> None:
@@ -324,25 +326,28 @@ class Books:
             self._check(connection, data_set, spot, charge, first=first)
             release_id = secrets.token_hex(16)
             asked = plain_text(question)
+            noted = {
+                "part": spot.part,
+                "fingerprint": fingerprint,
+                "statistic": statistic,
+                "first_charge": plain_text(first.to_dict()),
+                "charge": plain_text(charge.to_dict()),
+                "started": now(),
+            }
             done = connection.execute(
                 insert(SPENDS).values(
                     data_set=spot.number,
-                    part=spot.part,
-                    fingerprint=fingerprint,
                     digest=question_digest(asked),
-                    statistic=statistic,
                     question=asked,
-                    first_charge=plain_text(first.to_dict()),
-                    charge=plain_text(charge.to_dict()),
                     state=RESERVED,
                     release_id=release_id,
                     secret=self.keys.seal(secret, release_id),
                     bound=plain_text({}),
-                    started=now(),
+                    **noted,
                 )
             )
             assert done.inserted_primary_key is not None
-            self.advance(connection, spot.number, spend=done.inserted_primary_key[0])
+            self.advance(connection, spot.number, made={release_id: noted})
             return Booked(done.inserted_primary_key[0], release_id, secret, resumed=False, spot=begun)
 
     @retried
@@ -455,7 +460,15 @@ class Books:
 
     # --- inside a transaction
 
-    def advance(self, connection: Connection, number: int, *, spend: int | None = None, settings: bool = False) -> None:
+    def advance(
+        self,
+        connection: Connection,
+        number: int,
+        *,
+        spend: int | None = None,
+        made: dict[str, dict[str, str]] | None = None,
+        settings: bool = False,
+    ) -> None:
         """Count a change of a data set whose row is locked, and have it noted after the transaction.
 
         PostgreSQL refuses this, as a serialization failure, in a transaction that does not see the change before.
@@ -464,7 +477,8 @@ class Books:
         Args:
             connection: A transaction of `writing`.
             number: Of the data set.
-            spend: Number of the spend that changed.
+            spend: Number of a spend that changed.
+            made: A new spend, as the mark keeps it, under its release id.
             settings: Whether the data set's own row changed.
         """
         connection.execute(_ADVANCE, {"name": revision_name(number)})
@@ -472,6 +486,7 @@ class Books:
         change.revision += 1
         change.settings |= settings
         change.spends |= set() if spend is None else {spend}
+        change.made |= made or {}
 
     def _fingerprint(self, data_set: DataSet, spot: Spot) -> str:
         kept = data_set.fingerprints
