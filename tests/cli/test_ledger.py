@@ -352,10 +352,51 @@ def test_an_unusable_ledger_is_one_line_with_status_one(folder, run, monkeypatch
 def test_a_record_of_nobody_is_refused_and_nothing_is_spent(folder, run):
     (folder / "people.csv").write_text((folder / "people.csv").read_text() + "50,,0\n")
     status, out, err = run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, "--person", "who")
-    assert (status, out, err.count("\n")) == (2, "", 2)
-    assert err.startswith("began a new ledger budget.db\nogive: error: ")
+    # found as the session opens, which compares people with those of other data sets
+    assert (status, out, err.count("\n")) == (2, "", 1)
     assert "'who' has missing values" in err
     assert "has no data sets yet" in run("ledger", "show", "budget.db")[1]
+
+
+def test_the_same_people_under_another_name_are_refused_until_it_is_said(folder, run):
+    persons = ("--person", "who", "--max-rows-per-person", "2")
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, *persons)[0] == 0
+    header, *lines = (folder / "people.csv").read_text().splitlines()
+    (folder / "again.csv").write_text("\n".join([header, *reversed(lines[1:])]) + "\n")
+    status, out, err = run("ecdf", "again.csv", *AGE, *HALF, *BOOKS, *persons)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    for words in ("have the account 'people' already", "--data-set people", "--updated", "say --other-people"):
+        assert words in err
+    assert "again" not in run("ledger", "show", "budget.db")[1]
+    assert run("ecdf", "again.csv", *AGE, *HALF, *BOOKS, *persons, "--other-people")[0] == 0
+    assert "declared to be others than those with the same ids in the account 'people'" in run(
+        "ledger", "show", "budget.db", "--data-set", "again"
+    )[1]  # fmt: skip
+    shown = json.loads(run("ledger", "show", "budget.db", "--json")[1])
+    assert [account.get("shared_people") for account in shown["accounts"]] == [
+        [{"account": "people", "part": None, "declared": True}],
+        None,
+    ]
+
+
+def test_the_same_people_in_two_parts_are_refused_until_it_is_said(folder, run):
+    persons = ("--person", "who", "--max-rows-per-person", "2", "--data-set", "all")
+    assert run("ecdf", "people.csv", *AGE, *HALF, *BOOKS, *persons, "--part", "north")[0] == 0
+    header, *lines = (folder / "people.csv").read_text().splitlines()
+    (folder / "south.csv").write_text("\n".join([header, *lines[-20:]]) + "\n")
+    south = ("ecdf", "south.csv", *AGE, *HALF, *BOOKS, *persons, "--part", "south")
+    status, out, err = run(*south)
+    assert (status, out, err.count("\n")) == (1, "", 1)
+    assert "100 % of the people in these records are in the part 'north' too" in err
+    assert "say --other-people" in err
+    assert run(*south, "--other-people")[0] == 0
+
+
+@pytest.mark.parametrize("options", [("--other-people",), ("--other-people", *("--ledger", "budget.db"))])
+def test_declaring_other_people_needs_a_ledger_and_a_person_column(folder, run, options):
+    status, _, err = run("ecdf", "people.csv", *AGE, *HALF, *options)
+    assert status == 2
+    assert "--other-people needs --" in err
 
 
 def opened_by_a_reader(pipe):

@@ -219,6 +219,9 @@ class BudgetOptions:
     updated: Annotated[bool, Parameter(show_default=False)] = False
     """The records may have changed since they were last used; what was spent stays spent."""
 
+    other_people: Annotated[bool, Parameter(show_default=False)] = False
+    """Ids in --person that another data set or part has too mean other people here, or a second budget is meant."""
+
     def limit(self) -> Privacy | None:
         """The limit in the library's types; None where none was given.
 
@@ -230,8 +233,11 @@ class BudgetOptions:
             for name in ("data_set", "part"):
                 if getattr(self, name) is not None:
                     raise ParameterError(f"--{name.replace('_', '-')} needs --ledger beside it")
-            if limit is not None or self.updated:
-                raise ParameterError(f"--{'updated' if limit is None else 'limit-epsilon'} needs --ledger beside it")
+            said = {"limit-epsilon": limit is not None, "updated": self.updated, "other-people": self.other_people}
+            for option in (option for option, given in said.items() if given):
+                raise ParameterError(f"--{option} needs --ledger beside it")
+        if self.other_people and self.person is None:
+            raise ParameterError("--other-people needs --person beside it; without it nobody compares people")
         return limit
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,7 @@ from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from ogive.ledger import Account
+    from ogive.ledger.people import Hasher
     from ogive.privacy import Adjacency, Privacy
     from ogive.queries import Ballots
     from ogive.statistics.labels import Labels
@@ -34,6 +36,7 @@ class _Held:
     trust: TrustModel
     ballots: Ballots
     digest: bytes
+    people: Hasher | None = None
 
 
 def label(
@@ -146,7 +149,8 @@ def _held(
     check_header(columns, path)
     records = Records.of(path)
     model = simulation.over(records, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
-    return _Held(model, Ballots(columns[: chosen.count(len(columns))], classes), records.digest())
+    people = None if budget.person is None else partial(records.person_hashes, budget.person)
+    return _Held(model, Ballots(columns[: chosen.count(len(columns))], classes), records.digest(), people)
 
 
 def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions, rows: int) -> Privacy | None:
@@ -191,6 +195,8 @@ def _pay(
             limit=limit,
             part=budget.part,
             updated=budget.updated,
+            people=held.people,
+            other_people=budget.other_people,
         )
         return pay_from(ledger, account, name, lambda: ask(account))
 

@@ -153,6 +153,7 @@ def _session(
         trust=trust,
         part=budget.part,
         updated=budget.updated,
+        other_people=budget.other_people,
     )
 
 

@@ -50,6 +50,7 @@ ON_THE_COMMAND_LINE = (
     "dropouts",
     "servers",
     "updated",
+    "other-people",
     "public",
     "no-limit",
 )

@@ -60,6 +60,7 @@ _PHRASES = (
     (r"\bpublic_groups=True", "--public-groups"),
     (r"\bpublic_labels=False", "--private-labels"),
     (r"\bupdated=True", "--updated"),
+    (r"\bother_people=True", "--other-people"),
     (r"\bprune=False", "--prune no"),
     (r"\bdf must be None, 'fitted' or\b", "--degrees-of-freedom must be fitted or"),
     (r"\bneeds person,", "needs --person,"),

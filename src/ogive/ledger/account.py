@@ -12,9 +12,10 @@ from ogive.errors import ParameterError, quoted
 from ogive.ledger.books import Booked, Books, Spot
 from ogive.ledger.charges import Charges
 from ogive.ledger.database import retried
-from ogive.ledger.entries import WHOLE, Entry
+from ogive.ledger.entries import WHOLE, Entry, Shared
 from ogive.ledger.keys import context_mark
-from ogive.ledger.opening import Wanted, check_unit, claim, find_row, make_row, refuse_second
+from ogive.ledger.opening import Wanted, check_unit, claim, find_row, make_row, refuse_new
+from ogive.ledger.people import Hasher, sample, shared_people
 from ogive.privacy import Charge, Privacy, PrivacyUnit, check_charge, check_privacy
 
 _MARK = 16  # digits
@@ -145,6 +146,14 @@ class Account:
             return ()
         return tuple(spend.entry(number) for number, spend in self._books.numbered(self._spot.number, self._parts))
 
+    @property
+    def shared_people(self) -> tuple[Shared, ...]:
+        """Other accounts, or parts, with persons of the same ids, as far as the ledger could tell; empty if none."""
+        if self.is_new:
+            return ()
+        with self._books.database.read() as connection:
+            return shared_people(connection, self._spot.number, self._spot.part)
+
     def answers(self) -> tuple[dict[str, Any], ...]:
         """The recorded estimates as plain data, oldest first; what `history` lists, where it was finished."""
         spends = [] if self.is_new else self._books.spends(self._spot.number, self._parts)
@@ -152,7 +161,16 @@ class Account:
         return tuple(estimate for estimate in found if estimate is not None)
 
     @retried
-    def part(self, name: str, *, fingerprint: str | None = None, updated: bool = False, lazy: bool = False) -> Account:
+    def part(
+        self,
+        name: str,
+        *,
+        fingerprint: str | None = None,
+        updated: bool = False,
+        people: Hasher | None = None,
+        other_people: bool = False,
+        lazy: bool = False,
+    ) -> Account:
         """The account of a declared part of the records.
 
         A person's records all lie in one part, which never changes; which part it is must not depend on
@@ -163,25 +181,30 @@ class Account:
             fingerprint: Tells whether the part holds the records it held before, from
                 `Ledger.fingerprint`; None if that is not to be checked.
             updated: Take the new fingerprint and keep the spends.
+            people: Hashes the persons of the part, as for `Ledger.account`.
+            other_people: Begin the part although persons of the same ids are in another part, or mostly those of
+                another account: the ids mean other people here. That is recorded, and statements say it.
             lazy: Keep a first fingerprint with the first spend, not now.
 
         Raises:
             ParameterError: the name is empty, or this is a part already.
-            LedgerError: the part held other records before, or the records have an account or part already.
+            LedgerError: the part held other records before, or the records have an account or part already, or some
+                of the persons are in another part.
         """
         if self._spot.part:
             raise ParameterError(f"{self._spot.words} is a part already; parts have no parts")
         if not isinstance(name, str) or not name:
             raise ParameterError(f"a part's name must be a text, got {quoted(name)}")
         is_new, wanted = self.is_new, Wanted(self.name, self.unit, self.limit)
-        spot = Spot(self._spot.number, self.name, name, fingerprint)
+        crowd = sample(self._books, self.name, name, fingerprint, people, others=other_people)
+        spot = Spot(self._spot.number, self.name, name, fingerprint, crowd)
         with self._books.writing() as connection:
             self._books.database.lock_making(connection)
             if not is_new:
                 row = self._books.data_set(connection, spot.number, lock=True)
                 claim(self._books, connection, row, spot, updated=updated, keep=not lazy)
-            elif fingerprint is not None:
-                refuse_second(connection, 0, name, fingerprint)
+            else:
+                refuse_new(self._books, connection, spot)
         if not is_new:
             wanted = replace(wanted, limit=None)
         return Account(self._books, spot, self.unit, wanted=wanted if is_new or lazy else None)

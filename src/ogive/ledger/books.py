@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, Select, insert, select, text, update
 
 from ogive.accounting import at_least, in_terms_of, mismatch
@@ -40,6 +42,19 @@ from ogive.privacy import Privacy
 _BEFORE, _AFTER, _ELEMENTS = "before", "after", "elements"
 
 
+@dataclass(frozen=True, eq=False)
+class People:
+    """Whom the data are about, as the opener of an account says.
+
+    Fields:
+        hashes: Keyed hashes of some of the persons, or of all where those are few, sorted.
+        others: Whether they are declared to be other people than those in the ledger.
+    """
+
+    hashes: NDArray[np.uint64]
+    others: bool
+
+
 @dataclass(frozen=True)
 class Spot:
     """Where a spend belongs: a part of a data set, as it was when the account was opened."""
@@ -49,6 +64,8 @@ class Spot:
     part: str
     # what the opener said the data are; None if nothing
     fingerprint: str | None
+    # whom they are about; None if nobody said, or if the ledger knows that of these very data
+    people: People | None = field(default=None, compare=False)
 
     @property
     def words(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import datetime
 import hashlib
 import json
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
 RESERVED, RELEASED, LOST = "reserved", "released", "lost"
 WHOLE = ""
 """The part that stands for the whole data set."""
+
+PEOPLE_ROWS = "people "
+"""How the names begin of the rows that say whom accounts are about."""
 
 _LONGEST_STATISTIC = 400
 _DEEPEST = 64
@@ -138,6 +142,47 @@ class Spend:
         return None if self.estimate is None else _object(self.estimate, "an estimate")
 
 
+@dataclass(frozen=True)
+class Shared:
+    """An account, or a part of one, that holds the same people.
+
+    Fields:
+        account: Its name.
+        part: The part's; None for the whole data set.
+        declared: Whether the opener said that they are other people with the same ids, or that a second budget is
+            meant; else an earlier version of the library, which did not compare people, let both accounts begin.
+    """
+
+    account: str
+    part: str | None
+    declared: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"account": self.account, "part": self.part, "declared": self.declared}
+
+
+@dataclass(frozen=True)
+class PeopleRow:
+    """Whom an account or a part is about, checked but still sealed.
+
+    Fields:
+        name: Of the row.
+        number: Of the data set.
+        part: Of it; `WHOLE` for all.
+        fingerprint: Of the records whose people were kept last; None if it is not known.
+        shared: Who holds the same people.
+        sealed: A sample of the people.
+    """
+
+    name: str
+    number: int
+    part: str
+    fingerprint: str | None
+    shared: tuple[Shared, ...]
+    sealed: bytes
+
+
 # Rows are read here and nowhere else. Whoever can write to the ledger's file may have put anything into any column, of
 # any type that the database knows; what comes out of these functions is of the right type and in its range.
 
@@ -206,6 +251,38 @@ def read_spend(row: Row[Any]) -> Spend:
         started=_read_time(row.started),
         finished=None if row.finished is None else _read_time(row.finished),
     )
+
+
+def read_people(name: str, text: object) -> PeopleRow:
+    """Check what is kept of the people of an account or part.
+
+    Args:
+        name: Of the row, from `people_row`.
+        text: Its value.
+
+    Raises:
+        LedgerError: it is damaged.
+    """
+    what = "whom an account is about"
+    found = _object(text, what)
+    try:
+        part, fingerprint, shared = found["part"], found["fingerprint"], found["shared"]
+        held = tuple(Shared(each["account"], each["part"], each["declared"]) for each in shared)
+        sealed = base64.b64decode(found["sealed"], validate=True)
+        number = int(name.removeprefix(PEOPLE_ROWS).split(" ")[0])
+    except (KeyError, TypeError, ValueError):
+        raise damaged(f"{what} cannot be read") from None
+    texts = [part, *(each.account for each in held), *(each.part or "" for each in held), fingerprint or ""]
+    if not all(isinstance(each, str) for each in texts) or not all(isinstance(each.declared, bool) for each in held):
+        raise damaged(f"{what} cannot be read")
+    if name != people_row(number, part):
+        raise damaged(f"{what} is of another account")
+    return PeopleRow(name, number, part, fingerprint, held, sealed)
+
+
+def people_row(number: int, part: str) -> str:
+    """The name of the row of a data set's, or of a part's, people; short, though a part's name may be long."""
+    return f"{PEOPLE_ROWS}{number} {hashlib.sha256(part.encode()).hexdigest()[:32]}"
 
 
 def read_part(text: object) -> str:

@@ -33,6 +33,8 @@ class Keys:
         own = b"" if ledger is None else b"\n" + ledger.encode()
         self._fingerprints = _derive(master, b"fingerprints" + own)
         self._seal = AESGCM(_derive(master, b"seal" + own))
+        self.people = _derive(master, b"people" + own)
+        """Hashes persons, so that the ledger knows them again."""
         self.check = _derive(master, b"check" + own).hex()
         """Tells whether a ledger was made with this key; reveals nothing about it."""
         self.mark = _derive(master, b"mark")
@@ -43,7 +45,7 @@ class Keys:
         return hmac.new(self._fingerprints, digest, hashlib.sha256).hexdigest()
 
     def seal(self, secret: bytes, release_id: str) -> bytes:
-        """Encrypt the secret of a release."""
+        """Encrypt the secret of a release, or of a row of another name."""
         nonce = secrets.token_bytes(_NONCE_BYTES)
         return nonce + self._seal.encrypt(nonce, secret, release_id.encode())
 

@@ -18,7 +18,8 @@ from ogive.ledger.database import Database, retried
 from ogive.ledger.entries import WHOLE, DataSet, read_data_set
 from ogive.ledger.keys import KEY_BYTES, Keys, draft_of, key_path, make_key, read_key, settle_key
 from ogive.ledger.mark import Mark, mark_path, set_aside
-from ogive.ledger.opening import Wanted, claim, find_row, make_row, refuse_second
+from ogive.ledger.opening import Wanted, claim, find_row, make_row, refuse_new
+from ogive.ledger.people import Hasher, sample
 from ogive.ledger.restoring import IDENTITY, LATE_IDENTITY, check_newest, identity_of, unnoted, write_off
 from ogive.ledger.schema import DATA_SETS, META, TABLES, VERSION
 from ogive.privacy import Privacy, PrivacyUnit, check_privacy
@@ -138,6 +139,8 @@ class Ledger:
         limit: Privacy | None = None,
         fingerprint: str | None = None,
         updated: bool = False,
+        people: Hasher | None = None,
+        other_people: bool = False,
         lazy: bool = False,
     ) -> Account:
         """Open a data set's account, or make it on first use.
@@ -149,13 +152,18 @@ class Ledger:
             fingerprint: Tells whether these are the data that were used before, from `fingerprint`; None if
                 that is not to be checked.
             updated: These are newer data of the same people: take the new fingerprint, keep the spends.
+            people: Hashes the persons of the data: called with a `key` of 32 bytes and a `count`, it gives the
+                smallest `count` keyed hashes, sorted and all different, as `Records.person_hashes` does. Only called
+                if the account is new or was used for other data. None if persons are not to be compared.
+            other_people: Begin the account although another one holds mostly the same persons: their ids mean other
+                people here, or a second budget is meant. That is recorded, and statements say it.
             lazy: Make a new account with its first spend, not now, so that nothing is left of one that never
                 spent; a first fingerprint is kept then, too.
 
         Raises:
             ParameterError: the name is empty.
             LedgerError: there is no such account and no unit was given, or unit, limit or fingerprint differ, or
-                the data have another account already.
+                the data, or most of the persons in them, have another account already.
         """
         if not isinstance(name, str) or not name:
             raise ParameterError(f"an account's name must be a text, got {quoted(name)}")
@@ -163,17 +171,18 @@ class Ledger:
             check_privacy(limit)
 
         books, wanted = self._books, Wanted(name, unit, limit)
+        crowd = sample(books, name, WHOLE, fingerprint, people, others=other_people)
         with books.writing() as connection:
             row = find_row(books, connection, wanted)
             if row is None and lazy and unit is not None:
-                if fingerprint is not None:
-                    refuse_second(connection, 0, WHOLE, fingerprint)
-                return Account(books, Spot(0, name, WHOLE, fingerprint), unit, wanted=wanted)
+                spot = Spot(0, name, WHOLE, fingerprint, crowd)
+                refuse_new(books, connection, spot)
+                return Account(books, spot, unit, wanted=wanted)
             if row is None:
                 row = make_row(books, connection, wanted)
-            spot = Spot(row.id, name, WHOLE, fingerprint)
+            spot = Spot(row.id, name, WHOLE, fingerprint, crowd)
             claim(books, connection, row, spot, updated=updated, keep=not lazy)
-        account = self._account(row, fingerprint)
+        account = Account(books, spot, row.unit)
         if lazy and fingerprint is not None:
             account._wanted = Wanted(name, account.unit, None)
         return account
@@ -200,6 +209,7 @@ class Ledger:
         for account in self.accounts():
             limit, spent, left = account.limit, account.spent, account.remaining
             spends = self._books.numbered(account._spot.number, None)
+            shared = [each.to_dict() for each in account.shared_people]
             accounts.append(
                 {
                     "name": account.name,
@@ -207,6 +217,7 @@ class Ledger:
                     "limit": None if limit is None else limit.to_dict(),
                     "spent": None if spent is None else spent.to_dict(),
                     "remaining": None if left is None else left.to_dict(),
+                    **({"shared_people": shared} if shared else {}),
                     "entries": [
                         {**spend.entry(number).to_dict(), "estimate": spend.recorded()} for number, spend in spends
                     ],
@@ -335,7 +346,8 @@ def _opened(database: Database, path: Path) -> Books:
 
 def _kept(connection: Connection) -> dict[str, str]:
     """What a ledger says of itself."""
-    rows = connection.execute(select(META))
+    wanted = ("version", "key_check", IDENTITY, LATE_IDENTITY)
+    rows = connection.execute(select(META).where(META.c.name.in_(wanted)))
     return {row.name: row.value for row in rows if isinstance(row.name, str) and isinstance(row.value, str)}
 
 

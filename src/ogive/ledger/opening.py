@@ -10,6 +10,7 @@ from sqlalchemy import Connection, insert, select
 
 from ogive.errors import BudgetError, LedgerError, quoted
 from ogive.ledger.entries import WHOLE, DataSet, damaged, now, plain_text, read_data_set, read_fingerprints, read_part
+from ogive.ledger.people import claim_people
 from ogive.ledger.schema import DATA_SETS, SPENDS
 from ogive.privacy import Privacy, PrivacyUnit
 
@@ -116,14 +117,16 @@ def claim(
         keep: Whether a first fingerprint is kept now; else it is only looked at.
 
     Raises:
-        LedgerError: it is another, or these records have another account.
+        LedgerError: it is another, or these records or their people have another account.
     """
     kept = row.fingerprints
     fingerprint = spot.fingerprint
     if updated and fingerprint is None:
         # the data are others, and nobody says how to tell: any new text will do
         fingerprint = secrets.token_hex(32)
-    if fingerprint is None or kept.get(spot.part) == fingerprint:
+    known = fingerprint is not None and kept.get(spot.part) == fingerprint
+    if known or fingerprint is None:
+        claim_people(books, connection, spot, known=known, keep=keep or spot.part in kept)
         return
     refuse_second(connection, row.id, spot.part, fingerprint)
     if spot.part in kept and not updated:
@@ -131,8 +134,20 @@ def claim(
             f"{spot.words} was opened for other data before; if these are newer or other data of the same people say "
             "updated=True, which keeps the spends; another name is for other people alone"
         )
+    claim_people(books, connection, spot, known=False, keep=keep or spot.part in kept)
     if keep or spot.part in kept:
         books.change(connection, row.id, fingerprints=plain_text({**kept, spot.part: fingerprint}))
+
+
+def refuse_new(books: Books, connection: Connection, spot: Spot) -> None:
+    """Refuse a new account, or a part of it, for records or people that would get a second budget by it.
+
+    Raises:
+        LedgerError: they would.
+    """
+    if spot.fingerprint is not None:
+        refuse_second(connection, 0, spot.part, spot.fingerprint)
+    claim_people(books, connection, spot, known=False, keep=False)
 
 
 def refuse_second(connection: Connection, number: int, part: str, fingerprint: str) -> None:

@@ -1,4 +1,4 @@
-"""SipHash-2-4 of words and of texts under a fixed public key: pseudo-random and the same everywhere.
+"""SipHash-2-4 of words and of texts: under a fixed public key pseudo-random and the same everywhere.
 
 Source: Aumasson and Bernstein, SipHash: a fast short-input PRF, INDOCRYPT 2012.
 """
@@ -16,6 +16,8 @@ from ogive.compiling import njit
 
 Word = np.uint64
 Uint64 = NDArray[Word]
+Key = tuple[int, int] | tuple[np.uint64, np.uint64]
+"""128 bits, as two words."""
 
 # the first 128 bits of the fraction of pi: public, and chosen by nobody
 PUBLIC_KEY = (0x243F6A8885A308D3, 0x13198A2E03707344)
@@ -43,7 +45,7 @@ def _rounds(a: Word, b: Word, c: Word, d: Word, count: int) -> tuple[Word, Word,
 
 
 @njit(nogil=True)
-def _start(key: tuple[int, int]) -> tuple[Word, Word, Word, Word]:
+def _start(key: Key) -> tuple[Word, Word, Word, Word]:
     first, second = np.uint64(key[0]), np.uint64(key[1])
     return (
         np.uint64(first ^ np.uint64(0x736F6D6570736575)),
@@ -54,7 +56,7 @@ def _start(key: tuple[int, int]) -> tuple[Word, Word, Word, Word]:
 
 
 @njit(nogil=True)
-def siphash(words: Uint64, key: tuple[int, int]) -> Word:
+def siphash(words: Uint64, key: Key) -> Word:
     """The 64-bit hash of some words, shape (n,), taken as 8 n little-endian bytes."""
     a, b, c, d = _start(key)
     for i in range(len(words) + 1):
@@ -66,7 +68,7 @@ def siphash(words: Uint64, key: tuple[int, int]) -> Word:
 
 
 @njit(nogil=True)
-def _siphash_bytes(content: NDArray[np.uint8], key: tuple[int, int]) -> Word:
+def _siphash_bytes(content: NDArray[np.uint8], key: Key) -> Word:
     a, b, c, d = _start(key)
     size = len(content)
     for first in range(0, size - size % 8 + 8, 8):
@@ -80,18 +82,20 @@ def _siphash_bytes(content: NDArray[np.uint8], key: tuple[int, int]) -> Word:
 
 
 @njit(nogil=True)
-def _hash_each(content: NDArray[np.uint8], offsets: NDArray[np.int64], wanted: NDArray[np.bool_], out: Uint64) -> None:
+def _hash_each(
+    content: NDArray[np.uint8], offsets: NDArray[np.int64], wanted: NDArray[np.bool_], key: Key, out: Uint64
+) -> None:
     for i in range(len(out)):
         if wanted[i]:
-            out[i] = _siphash_bytes(content[offsets[i] : offsets[i + 1]], PUBLIC_KEY)
+            out[i] = _siphash_bytes(content[offsets[i] : offsets[i + 1]], key)
 
 
-def text_words(texts: Any, wanted: NDArray[np.bool_]) -> Uint64:
+def text_words(texts: Any, wanted: NDArray[np.bool_], key: Key = PUBLIC_KEY) -> Uint64:
     """The hash of each wanted text of an Arrow array without nulls, else 0; shape (texts,)."""
     texts = pc.cast(texts, pa.large_string())
     _, offsets, content = texts.buffers()
     words = np.zeros(len(texts), dtype=np.uint64)
     if content is not None:
         ends = np.frombuffer(offsets, dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
-        _hash_each(np.frombuffer(content, dtype=np.uint8), ends, wanted, words)
+        _hash_each(np.frombuffer(content, dtype=np.uint8), ends, wanted, key, words)
     return words

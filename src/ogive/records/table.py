@@ -26,10 +26,12 @@ from ogive.records.contributions import Contributions, contributor
 from ogive.records.dealing import MOST_PARTS, PartSource, deal
 from ogive.records.labelled import columns_of, start_sums
 from ogive.records.labels import Columns, LabelCodes
+from ogive.records.person_hashes import smallest_hashes
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source
 
 Int64 = NDArray[np.int64]
+Uint64 = NDArray[np.uint64]
 
 
 class Records:
@@ -147,6 +149,23 @@ class Records:
         made = Records(self._source, of_party=of_party)
         made.person, made.max_rows_per_person = person, max_rows_per_person
         return made
+
+    def person_hashes(self, person: str, *, key: bytes, count: int) -> Uint64:
+        """The smallest keyed hashes of all persons; how many of them two tables share says how many persons they share.
+
+        Args:
+            person: Column of numbers or text that says whose row it is.
+            key: 32 bytes; who lacks them learns nothing from a hash, and who has them can look for a person.
+            count: How many hashes at most.
+
+        Returns:
+            Sorted, all different, shape (min(count, persons),).
+
+        Raises:
+            DataError: the table cannot be read, has no such column, or a person is missing.
+        """
+        check_column(self._source, person)
+        return smallest_hashes(self._source, person, key=key, count=count)
 
     def digest(self) -> bytes:
         """SHA-256 of the whole table: of a file's bytes, or of the contents of columns in memory.

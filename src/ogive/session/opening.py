@@ -10,6 +10,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.ledger import Account, Ledger
 from ogive.ledger.database import Database
 from ogive.ledger.ledger import check_not_lost
+from ogive.ledger.people import Hasher
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP, check_adjacency
 from ogive.records import Records
 from ogive.trust import TrustModel
@@ -97,24 +98,33 @@ def open_account(
     limit: Privacy | None,
     part: str | None,
     updated: bool,
+    people: Hasher | None = None,
+    other_people: bool = False,
 ) -> Account:
     """The account of the data set, or of a part of it: the ledger's own, or one that begins with its first spend.
 
     Raises:
         ParameterError: a new account has no limit.
-        LedgerError: the account is for other records, another unit or another limit, or the records have another.
+        LedgerError: the account is for other records, another unit or another limit, or the records, or most of the
+            people in them, have another.
     """
     if limit is not None and not isinstance(limit, PureDP | ZeroConcentratedDP | ApproxDP):
         raise ParameterError(f"limit must be PureDP, ApproxDP or ZeroConcentratedDP, got {quoted(limit)}")
     known = next((account for account in ledger.accounts() if account.name == name), None)
     chosen = default_adjacency(known, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
     unit = trust.unit(chosen)
+    records: dict[str, Any] = {
+        "fingerprint": fingerprint,
+        "updated": updated,
+        "people": people,
+        "other_people": other_people,
+    }
     if part is None:
-        account = ledger.account(name, unit=unit, limit=limit, fingerprint=fingerprint, updated=updated, lazy=True)
+        account = ledger.account(name, unit=unit, limit=limit, **records, lazy=True)
     else:
         # the records are the part's, so they say nothing about what the whole holds
         whole = ledger.account(name, unit=unit, limit=limit, lazy=True)
-        account = whole.part(part, fingerprint=fingerprint, updated=updated, lazy=True)
+        account = whole.part(part, **records, lazy=True)
     if limit is None and account.is_new:
         raise ParameterError(f"{name!r} is new in the ledger; say {_HOW_MUCH}")
     return account

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -55,13 +56,16 @@ class Session(Verbs):
             of parts and no person is in two of them.
         updated: Whether the records may be others than when the account was last used. What was spent
             stays spent.
+        other_people: Where `person` names people, whether these records begin an account although another account of
+            the ledger has mostly the same ids, or a part although another part has some of them: the ids mean other
+            people, or a second budget is meant. The ledger keeps that, and statements say it.
 
     Raises:
         ParameterError: an argument is wrong, a new account has no limit, or a frame in a lasting ledger has
             no name.
         DataError: the records cannot be read.
         LedgerError: the ledger cannot be used, or the account is for other records, another privacy unit
-            or another limit, or the records have an account of another name.
+            or another limit, or the records, or most of the people in them, have an account of another name.
 
     Example:
         >>> import numpy as np, ogive
@@ -88,6 +92,7 @@ class Session(Verbs):
         trust: type[TrustModel] | Simulation = Central,
         part: str | None = None,
         updated: bool = False,
+        other_people: bool = False,
     ) -> None:
         self._simulation = Simulation.of(trust)
         private = self._simulation.private
@@ -103,6 +108,8 @@ class Session(Verbs):
             plain = default_adjacency(None, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
             self.unit: PrivacyUnit = self._trust.unit(plain)
             return
+        # a ledger that ends with the session has nobody to compare these people with
+        people = None if person is None or ledger is None else functools.partial(self._records.person_hashes, person)
         self._ledger = ledger if isinstance(ledger, Ledger) else open_ledger(ledger, limit=limit)
         try:
             self._digest = self._records.digest()
@@ -116,13 +123,15 @@ class Session(Verbs):
                 limit=limit,
                 part=part,
                 updated=updated,
+                people=people,
+                other_people=other_people,
             )
         except BaseException:
             self.close()
             raise
         self.unit = self._account.unit
 
-    def part(self, name: str, data: Any, *, updated: bool = False) -> Session:
+    def part(self, name: str, data: Any, *, updated: bool = False, other_people: bool = False) -> Session:
         """A session on a declared part of the data set, paid from the same limit.
 
         A person's records all lie in one part, which never changes, and which part it is must not depend on
@@ -133,6 +142,7 @@ class Session(Verbs):
             name: Of the part, for example "north".
             data: The records of the part.
             updated: Whether they may be others than when the part was last used.
+            other_people: Whether ids that another part has too mean other people here.
 
         Raises:
             ParameterError: this session is of a part already, or has no budget.
@@ -152,6 +162,7 @@ class Session(Verbs):
             trust=self._simulation,
             part=name,
             updated=updated,
+            other_people=other_people,
         )
 
     def release(

@@ -6,10 +6,12 @@ import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ogive.errors import quoted
 from ogive.statistics.asked import GOES_ON, asked_name, subjects, trust_words
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
+    from ogive.ledger.entries import Shared
 
 
 def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> str:
@@ -27,6 +29,7 @@ def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> st
         lines.append(padded.rstrip())
     if not rows:
         lines.append("  nothing was released yet")
+    lines += [f"  people     {_people(shared)}" for shared in account.shared_people]
     spent = account.spent
     lines.append(f"  limit      {'none' if account.limit is None else account.limit}")
     lines.append(f"  spent      {'nothing' if spent is None else spent}")
@@ -41,6 +44,16 @@ def left(account: Account) -> str:
         return "any amount, as there is no limit"
     remaining = account.remaining
     return "nothing" if remaining is None else str(remaining)
+
+
+def _people(shared: Shared) -> str:
+    """What the ledger knows of the same people elsewhere."""
+    where = f"the account {quoted(shared.account)}" + (
+        f", part {quoted(shared.part)}" if shared.part is not None else ""
+    )
+    if shared.declared:
+        return f"declared to be others than those with the same ids in {where}; if they are not, losses in both add up"
+    return f"many have the same ids as in {where}; where they are the same people, losses in both add up"
 
 
 def subject(question: Mapping[str, Any]) -> str:

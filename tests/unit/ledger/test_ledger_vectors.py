@@ -103,3 +103,13 @@ def test_other_records_and_a_second_name_are_still_refused(ledger):
         Session(data, ledger=ledger, name="second", **options)
     with pytest.raises(LedgerError, match="was opened for other data before"):
         Session(table(99), ledger=ledger, name="added", **ACCOUNTS["added"][0])
+
+
+def test_two_accounts_of_the_same_people_are_told_and_not_refused(ledger):
+    """They were begun when nobody compared people; a third one is refused."""
+    visits, patients = opened(ledger, "visits"), opened(ledger, "patients")
+    assert "people  " not in str(visits)
+    assert "many have the same ids as in the account 'visits'" in str(patients)
+    patients.release(Ecdf("age", (0, 100), bins=30, method="tree_ls"), privacy=QUARTER)
+    with pytest.raises(LedgerError, match="100 % of the people in these records have the account"):
+        Session(table(98), ledger=ledger, name="third", limit=PureDP(1), person="who")
