@@ -28,7 +28,8 @@ class MethodOptions:
 
     method: str = "auto"
     """auto (smallest predicted error of those that fail on no public reference shape); without bias path, tree_ls,
-    hat_ls or sqrt; from a few measurements projection, histogram, adaptive or selected; under trust local reports or histogram."""
+    hat_ls or sqrt; from a few measurements projection, histogram, adaptive or selected; under trust local reports or
+    histogram."""
 
     degree: Annotated[int | None, Parameter(converter=whole)] = None
     """Degree of a projection; by default one that suits the guarantee and the number of records."""

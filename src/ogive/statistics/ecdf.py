@@ -80,10 +80,11 @@ class Ecdf:
         bins: Number of thresholds.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         method: "auto" (smallest predicted error of those that fail on none of the public reference shapes); unbiased
-            at every threshold "path" (the first paper's), "tree_ls", "hat_ls", "sqrt"; from a few measurements "projection", "histogram", "adaptive", "selected"; from
-            randomized reports of the records' owners, under trust local alone, "reports", and there "histogram"
-            too; one of these with options, for example `Projection(degree=20)`; or a strategy designed by hand, for
-            example `design_path(1024, ..., constants="paper")`.
+            at every threshold "path" (the first paper's), "tree_ls", "hat_ls", "sqrt"; from a few measurements
+            "projection", "histogram", "adaptive", "selected"; from randomized reports of the records' owners, under
+            trust local alone, "reports", and there "histogram" too; one of these with options, for example
+            `Projection(degree=20)`; or a strategy designed by hand, for example
+            `design_path(1024, ..., constants="paper")`.
         smooth: "auto" ("shrinkage", or "isotonic" for a few measurements), "shrinkage", "least_squares",
             "least_absolute" or "isotonic".
         missing: What a missing value means; see `Binning`.
