@@ -149,7 +149,8 @@ class ConfidentGNMax:
 class InteractiveGNMax:
     """GNMax where the teachers disagree with the student; the student's own label where it is sure; else refuses.
 
-    The check takes the largest excess of votes over what the student expects, n_j - M p_j, rounded half up.
+    The check takes the largest excess of votes over what the student expects, n_j - M p_j, rounded half up; M p_j is
+    rounded to 2^-16 first, here and wherever costs are counted.
 
     Args:
         threshold: Votes that the largest excess must reach with noise.

@@ -60,7 +60,7 @@ class Rehearsal:
         self._errs = self._excess = None
         if probabilities is not None:
             self._errs = probabilities.argmax(axis=1) != wanted
-            self._excess = largest_excess(votes, probabilities, noise="scaled").astype(np.float32)
+            self._excess = largest_excess(votes, probabilities).astype(np.float32)
         self._wanted = wanted
         self._checks: Float32 = drawn.standard_normal((runs, queries), dtype=np.float32)
         self._noise: Float32 = drawn.standard_normal((runs, queries, classes), dtype=np.float32)

@@ -120,7 +120,7 @@ def privacy_cost(
     taken = None if answered is None else check_answered(answered, counts.shape)
     highest = counts.max(axis=1).astype(np.float64)
     if isinstance(aggregator, InteractiveGNMax) and probabilities is not None:
-        highest = largest_excess(counts, check_probabilities(probabilities, counts.shape), noise=noise)
+        highest = largest_excess(counts, check_probabilities(probabilities, counts.shape))
     run = _Run(counts, highest, grid, noise, group, taken)
     if chosen == "independent":
         cap = counts.shape[0] if max_answers is None else max_answers

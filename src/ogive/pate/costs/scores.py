@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.errors import DataError, ParameterError
-from ogive.pate.costs.losing import SCALE_BITS, Noise
+from ogive.pate.costs.losing import SCALE_BITS
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -48,20 +48,20 @@ def check_probabilities(probabilities: ArrayLike | None, shape: tuple[int, ...])
     return found
 
 
-def largest_excess(votes: Int64, probabilities: Float64, *, noise: Noise = "continuous") -> Float64:
+def largest_excess(votes: Int64, probabilities: Float64) -> Float64:
     """The largest excess of votes over those that the student expects, rounded half up.
 
-    Rounding half to even would let one vote move it by 2: from 0.5 to 0, from 1.5 to 2.
+    Expected votes are first rounded to 2^-16, as the check that is deployed rounds them, whatever its noise. From
+    there on everything is exact, so one vote moves the excess by at most 1. Floating-point differences would not do:
+    2 less a bit more than 1/2 is 1.5, and 1 less as much is below 1/2, so that one vote would move it from 0 to 2. Nor
+    would rounding half to even: from 0.5 to 0, from 1.5 to 2.
 
     Args:
         votes: Counts, shape (queries, classes).
         probabilities: The student's, the same shape.
-        noise: Where it is of integers, expected votes are first rounded to 2^-16.
 
     Returns:
         Whole numbers, shape (queries,).
     """
-    expected = votes.sum(axis=1, keepdims=True) * probabilities
-    if noise != "continuous":
-        expected = np.floor(expected * _SCALE + 0.5) / _SCALE
+    expected = np.floor(votes.sum(axis=1, keepdims=True) * probabilities * _SCALE + 0.5) / _SCALE
     return np.asarray(np.floor((votes - expected).max(axis=1) + 0.5))

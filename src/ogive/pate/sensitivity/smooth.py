@@ -92,7 +92,7 @@ def smooth_cost(
         if isinstance(aggregator, InteractiveGNMax):
             assert probabilities is not None
             scores = check_probabilities(probabilities, votes.shape)
-            values = largest_excess(votes, scores, noise=noise).astype(np.int64)
+            values = largest_excess(votes, scores).astype(np.int64)
         cost, profile = _joint(votes, values, aggregator, bound, answers, noise)
     else:
         kept = np.ones(votes.shape[0], np.bool_) if answered is None else answered

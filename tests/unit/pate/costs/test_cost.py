@@ -183,8 +183,7 @@ def test_interactive_costs_are_those_of_the_excess():
 def test_excess_is_rounded_half_up():
     votes = np.array([[1, 1], [2, 0], [3, 1], [0, 2]])
     scores = np.array([[0.25, 0.75], [0.75, 0.25], [0.375, 0.625], [0.5, 0.5]])
-    for noise in ("continuous", "scaled"):
-        assert largest_excess(votes, scores, noise=noise).tolist() == [1, 1, 2, 1]  # 0.5 to 1, 1.5 to 2
+    assert largest_excess(votes, scores).tolist() == [1, 1, 2, 1]  # 0.5 to 1, 1.5 to 2
 
 
 @pytest.mark.parametrize(
