@@ -28,7 +28,8 @@ BITS = 20
 """Fractional bits that values are rounded to unless told otherwise."""
 
 MAX_BITS = 30
-_BLOCK = 1024
+# so that a piece of pairs fits a processor's cache, and a piece on which a function fails is soon taken apart
+_BLOCK = 96
 _DOT_BLOCK = 4096
 
 

@@ -3,6 +3,10 @@
 Nothing is known of it but what it says on public points, its range, and perhaps a Lipschitz constant. So its means over
 cells are estimates, by Latin hypercubes with a fixed public seed. Its extremes are bounds: what the constant leaves
 around the middles of two cells, or the whole range where there is no constant. Between points everything is exact.
+
+On public points a function that fails is an error. On records it must not be: whoever sees the error learns of a record
+without noise. There a pair on which the function raises, or gives no number, counts as the lower bound, and no other
+pair has another value for it.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from numpy.typing import NDArray
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import are_points, boxes
-from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
+from ogive.kernels.exact import BITS, Scale, blocked_mean, paired_rows, rounded_scale, rounded_sum
 from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
 from ogive.kernels.sampling import near_points, sampled_means, trial_points
 
@@ -42,9 +46,9 @@ class FunctionKernel:
     Fields:
         function: Of two records; it must not depend on which comes first.
         name: What to call it in results.
-        bounds: Least and largest value. Values of records outside are moved to the nearer of the two, and
-            values that are not numbers to the lower one, so that the stated privacy holds for every function that looks
-            at its two records alone.
+        bounds: Least and largest value. Values of records outside are moved to the nearer of the two, values that are
+            not numbers to the lower one, and so is a pair on which the function raises. So the stated privacy holds
+            for every function that looks at its two records alone, keeps nothing between calls, and comes back.
         constant: Lipschitz constant: how much the function changes at most per unit of (Euclidean) distance of one
             argument; None where it is not known.
         circuit: The same for pairs of people, from `ogive.crypto.circuits` numbers in steps of 2^-k of the bounds of
@@ -139,12 +143,21 @@ class FunctionKernel:
 
     def _same_in_arrays(self, left: Float64, right: Float64) -> bool:
         """Whether arrays in the places of numbers give the same values."""
-        try:
-            found = np.asarray(self.function(_columns(left), _columns(right)), dtype=np.float64)
-        except Exception:
+        found = self._tried_in_arrays(left, right)
+        if found is None:
             return False
         expected = self._values(left, right, arrays=False)
-        return found.shape == expected.shape and np.allclose(found, expected, rtol=1e-9, atol=0, equal_nan=True)
+        return np.allclose(found, expected, rtol=1e-9, atol=0, equal_nan=True)
+
+    def _tried_in_arrays(self, left: Float64, right: Float64) -> Float64 | None:
+        """A number for every pair, where the function gives that for arrays."""
+        try:
+            values = np.asarray(self.function(_columns(left), _columns(right)), dtype=np.float64)
+        except KeyboardInterrupt:
+            raise
+        except BaseException:  # see `_pair_by_pair`
+            return None
+        return values if values.shape == left.shape[:-1] else None
 
     def _takes_arrays(self, columns: Domain) -> bool:
         """Whether it may be called with arrays on this domain, which public points alone decide."""
@@ -169,6 +182,56 @@ class FunctionKernel:
         pairs = zip(_records(left), _records(right), strict=True)
         values = np.fromiter((float(function(x, y)) for x, y in pairs), np.float64, math.prod(left.shape[:-1]))
         return values.reshape(left.shape[:-1])
+
+    def _of_records(self, left: Float64, right: Float64, *, arrays: bool) -> Float64:
+        """Values of private records, moved into the range; of pairs on which the function fails, the lower bound.
+
+        Args:
+            left: Shape (l, 1, columns).
+            right: Shape (1, r, columns).
+            arrays: Whether to call it with arrays.
+        """
+        with np.errstate(all="ignore"):
+            return self._moved(self._in_pieces(left, right) if arrays else self._pair_by_pair(left, right))
+
+    def _pair_by_pair(self, left: Float64, right: Float64) -> Float64:
+        function, values = self.function, []
+        for record in left:
+            # copies, so that a function which changes what it is given changes nothing for other pairs
+            for x, y in zip(_records(np.repeat(record, right.shape[1], axis=0)), _records(right.copy()), strict=True):
+                try:
+                    values.append(float(function(x, y)))
+                except KeyboardInterrupt:
+                    raise
+                except BaseException:  # SystemExit of a function that looks at a record tells of it as well
+                    values.append(math.nan)
+        return np.array(values).reshape(len(left), right.shape[1])
+
+    def _in_pieces(self, left: Float64, right: Float64) -> Float64:
+        """Values by arrays, in pieces down to single pairs where it fails, NaN where it fails on a single pair.
+
+        Arrays have one shape whatever the piece, and records outside of it are replaced by one of the piece: numbers
+        may depend on the shape of arrays in their last digit, and so they depend on nothing but their own pair.
+        """
+        shape = (len(left), right.shape[1], left.shape[-1])
+        whole = self._tried_in_arrays(np.broadcast_to(left, shape), np.broadcast_to(right, shape))
+        if whole is not None:
+            return whole
+        values, pieces = np.full(shape[:2], math.nan), [(0, shape[0], 0, shape[1])]
+        while pieces:
+            top, bottom, start, end = pieces.pop()
+            rows, columns = _within(top, bottom, shape[0]), _within(start, end, shape[1])
+            some = np.broadcast_to(left[rows], shape), np.broadcast_to(right[:, columns], shape)
+            found = self._tried_in_arrays(*some)
+            if found is not None:
+                values[top:bottom, start:end] = found[top:bottom, start:end]
+            elif bottom - top > 1:
+                middle = (top + bottom) // 2
+                pieces += [(top, middle, start, end), (middle, bottom, start, end)]
+            elif end - start > 1:
+                middle = (start + end) // 2
+                pieces += [(top, bottom, start, middle), (top, bottom, middle, end)]
+        return values
 
     def _failed(self, problem: Exception, *, shown: bool = False) -> ParameterError:
         """What to raise; the problem's text is shown where all that it can quote is public."""
@@ -213,8 +276,14 @@ class FunctionKernel:
         return hashlib.sha256(self.matrix(columns).tobytes()).hexdigest()
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """The U-statistic of exact rows, pair by pair in O(n^2)."""
-        return blocked_mean(self, rows)
+        """The U-statistic of exact rows, pair by pair in O(n^2); pairs count as in `pair_sum`."""
+        rows = paired_rows(rows)
+        spots = rows[np.linspace(0, len(rows) - 1, _SPOTS).astype(np.int64)]
+        try:
+            arrays = self._same_in_arrays(*_against(spots, spots))
+        except ParameterError:
+            arrays = False
+        return blocked_mean(lambda x, y: self._of_records(x, y, arrays=arrays), rows)
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:
         """Steps of 2^-bits of the range."""
@@ -225,14 +294,21 @@ class FunctionKernel:
 
         Privacy:
             Whether the function is called with arrays is decided on public points, so a record cannot change how the
-            pairs of others are computed. The function itself must look at its two records alone.
+            pairs of others are computed. A pair on which it raises counts as the lower bound, and no other pair with
+            it. The function itself must look at its two records alone, keep nothing between calls, and come back.
         """
         arrays = self._takes_arrays(columns)
-        return rounded_sum(lambda x, y: self._moved(self._values(x, y, arrays=arrays)), rows, *self.bounds, bits)
+        return rounded_sum(lambda x, y: self._of_records(x, y, arrays=arrays), rows, *self.bounds, bits)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data that names the function but cannot bring it back; see also `digest`."""
         return {"kernel": "function", "name": self.name, "bounds": list(self.bounds), "constant": self.constant}
+
+
+def _within(start: int, end: int, size: int) -> Int64:
+    """The places start..end - 1, and the first of them in all other places; shape (size,)."""
+    places = np.arange(size)
+    return np.where((places >= start) & (places < end), places, start)
 
 
 def _columns(rows: Float64) -> Any:

@@ -80,8 +80,9 @@ def test_what_a_function_says_of_records_is_not_repeated():
         return 1.0 if x < y else float(x > y)
 
     rows = np.array([[1.2345], [0.0], [1.0]])
+    assert FunctionKernel(secretive, "f", (0, 1)).pair_sum(rows, ONE, bits=1) == 2, "0 and 1 alone, in halves"
     with pytest.raises(ParameterError, match="f fails with ValueError on two records") as caught:
-        FunctionKernel(secretive, "f", (0, 1)).pair_sum(rows, ONE)
+        FunctionKernel(secretive, "f", (0, 1))(rows[0], rows[1])
     assert "1.2345" not in str(caught.value)
 
 
@@ -234,7 +235,8 @@ def test_records_that_are_alike_do_not_hide_that_arrays_are_misread():
 def test_arrays_of_a_wrong_shape_are_refused():
     kernel = FunctionKernel(lambda x, y: abs(x - y) if np.size(x) < 5000 else np.zeros(3), "f", (0, 2))
     with pytest.raises(ParameterError, match="f gives an array of a wrong shape; it must give a number for every pair"):
-        kernel.pair_sum(np.zeros((80, 1)), ONE)
+        kernel(np.zeros((80, 1, 1)), np.zeros((1, 80, 1)))
+    assert kernel.pair_sum(np.zeros((80, 1)), ONE) == 0, "on records it counts as the lower bound"
 
 
 SMOOTH = FunctionKernel(lambda x, y: np.exp(-((x - y) ** 2)), "bell", (0, 1))
