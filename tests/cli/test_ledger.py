@@ -458,3 +458,23 @@ def test_colleagues_at_once_never_spend_more_than_there_is(folder, run):
     assert sorted(program.returncode for program in programs) == [0, 0, 1, 1], said
     assert sum("has nothing left of epsilon = 1" in words for words in said) == 2, said
     assert spent(run) == "1"
+
+
+def test_an_older_copy_is_refused_and_restored_with_what_it_lost(folder, run):
+    assert run("ecdf", "people.csv", *AGE, *BOOKS, *HALF)[0] == 0
+    copy = Path("budget.db").read_bytes()
+    assert run("ecdf", "people.csv", "--column", "age", "--bounds", "0", "120", "--bins", "30", *BOOKS, *HALF)[0] == 0
+    for left in Path().glob("budget.db-*"):
+        left.unlink()
+    Path("budget.db").write_bytes(copy)
+    for command in (("ecdf", "people.csv", *AGE, *BOOKS, "--epsilon", "0.25"), ("ledger", "show", "budget.db")):
+        status, out, err = run(*command)
+        assert (status, out) == (1, "")
+        assert "ogive ledger restore" in err
+        assert len(err.strip().splitlines()) == 1
+    status, out, _ = run("ledger", "restore", "budget.db")
+    assert status == 0
+    assert "people" in out
+    assert spent(run) == "1"
+    assert run("ecdf", "people.csv", *AGE, *BOOKS, "--epsilon", "0.25")[0] == 1, "nothing is left"
+    assert "nothing was changed" in run("ledger", "restore", "budget.db")[1]
