@@ -94,6 +94,25 @@ def write_atomically(path: Path, content: bytes, *, mode: int = PUBLIC, replace:
         raise
 
 
+def write_whole(handle: int, content: bytes, *, at: int) -> None:
+    """Write all of the content into an open file at a place, or none of it.
+
+    A disk that fills up takes a part first; the file is then as long as the place again.
+
+    Raises:
+        OSError: there is no room, or the file cannot be written.
+    """
+    try:
+        os.lseek(handle, at, os.SEEK_SET)
+        rest = memoryview(content)
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.ftruncate(handle, at)
+        raise
+
+
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Have a file for oneself, among all who ask so; waits for whoever has it, who loses it however they end.

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ogive.cli.naming import named
 from ogive.errors import ParameterError, PeerError, RefusalError
-from ogive.files import remove_leftovers
+from ogive.files import remove_leftovers, write_whole
 
 try:
     import fcntl
@@ -129,7 +129,7 @@ def _key(file: IO[Any], place: Path) -> bytes:
         key = bytes(file.read(KEY_BYTES + 1))
         if not key:
             key = Collection.new_key()
-            file.write(key)
+            write_whole(file.fileno(), key, at=0)
             os.fsync(file.fileno())
     except OSError as problem:
         raise ParameterError(f"cannot use {place}, the key of the partial state: {problem.strerror}") from None
