@@ -287,6 +287,11 @@ class Payment:
         return self._release_id if self._reservation is None else self._reservation.release_id
 
     @property
+    def question(self) -> dict[str, Any]:
+        """All that is asked, as the ledger keeps it."""
+        return self._question
+
+    @property
     def mark(self) -> str | None:
         """Tells what the account paid for from other releases; None without one."""
         return None if self._account is None else self._account.mark

@@ -149,7 +149,7 @@ def fits(limit: Privacy, charges: Sequence[Charge], *, first: Charge | None = No
 
 def _fits_approx(limit: ApproxDP, charges: Sequence[Charge], divided: Shares) -> bool:
     if sum_delta(charges) > divided.sums:
-        return False
+        return divided.gaussian > 0 and _fits_gaussian(charges, divided)
     noisy = any(isinstance(charge, ZeroConcentratedDP | GaussianDP) for charge in charges)
     if not noisy and sum_epsilon(charges) <= limit.epsilon:
         return True
@@ -166,10 +166,18 @@ def _fits_approx(limit: ApproxDP, charges: Sequence[Charge], divided: Shares) ->
 
 
 def _fits_gaussian(charges: Sequence[Charge], divided: Shares) -> bool:
-    total = as_gaussian(charges)
+    total = as_gaussian([_within_gaussian(charge) for charge in charges])
     if total is None or distance_delta(total.distance, divided.epsilon) > divided.distances:
         return False
     return delta_of_gaussian(GaussianDP(total.mu_squared), divided.epsilon) <= divided.gaussian
+
+
+def _within_gaussian(charge: Charge) -> Charge:
+    """An (epsilon, delta) charge as the pure one that lies within a distance of it, in terms of Gaussian noise."""
+    if not isinstance(charge, ApproxDP):
+        return charge
+    # more than delta / (1 + e^epsilon), as 1 + e^epsilon is at least 2 + epsilon
+    return GaussianDP(pure_mu_squared(charge.epsilon), charge.delta / (2 + charge.epsilon))
 
 
 def as_gaussian(charges: Sequence[Charge]) -> GaussianDP | None:

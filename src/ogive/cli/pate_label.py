@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -20,7 +22,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
-    from ogive.ledger import Account
+    from ogive.ledger import Account, Ledger
     from ogive.ledger.people import Hasher
     from ogive.privacy import Adjacency, Privacy
     from ogive.queries import Ballots
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class _Held:
+class Held:
     """Votes and who holds them."""
 
     trust: TrustModel
@@ -109,7 +111,8 @@ def label(
     if budget.ledger is None or not held.trust.private:
         found, kept_in = ask(None), None
     else:
-        found, paid = _pay(votes, held, limit, granted, budget, ask)
+        with account_of(votes, held, limit, granted.adjacency, budget) as (ledger, account, name):
+            found, paid = pay_from(ledger, account, name, partial(ask, account))
         kept_in = budget.ledger
         print(paid, file=sys.stderr)
     publish(found.to_json, lambda: _told(found), output, public=publishable(found.provenance), kept_in=kept_in)
@@ -119,7 +122,7 @@ def label(
 
 def _held(
     path: Path, classes: int | None, chosen: VotesOptions, granted: PrivacyOptions, budget: BudgetOptions
-) -> _Held:
+) -> Held:
     from ogive.pate import Ballots, Tallied
 
     simulation = granted.simulation()
@@ -131,7 +134,7 @@ def _held(
             )
         whole_file, counts = chosen.read(path)
         trust = Tallied(counts, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
-        return _Held(trust, trust.ballots, Tallied(whole_file).digest())
+        return Held(trust, trust.ballots, Tallied(whole_file).digest())
     from ogive.pate.votes import check_header
     from ogive.records import Records
     from ogive.records.files import file_source
@@ -150,7 +153,7 @@ def _held(
     records = Records.of(path)
     model = simulation.over(records, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
     people = None if budget.person is None else partial(records.person_hashes, budget.person)
-    return _Held(model, Ballots(columns[: chosen.count(len(columns))], classes), records.digest(), people)
+    return Held(model, Ballots(columns[: chosen.count(len(columns))], classes), records.digest(), people)
 
 
 def _granted(asked: Labels, trust: TrustModel, granted: PrivacyOptions, rows: int) -> Privacy | None:
@@ -176,10 +179,11 @@ def _adjacency(granted: PrivacyOptions, account: Account | None, rows: int) -> A
     return default_adjacency(account, rows) if granted.adjacency is None else Adjacency(granted.adjacency)
 
 
-def _pay(
-    path: Path, held: _Held, limit: Privacy | None, granted: PrivacyOptions, budget: BudgetOptions, ask: Any
-) -> tuple[LabelsEstimate, str]:
-    """One release from the account of these teachers."""
+@contextmanager
+def account_of(
+    path: Path, held: Held, limit: Privacy | None, adjacency: str | None, budget: BudgetOptions
+) -> Iterator[tuple[Ledger, Account, str]]:
+    """The ledger of these teachers, their account, and its name."""
     from ogive.session.opening import name_of, open_account, open_ledger
 
     assert budget.ledger is not None
@@ -190,7 +194,7 @@ def _pay(
             name,
             held.trust,
             fingerprint=ledger.fingerprint(held.digest),
-            adjacency=granted.adjacency,
+            adjacency=adjacency,
             max_rows_per_person=budget.max_rows_per_person,
             limit=limit,
             part=budget.part,
@@ -198,7 +202,7 @@ def _pay(
             people=held.people,
             other_people=budget.other_people,
         )
-        return pay_from(ledger, account, name, lambda: ask(account))
+        yield ledger, account, name
 
 
 def _told(found: LabelsEstimate) -> str:

@@ -64,7 +64,8 @@ def report(
     else:
         with _opened(ledger) as books:
             account = _account(books, data_set)
-            summary = _write([*releases, *_answers(account, releases)], costs, account, output, title)
+            found, published = _answers(account, [*releases, *costs])
+            summary = _write([*releases, *found], list(dict.fromkeys([*costs, *published])), account, output, title)
     if json:
         print(writer.dumps(summary, indent=1))
     print(f"wrote {output}", file=sys.stderr)
@@ -128,18 +129,20 @@ def _account(books: Ledger, name: str | None) -> Account:
     return accounts[name]
 
 
-def _answers(account: Account, others: Sequence[_Named]) -> list[_Named]:
-    """What a ledger's account released.
+def _answers(account: Account, others: Sequence[object]) -> tuple[list[_Named], list[SanitizedCost]]:
+    """What a ledger's account released, and the costs that it published.
 
     Raises:
         DataError: nothing, and there is nothing else to report.
     """
-    from ogive.statistics.stored import read_recorded
+    from ogive.pate import SanitizedCost
+    from ogive.statistics.stored import is_cost, read_recorded
 
-    found: list[_Named] = [(read_recorded(answer), None) for answer in account.answers()]
-    if not found and not others:
+    answers = account.answers()
+    found: list[_Named] = [(read_recorded(answer), None) for answer in answers if not is_cost(answer)]
+    if not answers and not others:
         raise DataError(f"nothing was released from {account.name!r} yet, so there is nothing to report")
-    return found
+    return found, [SanitizedCost.from_dict(answer) for answer in answers if is_cost(answer)]
 
 
 def _write(

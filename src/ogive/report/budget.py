@@ -25,6 +25,9 @@ WHAT = {
     "roc": "ROC curve",
     "calibration": "calibration",
     "bounds": "bounds",
+    "pointwise": "distribution, point by point",
+    "running_total": "running total",
+    "sanitized_cost": "cost of labels",
 }
 
 

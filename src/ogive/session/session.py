@@ -21,7 +21,7 @@ from ogive.session.opening import check_statistic, default_adjacency, name_of, o
 from ogive.session.statement import left, statement
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic
-from ogive.statistics.stored import read_recorded
+from ogive.statistics.stored import is_cost, read_recorded
 from ogive.trust import Central, Simulation, TrustModel
 
 if TYPE_CHECKING:
@@ -273,7 +273,11 @@ class Session(Verbs):
     @property
     def answers(self) -> tuple[Estimate, ...]:
         """What was released so far, from the ledger and at no cost, oldest first."""
-        return () if self._account is None else tuple(read_recorded(plain) for plain in self._account.answers())
+        return (
+            ()
+            if self._account is None
+            else tuple(read_recorded(plain) for plain in self._account.answers() if not is_cost(plain))
+        )
 
     @property
     def account(self) -> Account | None:

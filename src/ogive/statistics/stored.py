@@ -43,6 +43,15 @@ def read_estimate(data: Any) -> Estimate:
     return READERS[schema](data)
 
 
+COSTS = ("ogive.sanitized_cost/1",)
+"""Schemas of what a ledger records besides estimates: published costs of labels."""
+
+
+def is_cost(data: Any) -> bool:
+    """Whether what a ledger recorded is a published cost, and no estimate."""
+    return isinstance(data, dict) and data.get("schema") in COSTS
+
+
 def read_recorded(data: Any) -> Estimate:
     """Rebuild an estimate that a ledger recorded.
 

@@ -232,7 +232,11 @@ def test_a_small_first_gaussian_leaves_half_of_delta_to_zcdp():
     # pure charges go with Gaussian ones
     assert fits(limit, [large, PureDP("1/50")])
     assert not fits(limit, [large, PureDP("1/5")])
-    assert not fits(limit, [large, ApproxDP("1/50", "1e-12")])
+    # and so do those with a delta far below the share for distances, but not with any other
+    assert fits(limit, [large, ApproxDP("1/50", "1e-12")])
+    assert not fits(limit, [large, ApproxDP("1/5", "1e-12")])
+    assert not fits(limit, [large, ApproxDP("1/50", "1e-8")])
+    assert not fits(limit, [small, ApproxDP("1/50", "1e-12"), ZeroConcentratedDP("0.0001")])
 
 
 def test_gaussian_charges_are_counted_in_zcdp_elsewhere():

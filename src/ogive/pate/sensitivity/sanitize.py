@@ -7,6 +7,7 @@ width depends on the votes and is private, so an upper limit takes a second nois
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,10 +21,15 @@ from ogive.pate.costs.losing import Noise, unit_of
 from ogive.pate.costs.orders import check_orders
 from ogive.pate.sensitivity.gnss import check_scale, check_smoothness, rule_of_order, rule_of_scale, rule_of_smoothness
 from ogive.pate.sensitivity.normal import publish
+from ogive.pate.sensitivity.paying import charge_of, default_charge_delta, paid_cost
 from ogive.pate.sensitivity.sanitized import TAU, SanitizedCost
 from ogive.pate.sensitivity.smooth import Form, smooth_cost
 from ogive.pate.votes import check_answered, check_votes
-from ogive.privacy import Rational
+from ogive.privacy import Rational, exact
+from ogive.statistics.base import describe
+
+if TYPE_CHECKING:
+    from ogive.ledger import Account
 
 LEAST_SENSITIVITY = 1e-6
 """Smaller smooth sensitivities are taken for this, which is smooth too."""
@@ -50,12 +56,15 @@ def sanitize(
     max_answers: int | None = None,
     noise: Noise = "scaled",
     upper_limit: bool = True,
+    ledger: Account | None = None,
+    charge_delta: Rational | None = None,
+    batch: str | None = None,
     source: RandomSource | None = None,
 ) -> SanitizedCost:
     """Publish an estimate of what a run of an aggregator cost.
 
     Choose every argument but the votes and what was answered without looking at the votes. Publish once: another call
-    draws other noise, and costs as much again.
+    draws other noise, and costs as much again. With a ledger the same question gets the recorded answer at no cost.
 
     Args:
         votes: Counts, shape (queries, classes), each row with the same number of teachers.
@@ -75,6 +84,11 @@ def sanitize(
         max_answers: Cap on answers that was fixed before the run, for the data-independent cost; none by default.
         noise: Of the aggregator: "scaled", as `label` draws it, "continuous" or "discrete".
         upper_limit: Whether to pay for an upper limit as well: order / 200 of Renyi cost.
+        ledger: The account that pays for publishing, from `Ledger.account`; None keeps no books. What the answers
+            themselves cost is not charged again: `label` charged it.
+        charge_delta: With a ledger: the delta of what is charged; by default a thousandth of the target's, or a
+            millionth where the account began with Gaussian noise, which leaves little of its delta.
+        batch: With a ledger: public name of these votes, to tell them from those of other rounds.
         source: Where the noise comes from; the operating system by default.
 
     Returns:
@@ -84,6 +98,9 @@ def sanitize(
         ParameterError: an argument is out of range or does not go with the others.
         DataError: votes or probabilities cannot be used, or there are fewer than three teachers.
         UnsupportedError: the aggregator's cost has no smooth sensitivity.
+        BudgetError: the account has not enough left, or cannot take a loss with a delta.
+        LedgerError: the ledger cannot be used, or protects people who have several votes.
+        ReleaseMismatchError: the same was asked of other votes before.
 
     Privacy:
         Replacing one teacher. The noise lies within 2^-80 in total variation of a normal number's, for widths up to
@@ -119,24 +136,50 @@ def sanitize(
     )
     generator = SystemSource() if source is None else source
     sensitivity = max(found.sensitivity, LEAST_SENSITIVITY) * _ROOM
-    return SanitizedCost(
-        rdp=publish(found.cost, sensitivity * width, source=generator),
-        log_sensitivity=publish(math.log(sensitivity), smooth * TAU, source=generator) if upper_limit else None,
-        delta=delta,
-        order=at,
-        smoothness=smooth,
-        scale=width,
-        form=form,
-        method=found.method,
-        reason=found.reason,
-        aggregator=aggregator.name,
-        queries=counts.shape[0],
-        teachers=int(counts[0].sum()),
-        classes=counts.shape[1],
-        answered=None if given is None else int(given.sum()),
-        max_answers=int(independent.answers),
-        independent_epsilon=independent.epsilon,
-    )
+
+    def made(noise_source: RandomSource) -> SanitizedCost:
+        return SanitizedCost(
+            rdp=publish(found.cost, sensitivity * width, source=noise_source),
+            log_sensitivity=publish(math.log(sensitivity), smooth * TAU, source=noise_source) if upper_limit else None,
+            delta=delta,
+            order=at,
+            smoothness=smooth,
+            scale=width,
+            form=form,
+            method=found.method,
+            reason=found.reason,
+            aggregator=aggregator.name,
+            queries=counts.shape[0],
+            teachers=int(counts[0].sum()),
+            classes=counts.shape[1],
+            answered=None if given is None else int(given.sum()),
+            max_answers=int(independent.answers),
+            independent_epsilon=independent.epsilon,
+        )
+
+    if ledger is None:
+        if charge_delta is not None or batch is not None:
+            raise ParameterError(
+                "charge_delta and batch need an account that pays; give ledger= too, or leave them out"
+            )
+        return made(generator)
+    beside = default_charge_delta(ledger, delta) if charge_delta is None else exact(charge_delta, "charge_delta")
+    if not 0 < beside < 1:
+        raise ParameterError(f"charge_delta must be strictly between 0 and 1, got {float(beside):g}")
+    asked = {
+        "aggregator": describe(aggregator),
+        "delta": delta,
+        "order": at,
+        "smoothness": smooth,
+        "scale": width,
+        "form": form,
+        "noise": noise,
+        "max_answers": max_answers,
+        "upper_limit": upper_limit,
+    }
+    charge = charge_of(smooth, width, beside, upper_limit=upper_limit)
+    about = (given, None if probabilities is None else np.asarray(probabilities))
+    return paid_cost(ledger, counts, asked, charge, generator.key(), made, batch=batch, about=about)
 
 
 def _planned(planned: float | None, order: float | None, delta: float, independent: float) -> float:
