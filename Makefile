@@ -1,6 +1,7 @@
 # make demo    describe a bank's customers and judge a model of them on one budget, ends in demo/report.html
 # make test    everything that can be checked on one machine
 # make test-alone  the last commit in a clone alone: no public data, no home, LC_ALL=C, another time zone and umask
+# make test-floors  every test with the lowest versions that pyproject.toml allows, in .venv-floors
 # make lint    style and types
 # make docs    the manual as HTML, in docs/_build/html
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
@@ -9,9 +10,10 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
+FLOORS := .venv-floors
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-alone lint docs services torch bench clean
+.PHONY: demo test test-alone test-floors lint docs services torch bench clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -41,6 +43,16 @@ test: $(VENV)/work.stamp
 
 test-alone: $(VENV)/work.stamp
 	.ci/alone $(BIN)/python
+
+$(FLOORS)/use.stamp: pyproject.toml .ci/floors
+	$(PYTHON) -m venv --clear $(FLOORS)
+	$(FLOORS)/bin/python .ci/floors > $(FLOORS)/floors.txt
+	$(FLOORS)/bin/python -m pip install --quiet --only-binary :all: -c $(FLOORS)/floors.txt -e '.[plots,learn,test]'
+	touch $@
+
+# compiled code of another numba lies apart, so that neither throws away the other's
+test-floors: $(FLOORS)/use.stamp
+	NUMBA_CACHE_DIR=$(FLOORS)/numba $(FLOORS)/bin/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(VENV)/work.stamp
 	$(BIN)/ruff check .
@@ -76,4 +88,4 @@ bench: $(VENV)/work.stamp $(VENV)/torch.stamp
 	$(BIN)/python benchmarks/projection_figures.py
 
 clean:
-	rm -rf $(VENV) demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FLOORS) demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis

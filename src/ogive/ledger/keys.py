@@ -80,7 +80,12 @@ def key_path(default: Path) -> Path:
 def config_folder() -> Path:
     """The user's folder for ledger keys that have no file to lie beside."""
     base = os.environ.get("XDG_CONFIG_HOME")
-    return (Path(base) if base else Path.home() / ".config") / "ogive"
+    try:
+        return (Path(base) if base else Path.home() / ".config") / "ogive"
+    except RuntimeError:  # no HOME, and the system knows none of this user
+        raise LedgerError(
+            f"this user has no home folder for the ledger's key; name a key file in {KEY_VARIABLE}"
+        ) from None
 
 
 def draft_of(path: Path) -> Path:

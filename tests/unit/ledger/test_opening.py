@@ -11,7 +11,7 @@ from helpers.postgres import server
 
 import ogive
 from ogive.errors import BudgetError, LedgerError, ParameterError
-from ogive.ledger.keys import draft_of, make_key, read_key
+from ogive.ledger.keys import config_folder, draft_of, make_key, read_key
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 
 SECRET = bytes(32)
@@ -339,3 +339,15 @@ def test_a_key_that_can_be_neither_made_nor_found_is_refused(tmp_path, monkeypat
     monkeypatch.setattr("ogive.ledger.keys.write_atomically", full)
     with pytest.raises(LedgerError, match=r"cannot make the ledger's key file: .*no space left"):
         make_key(tmp_path / "ledger.key")
+
+
+def test_a_user_without_a_home_is_told_to_name_a_key(monkeypatch):
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+    def unknown(number):
+        raise KeyError(number)
+
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    with pytest.raises(LedgerError, match=r"no home folder .* name a key file in OGIVE_LEDGER_KEY"):
+        config_folder()
