@@ -312,7 +312,7 @@ def _url(place: str | Path | None) -> URL:
         name = url.database
         if url.query or str(name).startswith("file:"):
             raise ParameterError(
-                "a ledger's place sqlite:///budget.db takes no options; to look at a ledger say read_only=True"
+                "a ledger's place sqlite:///budget.db takes no options; name the file alone, as in sqlite:///budget.db"
             )
         return URL.create("sqlite", database=None if name in (None, "", ":memory:") else str(Path(name).expanduser()))
     if backend in ("postgresql", "postgres"):

@@ -63,7 +63,8 @@ REFERENCE_WORDS = (
     f"data: a..b is the smallest and the largest over {len(EVERY.names)} public reference shapes, from smooth ones to "
     "all records on one value, with the bias counted; energy is simulated for every method on "
     f"{len(REFERENCES)} of them ({', '.join(REFERENCES)}); "
-    "auto takes such a method only where it is on no shape more than 1.5 times as far off in ks as hat_ls"
+    "auto takes such a method only where it is on no shape more than 1.5 times as far off in ks as the best of the "
+    "others"
 )
 
 SHORT_LADDER = tuple(PureDP(epsilon) for epsilon in ("0.2", "1", "5"))
