@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ogive import trust as trust
     from ogive.collecting import describe_collection, estimate_collection
     from ogive.errors import (
+        AccountWarning,
         BudgetError,
         CopyError,
         DataError,
@@ -85,6 +86,7 @@ __version__ = "0.1.0"
 
 _HOME = {
     "Account": "ledger",
+    "AccountWarning": "errors",
     "AdaptiveQuantiles": "statistics.recipes_adaptive",
     "Adjacency": "privacy",
     "ApproxDP": "privacy",
@@ -188,6 +190,7 @@ _PARTS = (
 
 __all__ = [
     "Account",
+    "AccountWarning",
     "AdaptiveQuantiles",
     "Adjacency",
     "ApproxDP",

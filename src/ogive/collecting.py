@@ -79,7 +79,9 @@ def estimate_collection(collection: Collection) -> Any:
         statistic = statistic_from_dict(description.statistic)
     except ParameterError as problem:
         raise PeerError(f"what the description is for cannot be told: {problem}") from None
-    return release(statistic, trust=Collected(collection), privacy=description.privacy)
+    # owners were told which columns their reports carry as they are
+    public = description.public_columns
+    return release(statistic, trust=Collected(collection), privacy=description.privacy, public=public)
 
 
 def _refusal(query: Query) -> str | None:

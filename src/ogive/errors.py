@@ -77,6 +77,10 @@ class ReleaseMismatchError(RefusalError):
     """Stored noise belongs to another release: other data, scale, grid or adjacency."""
 
 
+class AccountWarning(UserWarning):
+    """What whoever opens an account has to know of it, in one line; nothing is refused."""
+
+
 class CopyError(RefusalError):
     """A running total would go on in two places, whose totals differ by the elements alone."""
 

@@ -176,6 +176,7 @@ def boxplot(
     trust: type[TrustModel] | Simulation = Central,
     method: str = "resample",
     curve: Any = DEFAULT_CURVE,
+    public_groups: bool | None = None,
     shares: tuple[Rational, ...] = EQUAL_SHARES,
     beyond: int = 0,
     missing: str = "refuse",
@@ -186,17 +187,17 @@ def boxplot(
 
     Args:
         data: Numbers or dates, shape (n,); one row per person. Or a dictionary of such arrays by the names of
-            their groups, where nobody is in two groups and everybody may know who is in which: each group then
-            pays on its own, so all together cost what one does. Where that must stay hidden too, use a table with
-            a column of groups, `Session.boxplot(..., by=...)`.
+            their groups, where nobody is in two groups. The names are public.
         privacy: The guarantee for all boxes together.
         bounds: Smallest and largest possible value, public; values outside are clipped.
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
-        adjacency: REPLACE (the size of each group is public) or ADD_OR_REMOVE (it is private).
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
         trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
         method: "resample" (box, whiskers and outliers of a private curve) or "five_numbers".
         curve: How the curve is released, as for `ecdf`.
+        public_groups: Whether everybody may know who is in which group, and so the size of each: under REPLACE each
+            group then pays on its own, so that all together cost what one does.
         shares: Of the budget, for the lower end, the quartiles and the upper end of "five_numbers".
         beyond: How many records may lie beyond each end of "five_numbers".
         missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
@@ -207,15 +208,16 @@ def boxplot(
         ParameterError, DataError: as `release`.
 
     Privacy:
-        `privacy` for the stated adjacency, under the trust model's assumption; not for which group a record is in.
+        `privacy` for the stated adjacency, under the trust model's assumption; a changed group is hidden too unless
+        `public_groups`.
 
     Example:
         >>> import numpy as np, ogive
         >>> rng = np.random.default_rng(1)
         >>> weights = {"north": rng.normal(70, 12, 5_000), "south": rng.normal(74, 12, 5_000)}
         >>> boxes = ogive.boxplot(weights, bounds=(30, 150), privacy=ogive.ApproxDP(1, 1e-6))
-        >>> bool(abs(boxes["south"].median - 74) < 2), boxes["north"].records
-        (True, 5000.0)
+        >>> bool(abs(boxes["south"].median - 74) < 2), bool(abs(boxes["north"].records - 5000) < 200)
+        (True, True)
     """
     groups = tuple(data) if isinstance(data, dict) else None
     statistic = Boxplot(
@@ -227,7 +229,7 @@ def boxplot(
         grid=grid,
         method=method,
         curve=curve,
-        public_groups=groups is not None,
+        public_groups=public_groups,
         shares=shares,
         beyond=beyond,
         missing=missing,
@@ -235,8 +237,18 @@ def boxplot(
     )
     table = {COLUMN: data} if groups is None else _stacked(data)
     return release(
-        statistic, trust=Simulation.of(trust).over(table), privacy=privacy, adjacency=adjacency, source=source
+        statistic,
+        trust=Simulation.of(trust).over(table),
+        privacy=privacy,
+        adjacency=adjacency,
+        public=_declared(GROUP, public_groups, adjacency),
+        source=source,
     )
+
+
+def _declared(column: str, public: bool | None, adjacency: Adjacency) -> tuple[str, ...]:
+    """The public columns of a release whose caller may say of one that everybody knows it."""
+    return (column,) if public and Adjacency(adjacency) is Adjacency.REPLACE else ()
 
 
 def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
@@ -391,7 +403,7 @@ def roc(
     positive: LabelValue | tuple[LabelValue, ...] = 1,
     negative: LabelValue | tuple[LabelValue, ...] | None = None,
     positive_when: str = "high",
-    public_labels: bool = False,
+    public_labels: bool | None = None,
     budget: str = "joint",
     method: str | Strategy = "auto",
     smooth: str = "auto",
@@ -415,7 +427,7 @@ def roc(
         negative: Value or values of the negative class; left out, 0 if the positive class is 1, else the one
             other value.
         positive_when: Which scores speak for the positive class, "high" or "low".
-        public_labels: Whether everybody may know each record's class.
+        public_labels: Whether everybody may know each record's class; the guarantee then says so.
         budget: "joint", or "split" for the paper's two releases at half of the budget each.
         method: As for `ecdf`.
         smooth: As for `ecdf`.
@@ -457,8 +469,14 @@ def roc(
         outside=outside,
         confidence_level=confidence_level,
     )
-    holder = Simulation.of(trust).over({SCORE: scores, LABEL: labels})
-    return release(statistic, trust=holder, privacy=privacy, adjacency=adjacency, source=source)
+    return release(
+        statistic,
+        trust=Simulation.of(trust).over({SCORE: scores, LABEL: labels}),
+        privacy=privacy,
+        adjacency=adjacency,
+        public=_declared(LABEL, public_labels, adjacency),
+        source=source,
+    )
 
 
 def ustatistic(
@@ -475,7 +493,7 @@ def ustatistic(
     adjacency: Adjacency = Adjacency.REPLACE,
     positive: Any = 1,
     negative: Any = None,
-    public_labels: bool = True,
+    public_labels: bool | None = None,
     method: str | HierarchyAuc | Paired = "auto",
     matrix: str = "average",
     rounding: str = "simple",
@@ -502,7 +520,8 @@ def ustatistic(
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private; not with local reports).
         positive: Value or values of the positive class of an AUC.
         negative: Value or values of the negative class.
-        public_labels: Whether everybody may know each record's class.
+        public_labels: Whether everybody may know each record's class; the guarantee then says so. "vus" and
+            method "hierarchy" need it.
         method: "auto", "kernel", "cells", "krr", "unary", "haar", "hierarchy", "paired", a `HierarchyAuc`
             or a `Paired`; see `Ustatistic`.
         matrix: "average" or "midpoint".
@@ -518,7 +537,8 @@ def ustatistic(
         UnsupportedError: the trust model cannot serve the method.
 
     Privacy:
-        `privacy` for the stated adjacency, under the trust model's assumption; with public labels, for the scores.
+        `privacy` for the stated adjacency, under the trust model's assumption; a changed label is hidden too unless
+        `public_labels`.
 
     Example:
         >>> import numpy as np, ogive
@@ -546,8 +566,19 @@ def ustatistic(
         confidence_level=confidence_level,
         expected_records=expected_records,
     )
+    holder = Simulation.of(trust)
+    if statistic.classes is not None and not public_labels and holder.private:
+        raise ParameterError(
+            f"{statistic.measure.name} counts the records of every class exactly; "
+            "say public_labels=True if everybody may know each record's class"
+        )
     return release(
-        statistic, trust=Simulation.of(trust).over(table), privacy=privacy, adjacency=adjacency, source=source
+        statistic,
+        trust=holder.over(table),
+        privacy=privacy,
+        adjacency=adjacency,
+        public=_declared(list(table)[-1], public_labels, adjacency),
+        source=source,
     )
 
 

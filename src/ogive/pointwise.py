@@ -31,7 +31,7 @@ from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy, check_adjacency, check_privacy, privacy_from_dict
 from ogive.queries import Binning, CurveQuery
-from ogive.releasing import Payment
+from ogive.releasing import Payment, unit_of
 from ogive.statistics.base import describe
 from ogive.statistics.ecdf import Ecdf
 from ogive.statistics.inverse import bisect_points
@@ -113,7 +113,7 @@ class PointwiseCurve:
         method = "path" if statistic.method == "auto" else as_method(statistic.method)
         if isinstance(method, Recipe):
             raise ParameterError(f"method {method.name!r} cannot be opened at single points; use method='path'")
-        unit = trust.unit(adjacency)
+        unit = unit_of(trust, adjacency, ledger)
         strategy = choose(binning.grid.bins, privacy, adjacency, method, lambda _: None, rows=unit.max_rows_per_person)
         if not isinstance(strategy, Pointwise):
             raise ParameterError(f"method {strategy.name!r} cannot be opened at single points; use method='path'")

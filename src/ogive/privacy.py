@@ -10,6 +10,8 @@ from __future__ import annotations
 import enum
 import math
 import re
+import unicodedata
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -25,6 +27,10 @@ _LONGEST_TEXT = 10_000
 # bits of a numerator or denominator: some 4000 digits, since Python neither reads nor writes more than 4300
 _LONGEST_PART = 13_287
 _LONGEST_SHOWN = 24
+_LONGEST_NAME = 400
+
+_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, halves of characters, breaks of lines and paragraphs
+_TURNS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # write what follows the other way round
 
 MAX_ROWS_PER_PERSON = 1_000_000
 
@@ -58,18 +64,23 @@ class PrivacyUnit:
         adjacency: Which data sets are adjacent.
         person: Name of the column that says whose record it is; None where a record is a person.
         max_rows_per_person: Most records that are kept of one person.
+        public: Names of the columns whose values everybody may know, for example a label. Adjacent data sets agree in
+            them record by record, so that exact counts of them reveal nothing that the guarantee hides.
 
     Raises:
         ParameterError: a field is out of range, or the number of records would be public although persons
-            may have several: it then changes with a person, so only ADD_OR_REMOVE fits.
+            may have several: it then changes with a person, so only ADD_OR_REMOVE fits; or a column would be public
+            although records come and go with all that is in them.
     """
 
     adjacency: Adjacency
     person: str | None = None
     max_rows_per_person: int = 1
+    public: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "adjacency", check_adjacency(self.adjacency))
+        object.__setattr__(self, "public", check_columns(self.public))
         rows = self.max_rows_per_person
         if self.person is not None and not isinstance(self.person, str):
             raise ParameterError(f"person must be a column's name, got {quoted(self.person)}")
@@ -84,25 +95,43 @@ class PrivacyUnit:
                 "with several rows per person the number of rows is private; "
                 "use adjacency ADD_OR_REMOVE, or max_rows_per_person=1"
             )
+        if self.public and self.adjacency is Adjacency.ADD_OR_REMOVE:
+            raise ParameterError(
+                "a record that is added or removed takes all its values with it, so no column is public; "
+                "use adjacency REPLACE, or leave out public"
+            )
+        if self.person in self.public:
+            raise ParameterError(f"column {self.person!r} says whose record it is, so it cannot be public")
 
     @property
     def words(self) -> str:
         """The unit as an English clause."""
+        if self.adjacency is Adjacency.REPLACE:
+            who, what, rows = "one record", "records", ""
+            if self.person is not None:
+                who, what, rows = f"one person (column {self.person})", "persons", ", one row each"
+            if not self.public:
+                return f"{who} replaced by any other{rows} (the number of {what} is public)"
+            columns = named_columns(self.public)
+            values = "value" if len(self.public) == 1 else "values"
+            return (
+                f"{who} replaced by any other with the same {values} in {columns}{rows} "
+                f"(the number of {what} and {columns} are public)"
+            )
         if self.person is None:
             return self.adjacency.words
         who = f"one person (column {self.person})"
-        if self.adjacency is Adjacency.REPLACE:
-            return f"{who} replaced by any other, one row each (the number of persons is public)"
         rows = "one row" if self.max_rows_per_person == 1 else f"up to {self.max_rows_per_person} rows"
         return f"{who} with {rows} added or removed (the number of rows stays private)"
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
+        """Plain data; without `public` where no column is."""
+        data = {
             "adjacency": self.adjacency.value,
             "person": self.person,
             "max_rows_per_person": self.max_rows_per_person,
         }
+        return {**data, "public": list(self.public)} if self.public else data
 
     @staticmethod
     def from_dict(data: Any) -> PrivacyUnit:
@@ -112,8 +141,9 @@ class PrivacyUnit:
             ParameterError: a field is missing or out of range.
         """
         try:
-            return PrivacyUnit(data["adjacency"], data["person"], data["max_rows_per_person"])
-        except (KeyError, TypeError):
+            public = data.get("public", ())
+            return PrivacyUnit(data["adjacency"], data["person"], data["max_rows_per_person"], public)
+        except (AttributeError, KeyError, TypeError):
             raise ParameterError("a privacy unit has adjacency, person and max_rows_per_person") from None
 
 
@@ -334,6 +364,32 @@ def check_charge(value: object) -> Charge:
         ParameterError: it is of no known type.
     """
     return value if isinstance(value, GaussianDP) else check_privacy(value)
+
+
+def is_one_line(text: str) -> bool:
+    """Whether a text can stand in a line of others without breaking it or turning it round."""
+    return not any(unicodedata.category(letter) in _UNSEEN or letter in _TURNS for letter in text)
+
+
+def check_columns(names: object) -> tuple[str, ...]:
+    """Names of columns in order, each once; a single name may stand for itself.
+
+    Raises:
+        ParameterError: they are no names of columns.
+    """
+    given = (names,) if isinstance(names, str) else names
+    if not isinstance(given, list | tuple | set | frozenset) or not all(
+        isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and is_one_line(name) for name in given
+    ):
+        raise ParameterError(f"public must name columns, for example public=['ill'], got {quoted(names)}")
+    return tuple(sorted(set(given)))
+
+
+def named_columns(names: Sequence[str]) -> str:
+    """Columns in a sentence: "column a", or "columns a, b and c"."""
+    if len(names) == 1:
+        return f"column {names[0]}"
+    return f"columns {', '.join(names[:-1])} and {names[-1]}"
 
 
 def check_adjacency(value: Adjacency | str) -> Adjacency:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.metadata
 import re
-import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from ogive.errors import ParameterError, quoted
-from ogive.privacy import Adjacency, Charge, GaussianDP, Privacy, PrivacyUnit, charge_from_dict
+from ogive.privacy import (
+    Adjacency,
+    Charge,
+    GaussianDP,
+    Privacy,
+    PrivacyUnit,
+    charge_from_dict,
+    is_one_line,
+)
 
 CLEAR = "clear"
 """Name of the one trust model that adds no noise."""
@@ -21,8 +30,6 @@ _EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
 RELEASE_ID = re.compile(r"[0-9a-f]{1,128}")
 _ACCOUNT = re.compile(r"[0-9a-f]{1,64}(/[0-9a-f]{1,64})?")
 
-_UNSEEN = {"Cc", "Cs", "Zl", "Zp"}  # control characters, halves of characters, breaks of lines and paragraphs
-_TURNS = set("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # write what follows the other way round
 _LONGEST_TYPE = 40
 _LONGEST_NAME = 400
 
@@ -51,6 +58,7 @@ class Provenance:
         max_rows_per_person: How many records of a person were kept.
         version: Version of the library that made the release.
         batch: Public name of the batch of records that this is, for example of a month or a hospital; else None.
+        public: Columns that everybody may know, in which adjacent data sets agree record by record.
         account: Tells releases that one account of a ledger paid for from others, and after a slash those for its
             declared parts; hexadecimal, and random to who lacks the ledger's key. None without a ledger.
 
@@ -74,6 +82,7 @@ class Provenance:
     version: str = field(default_factory=_library_version)
     batch: str | None = None
     account: str | None = None
+    public: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_batch_name(self.batch)
@@ -81,7 +90,7 @@ class Provenance:
         if not RELEASE_ID.fullmatch(self.release_id):
             got = self.release_id[:40]
             raise ParameterError(f"release_id must be 1 to 128 lower-case hexadecimal digits, got {quoted(got)}")
-        _ = self.unit
+        object.__setattr__(self, "public", self.unit.public)
         if self.trust == CLEAR and (self.privacy is not None or self.price is not None):
             raise ParameterError("a release under the trust model clear is not private and has no privacy or price")
         if self.trust != CLEAR and (self.privacy is None or self.price is None):
@@ -90,7 +99,7 @@ class Provenance:
     @property
     def unit(self) -> PrivacyUnit:
         """Whose data the guarantee hides."""
-        return PrivacyUnit(self.adjacency, self.person, self.max_rows_per_person)
+        return PrivacyUnit(self.adjacency, self.person, self.max_rows_per_person, self.public)
 
     @property
     def private(self) -> bool:
@@ -119,7 +128,7 @@ class Provenance:
             "max_rows_per_person": self.max_rows_per_person,
             "version": self.version,
         }
-        named = {"batch": self.batch, "account": self.account}
+        named = {"public": list(self.public) or None, "batch": self.batch, "account": self.account}
         return data | {name: value for name, value in named.items() if value is not None}
 
     @staticmethod
@@ -158,6 +167,7 @@ class Provenance:
             total=total,
             person=unit.person,
             max_rows_per_person=unit.max_rows_per_person,
+            public=unit.public,
             batch=check_batch_name(data.get("batch")),
             account=check_account(data.get("account")),
         )
@@ -171,9 +181,15 @@ def publishable(*provenances: Provenance | None) -> bool:
     return all(each is not None and each.privacy is not None for each in provenances)
 
 
-def is_one_line(text: str) -> bool:
-    """Whether a text can stand in a line of others without breaking it or turning it round."""
-    return not any(unicodedata.category(letter) in _UNSEEN or letter in _TURNS for letter in text)
+def declaring(source: Provenance | None, columns: Iterable[str]) -> Provenance | None:
+    """A provenance that names columns whose exact counts the release published; earlier versions did not say so.
+
+    Where records are added or removed there are no exact counts, and of exact values nothing is claimed.
+    """
+    if source is None or not source.private or source.adjacency is not Adjacency.REPLACE:
+        return source
+    more = {column for column in columns if column not in source.public and column != source.person}
+    return dataclasses.replace(source, public=(*source.public, *more)) if more else source
 
 
 def check_batch_name(name: object) -> str | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
@@ -23,11 +23,12 @@ from ogive.privacy import (
     PrivacyUnit,
     PureDP,
     check_adjacency,
+    check_columns,
     check_privacy,
 )
 from ogive.provenance import Provenance, check_batch_name
-from ogive.queries import LinearQuery, Query
-from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe
+from ogive.queries import LinearQuery, Query, undeclared
+from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe, settled
 from ogive.statistics.stored import read_recorded
 from ogive.trust.base import Digested, Distributed, Held, Opening, TrustModel, Uploaded, check_trust, crowded, shares_of
 
@@ -43,6 +44,7 @@ def release(
     adjacency: Adjacency = Adjacency.REPLACE,
     ledger: Account | None = None,
     batch: str | None = None,
+    public: Sequence[str] | str | None = None,
     source: RandomSource | None = None,
 ) -> EstimateT:
     """Publish one statistic of the records that a trust model holds.
@@ -61,6 +63,8 @@ def release(
         ledger: The account that pays, from `Ledger.account`; None keeps no books.
         batch: Public name of these records, to tell them from those of other months or sites when curves are
             merged; by default the name of the account's part, where it is one.
+        public: Columns that everybody may know, in which adjacent data sets agree record by record; by default those
+            that the account declares, or none.
         source: Where the noise key comes from; the operating system unless a test replays one.
 
     Returns:
@@ -69,13 +73,14 @@ def release(
     Raises:
         ParameterError: privacy is missing, or of no known type, or parameters do not fit.
         DataError: the records cannot be read.
-        UnsupportedError: the trust model cannot answer.
+        UnsupportedError: the trust model cannot answer, or exact counts of a column would be published that is not
+            declared public.
         BudgetError: the queries cost more than `privacy`, or the account has not enough left.
         LedgerError: the ledger cannot be read or written, or is for another privacy unit.
         ReleaseMismatchError: the records changed since the release was cut off.
 
     Privacy:
-        `privacy`, for the stated adjacency, under the trust model's assumption.
+        `privacy`, for the stated adjacency and public columns, under the trust model's assumption.
     """
     adjacency = check_adjacency(adjacency)
     check_trust(trust, what="release")
@@ -88,7 +93,8 @@ def release(
         privacy = PureDP(1)
     check_privacy(privacy)
     named = _batch_name(batch, ledger)
-    unit = trust.unit(adjacency)
+    unit = unit_of(trust, adjacency, ledger, public=public)
+    statistic = settled(statistic, unit)
     books = Payment(
         ledger if trust.private else None, describe(statistic), statistic.name, privacy, unit, trust, batch=named
     )
@@ -120,7 +126,7 @@ def release(
     estimate: EstimateT
     query: Query = next(procedure)
     while True:
-        reason = trust.refusal(query)
+        reason = trust.refusal(query) or (undeclared(query, unit) if trust.private else None)
         if reason is not None:
             raise UnsupportedError(reason)
         if query.measurement not in opened:
@@ -151,6 +157,7 @@ def release(
         total=answer.total,
         person=unit.person,
         max_rows_per_person=unit.max_rows_per_person,
+        public=unit.public,
         batch=named,
         account=books.mark,
     )
@@ -224,6 +231,25 @@ def _tell_records(account: Account, question: dict[str, Any], held: Held) -> dic
             "account with updated=True, and the release is paid anew; other people have another account"
         )
     return question if before is None or kept == mark else {**question, "records": mark}
+
+
+def unit_of(
+    trust: TrustModel, adjacency: Adjacency, account: Account | None, *, public: Sequence[str] | str | None = None
+) -> PrivacyUnit:
+    """Whose data a release hides: as the trust model says, but for what everybody may know.
+
+    Args:
+        trust: Who holds the records.
+        adjacency: Which data sets are adjacent.
+        account: Pays, if there is one.
+        public: Columns that everybody may know; None for those that the account declares, or none.
+
+    Raises:
+        ParameterError: the adjacency does not fit, or these are no columns that can be public.
+    """
+    if public is None:
+        public = () if account is None or not trust.private else account.unit.public
+    return dataclasses.replace(trust.unit(adjacency), public=check_columns(public))
 
 
 class Payment:

@@ -140,6 +140,7 @@ LABELS = (
     "1",
     "--participants",
     "900",
+    "--public-labels",
 )
 
 
@@ -289,7 +290,8 @@ def test_randomize_refuses_a_description_that_asks_too_much(run, files, tmp_path
 def test_randomize_sends_no_column_as_it_is_unless_the_device_says_so(run, tmp_path):
     study, table, out = tmp_path / "study.json", tmp_path / "t.csv", tmp_path / "out.bin"
     asked = ("--kernel", "auc", "--columns", "s", "l", "--bounds", "0", "1", "--bins", "8", "--epsilon", "1")
-    assert run("local", "describe", "ustat", *asked, "--participants", "99", "-o", study)[0] == 0
+    public = ("--public-labels", "--participants", "99")
+    assert run("local", "describe", "ustat", *asked, *public, "-o", study)[0] == 0
     table.write_text("s,l\n0.5,1\n")
     command = ("local", "randomize", study, table, "-o", out)
     for options, allowed in (

@@ -49,7 +49,7 @@ def table(tmp_path_factory):
         ),
         (("boxplot",), ogive.Boxplots, lambda found: found.boxes[0].median, np.median(AGE), 8),
         (
-            ("boxplot", *GROUPS, "--public-groups"),
+            ("boxplot", *GROUPS, "--public", "region"),
             ogive.Boxplots,
             lambda found: found["south"].median,
             np.median(AGE[REGION == "south"]),
@@ -116,7 +116,10 @@ def test_every_curve_can_be_described_with_its_predicted_errors(run):
     ("command", "message"),
     [
         (("boxplot", *MEASURE, *LOCAL, *GROUPS), "groups are public under trust local; say --public-groups"),
-        (("boxplot", *MEASURE, *LOCAL, "--by", "region", "--groups", "north", "--public-groups"), "none of its categ"),
+        (
+            ("boxplot", *MEASURE, *LOCAL, "--by", "region", "--groups", "north", "--public", "region"),
+            "none of its categ",
+        ),
         (("boxplot", *MEASURE, *LOCAL, "--method", "five_numbers"), "boxplot with --method resample"),
         (
             ("ecdf", *MEASURE, *LOCAL, "--method", "path"),

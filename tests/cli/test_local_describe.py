@@ -91,9 +91,11 @@ def test_a_curve_is_smoothed_as_who_asked_wanted(run, smooth):
 
 @pytest.mark.parametrize("method", ["krr", "unary", "haar", "hierarchy"])
 def test_pairs_are_asked_for_by_every_method_that_owners_can_answer(run, method):
-    found = described(run, "ustat", *AUC, "--method", method)
+    found = described(run, "ustat", *AUC, "--method", method, "--public-labels")
     kind = {"krr": "RandomizedResponse", "unary": "UnaryOracle", "haar": "HaarOracle", "hierarchy": "TreeOracle"}
     assert type(found.oracle.inner).__name__ == kind[method]
+    if method != "hierarchy":
+        assert type(described(run, "ustat", *AUC, "--method", method).oracle).__name__ == kind[method]
 
 
 def test_boxes_are_asked_for_by_every_curve_that_owners_can_answer(run):

@@ -104,7 +104,7 @@ def test_roc_prints_a_table_and_draws(run, table, tmp_path):
         (("--division", "split"), "budget", "split"),
         (("--adjacency", "add_or_remove"), "total", None),
         (("--bins", "50"), "positive_when", "high"),
-        (("--public-labels",), "total", N),
+        (("--public", "number"), "total", N),
         (("--method", "path", "--smooth", "isotonic"), "label", {"column": "number", "positive": [1], "negative": [0]}),
     ],
 )

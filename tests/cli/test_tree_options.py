@@ -15,6 +15,7 @@ RNG = np.random.default_rng(4)
 LABELS = RNG.integers(0, 2, N)
 SCORES = RNG.normal(LABELS, 1.0).clip(-5, 6).round(3)
 AUC = ("--kernel", "auc", "--columns", "score", "sick", "--bounds", "-5", "6", "--bins", "32")
+KNOWN = ("--public", "sick")
 TREE = ("--method", "hierarchy", "--split", "budget", "--composition", "exact", "--branching", "4", "--a", "3")
 TREE = (*TREE, "--variant", "zero", "--prune", "yes", "--nodes", "unary")
 MADE = ogive.HierarchyAuc(
@@ -84,12 +85,12 @@ def test_every_option_is_one_of_the_recipe(run, option, field):
 
 
 def test_a_release_and_a_plan_take_them_too(run, table):
-    status, out, err = run("ustat", table, *AUC, *TREE, *GRANT, "--trust", "local", "--json")
+    status, out, err = run("ustat", table, *AUC, *TREE, *KNOWN, *GRANT, "--trust", "local", "--json")
     assert status == 0, err
     found = ogive.UstatisticEstimate.from_json(out)
     assert found.method == "hierarchy"
     assert str(found.provenance.price) == "epsilon = 4, delta = 1e-06"
-    planned = ("plan", "ustat", *AUC, *TREE, *GRANT, "--records", N, "--trust", "local", "--json")
+    planned = ("plan", "ustat", *AUC, *TREE, *KNOWN, *GRANT, "--records", N, "--trust", "local", "--json")
     status, out, err = run(*planned)
     assert status == 0, err
     rows = {row["method"]: row["chosen"] for row in json.loads(out)["rows"]}
@@ -128,9 +129,9 @@ def test_what_has_no_meaning_is_refused_in_one_line(run, table, tmp_path, comman
 def test_shares_with_slack_need_a_delta_and_a_plan_says_so_beside_what_fits(run, table):
     options = ("--method", "hierarchy", "--split", "budget", "--composition", "advanced", "--epsilon", "1")
     reason = "--composition advanced needs a guarantee with a delta, and there is none"
-    status, out, err = run("ustat", table, *AUC, *options, "--trust", "local")
+    status, out, err = run("ustat", table, *AUC, *KNOWN, *options, "--trust", "local")
     assert (status, out) == (2, "")
     assert err == f"ogive: error: {reason}; without one use --composition basic\n"
-    status, out, err = run("plan", "ustat", *AUC, *options, "--records", N, "--trust", "local")
+    status, out, err = run("plan", "ustat", *AUC, *KNOWN, *options, "--records", N, "--trust", "local")
     assert status == 0, err
     assert f"left out: hierarchy by hand, since {reason}\n" in out

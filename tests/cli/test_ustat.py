@@ -60,7 +60,7 @@ def read(text):
 @pytest.mark.parametrize("trust", ["central", "local", "clear"])
 @pytest.mark.parametrize("asked", [TAU, AUC, MOODS, VOLUME], ids=["kendall", "auc", "collision", "volume"])
 def test_every_kernel_under_every_trust_is_near_the_truth(run, table, asked, trust):
-    granted = () if trust == "clear" else ("--epsilon", "4")
+    granted = () if trust == "clear" else ("--epsilon", "4", *(("--public", "mood") if asked is VOLUME else ()))
     status, out, err = run("ustat", table, *asked, *granted, "--trust", trust, "--json")
     assert (status, err) == (0, "")
     found = read(out)
@@ -69,7 +69,7 @@ def test_every_kernel_under_every_trust_is_near_the_truth(run, table, asked, tru
     assert found.provenance.trust == trust
     truth = {
         "kendall_b": kendalltau(ROOMS, CLEAN).statistic,
-        "auc": roc_auc_score(SICK, SCORE),
+        "auc_private": roc_auc_score(SICK, SCORE),
         "vus": ogive.kernels.exact_vus(SCORE, np.array([MOODS[-3:].index(mood) for mood in MOOD])),
         "collision": -np.log(sum(k * (k - 1) for k in np.unique(MOOD, return_counts=True)[1]) / (N * (N - 1))),
     }
@@ -113,11 +113,20 @@ def test_columns_may_have_bounds_and_categories_of_their_own(run, table):
 
 
 def test_private_labels_are_hidden_and_public_ones_counted(run, table):
-    public = read(run("ustat", table, *AUC, *ONE, "--json")[1])
-    private = read(run("ustat", table, *AUC, *ONE, "--private-labels", "--json")[1])
-    assert public.classes == (int((~SICK).sum()), int(SICK.sum()))
-    assert private.classes is None
-    assert abs(private.value - roc_auc_score(SICK, SCORE)) < 0.05
+    declared = ("--public", "sick", "--json")
+    for options in (declared, ("--public-labels", *declared)):
+        public = read(run("ustat", table, *AUC, *ONE, *options)[1])
+        assert public.classes == (int((~SICK).sum()), int(SICK.sum()))
+        assert public.provenance.public == ("sick",)
+    for options in (("--json",), ("--private-labels", *declared)):
+        private = read(run("ustat", table, *AUC, *ONE, *options)[1])
+        assert private.classes is None
+        assert abs(private.value - roc_auc_score(SICK, SCORE)) < 0.05
+    for asked in ((*AUC, "--public-labels"), VOLUME):
+        status, out, err = run("ustat", table, *asked, *ONE)
+        assert (status, out) == (1, "")
+        assert "ask without --public-labels or --public-groups, or declare what everybody may know" in err
+        assert err.endswith(f"when it is new: --public {'sick' if asked is not VOLUME else 'mood'}\n")
 
 
 def test_a_ledger_pays_once_and_a_report_shows_it(run, table, tmp_path):

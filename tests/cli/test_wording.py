@@ -28,8 +28,7 @@ REACHED = ("releasing.py", "collecting.py", "grids.py", "privacy.py", *(f"{packa
 # arguments that no command passes on; parts of their messages
 PYTHON_ALONE = (
     "confidence_level must be",
-    "public_labels must be True or False",
-    "public_groups must be True or False",
+    "7 must be True or False",
     "statistic must be one such as",
     "trust must be a trust model such as",
     "source must be a random source such as",

@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
@@ -34,7 +35,7 @@ ASKED = [
     Ustatistic("a", "collision", categories=(1, 2, 3, 4, 5)),
     Ustatistic(("a", "b"), "kendall", categories=(1, 2, 3, 4, 5)),
     Ustatistic(("a", "b"), "kendall_b", categories=(1, 2, 3, 4, 5)),
-    Ustatistic(("s", "y"), "auc", bounds=(0, 1), bins=16),
+    Ustatistic(("s", "y"), "auc", bounds=(0, 1), bins=16, public_labels=True),
     Ustatistic(("s", "y"), "auc", bounds=(0, 1), bins=16, public_labels=False),
     Ustatistic(("s", "c"), "vus", bounds={"s": (0, 1)}, bins=16, categories={"c": (0, 1, 2)}),
 ]
@@ -67,7 +68,7 @@ REFUSED = [
 
 
 def released(statistic, privacy, key=bytes(32)):
-    return release(statistic, trust=Local(TABLE), privacy=privacy, source=KeyedSource(key))
+    return release(statistic, trust=Local(TABLE), privacy=privacy, public=public_of(statistic), source=KeyedSource(key))
 
 
 @pytest.mark.parametrize("statistic", CASES)

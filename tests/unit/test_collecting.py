@@ -41,7 +41,7 @@ STATISTICS = {
     "boxplots": Boxplot("age", by="grade", groups=("a", "b", "c"), public_groups=True, bounds=(0, 120), bins=16),
     "gini": Ustatistic("income", "gini", bounds=(0, 100_000), bins=16),
     "gini_rounded": Ustatistic("income", "gini", bounds=(0, 100_000), bins=8, method="krr", rounding="randomized"),
-    "auc": Ustatistic(("score", "sick"), "auc", bounds=(0, 1), bins=16),
+    "auc": Ustatistic(("score", "sick"), "auc", bounds=(0, 1), bins=16, public_labels=True),
     "collision": Ustatistic("grade", "collision", categories=("a", "b", "c")),
 }
 
@@ -72,7 +72,10 @@ def test_the_estimate_is_that_of_release(name):
     description = described(name)
     found = collected(description, rows=N - 500)
     estimate = ogive.estimate_collection(found)
-    by_hand = ogive.release(STATISTICS[name], trust=Collected(found), privacy=description.privacy)
+    public = description.public_columns
+    by_hand = ogive.release(STATISTICS[name], trust=Collected(found), privacy=description.privacy, public=public)
+    assert estimate.provenance.public == public
+    assert bool(public) == (name in ("auc", "boxplots"))
     assert by_hand.with_provenance(estimate.provenance) == estimate
     provenance = estimate.provenance
     assert provenance.trust == "local"

@@ -27,8 +27,9 @@ class GroupOptions:
     groups: Words = ()
     """All values of that column, public; also those that no record has."""
 
-    public_groups: Annotated[bool, Parameter(show_default=False)] = False
-    """Everybody may know each record's group; only the value is hidden, with less noise."""
+    public_groups: Annotated[bool | None, Parameter(show_default=False)] = None
+    """Everybody may know each record's group, which --public declares and then is the default; only the value is
+    hidden, with less noise."""
 
     def arguments(self) -> dict[str, Any]:
         """Keyword arguments for the statistic."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options import TABLE, OutputOptions, guarantee
+from ogive.cli.options import TABLE, OutputOptions, Words, guarantee
 from ogive.cli.output import check_outputs, publish
 from ogive.cli.paying import announce, files_of
 from ogive.errors import LedgerError, ParameterError
@@ -59,6 +59,7 @@ def limit(
     person: str | None = None,
     max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1,
     adjacency: Literal["replace", "add_or_remove"] | None = None,
+    public: Words = (),
 ) -> None:
     """Set how much may be spent on a data set in all; never below what is spent already.
 
@@ -73,11 +74,12 @@ def limit(
         person: For a new account: column that says whose record it is.
         max_rows_per_person: For a new account: how many of a person's records are kept.
         adjacency: For a new account: replace or add_or_remove.
+        public: For a new account: columns that everybody may know.
     """
     granted = guarantee(epsilon, delta, rho)
     if (granted is None) != no_limit:
         raise ParameterError("say the limit, for example --epsilon 3, or --no-limit to lift it, and not both")
-    if not new and (person is not None or max_rows_per_person != 1 or adjacency is not None):
+    if not new and (person is not None or max_rows_per_person != 1 or adjacency is not None or public):
         raise ParameterError("the privacy unit is set once, with --new; an account keeps it")
     from ogive.privacy import Adjacency, PrivacyUnit
     from ogive.session import default_adjacency, statement
@@ -92,7 +94,8 @@ def limit(
             if granted is None:
                 raise ParameterError("say how much may be spent in all, for example --epsilon 3")
             chosen = default_adjacency(None, max_rows_per_person) if adjacency is None else Adjacency(adjacency)
-            account = books.account(data_set, unit=PrivacyUnit(chosen, person, max_rows_per_person), limit=granted)
+            unit = PrivacyUnit(chosen, person, max_rows_per_person, public)
+            account = books.account(data_set, unit=unit, limit=granted)
         else:
             (account,) = _accounts(books, data_set)
             account.set_limit(granted)

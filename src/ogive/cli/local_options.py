@@ -54,7 +54,7 @@ class AskedBoxes(GroupOptions):
     groups: Words = ()
     """All values of that column, public; also those that nobody has."""
 
-    public_groups: Annotated[bool, Parameter(show_default=False)] = False
+    public_groups: Annotated[bool | None, Parameter(show_default=False)] = None
     """Needed with --by: owners send their group as it is, and only the value is hidden."""
 
     method: Literal["resample"] = "resample"

@@ -154,6 +154,10 @@ class PrivacyOptions(HolderOptions):
     """replace: one record takes another value, their number is public. add_or_remove: one is present or absent,
     their number is private. By default replace, or add_or_remove where a person may have several records."""
 
+    public: Words = ()
+    """Columns that everybody may know, such as a label: exact counts of them may be published. An account declares them
+    when it is new."""
+
     trust: str = "central"
     """Who holds the records: central (a trusted curator), secagg (several organizations, of whose answers only the sum
     is seen), servers (owners share their records between servers), local (every record is randomized at its owner),

@@ -81,6 +81,8 @@ def label(
     student = [] if how.student is None else [how.student]
     if plot is not None:
         check_picture(plot)
+    if granted.public:
+        raise ParameterError("a vote is hidden whatever it is for, so leave out --public")
     check_outputs(votes, output.output, plot, keep=[*files_of(budget.ledger), *student])
     with busy(f"reading {votes}"):
         held = _held(votes, classes, chosen, granted, budget)
@@ -195,6 +197,7 @@ def account_of(
             held.trust,
             fingerprint=ledger.fingerprint(held.digest),
             adjacency=adjacency,
+            public=None,
             max_rows_per_person=budget.max_rows_per_person,
             limit=limit,
             part=budget.part,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ogive.cli.options import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.errors import LedgerError
+from ogive.errors import AccountWarning, LedgerError
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ def _release(
     fitting = Adjacency.REPLACE if budget.max_rows_per_person == 1 else Adjacency.ADD_OR_REMOVE
     adjacency = fitting if granted.adjacency is None else Adjacency(granted.adjacency)
     model = trust.over(data, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
-    return release(statistic, trust=model, privacy=privacy, adjacency=adjacency, batch=budget.batch)
+    return release(
+        statistic, trust=model, privacy=privacy, adjacency=adjacency, batch=budget.batch, public=granted.public
+    )
 
 
 def _pay(
@@ -140,21 +143,28 @@ def announce(ledger: Ledger) -> None:
 def _session(
     data: Path, trust: Simulation, limit: Privacy | None, granted: PrivacyOptions, budget: BudgetOptions
 ) -> Session:
-    from ogive.session import Session
+    from ogive.session import Session, disclosure
 
-    return Session(
-        data,
-        limit=limit,
-        ledger=budget.ledger,
-        name=budget.data_set,
-        person=budget.person,
-        max_rows_per_person=budget.max_rows_per_person,
-        adjacency=granted.adjacency,
-        trust=trust,
-        part=budget.part,
-        updated=budget.updated,
-        other_people=budget.other_people,
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", AccountWarning)
+        session = Session(
+            data,
+            limit=limit,
+            ledger=budget.ledger,
+            name=budget.data_set,
+            person=budget.person,
+            max_rows_per_person=budget.max_rows_per_person,
+            adjacency=granted.adjacency,
+            public=granted.public or None,
+            trust=trust,
+            part=budget.part,
+            updated=budget.updated,
+            other_people=budget.other_people,
+        )
+    more = None if session.account is None else disclosure(session.account)
+    if more is not None:
+        print(f"the account {session.name!r}: {more}", file=sys.stderr)
+    return session
 
 
 def _interrupted(account: Account, before: int) -> str:

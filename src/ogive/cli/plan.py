@@ -132,7 +132,7 @@ def roc(
     /,
     *,
     positive_when: Literal["high", "low"] = "high",
-    public_labels: bool = False,
+    public_labels: bool | None = None,
     smooth: str = "auto",
     measure: PlannedScore = SCORE,
     classes: PlannedClasses = CLASSES,
@@ -145,7 +145,7 @@ def roc(
     Args:
         data: A file whose rows are counted, instead of --records, where their number is public.
         positive_when: Which scores speak for the positive class.
-        public_labels: Everybody may know each record's class.
+        public_labels: Everybody may know each record's class, which --public declares and then is the default.
         smooth: As for ogive roc.
         measure: Thresholds.
         classes: Label and classes.

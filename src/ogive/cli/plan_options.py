@@ -82,6 +82,9 @@ class PlanOptions(HolderOptions):
     adjacency: Literal["replace", "add_or_remove"] | None = None
     """As for a release: replace by default, or add_or_remove where a person may have several records."""
 
+    public: Words = ()
+    """Columns that everybody may know, such as a label."""
+
     person: str | None = None
     """Column that says whose record it is, where a person may have several."""
 
@@ -123,6 +126,7 @@ class PlanOptions(HolderOptions):
             "person": self.person,
             "max_rows_per_person": self.max_rows_per_person,
             "trust": self._models(),
+            "public": self.public,
             "like": self.like,
             "positive_share": self.positive_share,
             "auc": self.auc,

@@ -28,7 +28,7 @@ def roc(
     /,
     *,
     positive_when: Literal["high", "low"] = "high",
-    public_labels: bool = False,
+    public_labels: bool | None = None,
     division: Literal["joint", "split"] = "joint",
     method: str = "auto",
     smooth: str = "auto",
@@ -44,7 +44,8 @@ def roc(
     Args:
         data: A CSV, TSV (gzipped or not), Parquet or Arrow file.
         positive_when: Which scores speak for the positive class.
-        public_labels: Everybody may know each record's class; only the score is hidden, with less noise.
+        public_labels: Everybody may know each record's class, which --public declares and then is the default; only
+            the score is hidden, with less noise.
         division: joint: one price covers both classes. split: half of it for each, as in the paper.
         method: auto (smallest predicted error), path, tree_ls, hat_ls or sqrt.
         smooth: auto, shrinkage, least_squares, least_absolute or isotonic.

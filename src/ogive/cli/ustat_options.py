@@ -45,8 +45,8 @@ class PairOptions:
     negative: Words = ()
     """Value or values of the negative class; by default the only other value there is."""
 
-    private_labels: Annotated[bool, Parameter(show_default=False)] = False
-    """Hide the label of an AUC too; by default everybody may know it."""
+    public_labels: Annotated[bool | None, Parameter(negative="--private-labels", show_default=False)] = None
+    """Everybody may know the label of an AUC; by default it is hidden too, unless --public declares it."""
 
     missing: Literal["refuse", "low", "high"] = "refuse"
     """What a missing number means: an error, the lower bound or the upper bound."""
@@ -80,7 +80,7 @@ class PairOptions:
             "bins": _one(tuple(map(_bins, self.bins))),
             "grid": _one(self.grid),
             "categories": self._categories(),
-            "public_labels": not self.private_labels,
+            "public_labels": self.public_labels,
             "missing": self.missing,
             "outside": self.outside,
             "matrix": self.matrix,

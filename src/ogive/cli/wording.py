@@ -11,6 +11,8 @@ _NAMES = (
 )
 _LONG_NAMES = "max_rows_per_person|positive_share|positive_when|false_alarm|expected_records"
 
+_NAMES_IN_QUOTES = re.compile(r"'([^']*)'")
+
 _PHRASES = (
     (r"\b(column|columns|score|probability|label)=(?= and |;)", r"--\1"),
     (r"\bor give votes with like=(?!\S)", "or give votes with --like"),
@@ -59,6 +61,9 @@ _PHRASES = (
     (r"\bcolumns=\('(\w+)', '(\w+)'\)", r"--columns \1 \2"),
     (r"\bpublic_groups=True", "--public-groups"),
     (r"\bpublic_labels=False", "--private-labels"),
+    (r"\bpublic_labels=True", "--public-labels"),
+    (r"\bwithout public_labels or public_groups\b", "without --public-labels or --public-groups"),
+    (r"\bpublic=\[([^\[\]]+)\]", lambda found: " ".join(["--public", *map(_word, _NAMES_IN_QUOTES.findall(found[1]))])),
     (r"\bupdated=True", "--updated"),
     (r"\bother_people=True", "--other-people"),
     (r"\bprune=False", "--prune no"),
@@ -98,6 +103,11 @@ def in_options(message: str) -> str:
 def to_owners(message: str) -> str:
     """What is said of records that a description does not accept: who asked can change that, their owners cannot."""
     return re.sub(rf"; (?={_ABOUT_THE_STUDY}\b)", f"; {_FIXED} ", message)
+
+
+def _word(name: str) -> str:
+    """A name as a word of the command line: in quotes only where it needs them."""
+    return name if re.fullmatch(r"[\w.-]+", name) else f"'{name}'"
 
 
 def _option(name: str) -> str:

@@ -154,6 +154,11 @@ class Account:
         with self._books.database.read() as connection:
             return shared_people(connection, self._spot.number, self._spot.part)
 
+    @property
+    def questions(self) -> tuple[tuple[int, dict[str, Any]], ...]:
+        """What was asked of the whole and of all parts, with the spends' numbers: quicker than `history`."""
+        return () if self.is_new else tuple(self._books.questions(self._spot.number))
+
     def answers(self) -> tuple[dict[str, Any], ...]:
         """The recorded estimates as plain data, oldest first; what `history` lists, where it was finished."""
         spends = [] if self.is_new else self._books.spends(self._spot.number, self._parts)

@@ -301,6 +301,13 @@ class Books:
         found = enumerate(map(read_spend, rows), 1)
         return [(place, spend) for place, spend in found if parts is None or spend.part in parts]
 
+    def questions(self, number: int) -> list[tuple[int, Any]]:
+        """What was asked of a data set, oldest first, with the spends' numbers within it, from 1."""
+        query = select(SPENDS.c.question).where(SPENDS.c.data_set == number).order_by(SPENDS.c.id)
+        with self.database.read() as connection:
+            texts = list(connection.execute(query).scalars())
+        return [(place, read_question(text)) for place, text in enumerate(texts, 1)]
+
     # --- spending
 
     @retried

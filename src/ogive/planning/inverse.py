@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -35,6 +35,7 @@ def required_privacy(
     person: str | None = None,
     max_rows_per_person: int = 1,
     trust: Planned = Central,
+    public: Sequence[str] | str = (),
     like: Any = None,
     positive_share: float | None = None,
     auc: float | None = None,
@@ -54,6 +55,7 @@ def required_privacy(
         person: Column that says whose record it is.
         max_rows_per_person: How many of a person's records would be kept.
         trust: Who would hold the records.
+        public: Columns that everybody may know, as for `release`.
         like: Public or synthetic records to simulate on, as for `plan`.
         positive_share: Of the model that stands in for labeled records, as for `plan`.
         auc: Of that model's scores.
@@ -72,15 +74,19 @@ def required_privacy(
     name, wanted = _wanted(error)
     make = _maker(kind, delta)
     planner = Planner.of(
-        statistic, records, adjacency, person, max_rows_per_person, trust, like, positive_share, auc, runs
+        statistic, records, adjacency, person, max_rows_per_person, trust, public, like, positive_share, auc, runs
     )
+    statistic = planner.statistic
 
     tried = 0
 
     def found(terms: Terms) -> dict[str, float]:
         if isinstance(statistic, Ustatistic) and not planner.given:
-            return pairs_row(statistic, terms, planner.records)[-1]
+            query, *_, errors = pairs_row(statistic, terms, planner.records)
+            planner.check(query)
+            return errors
         done = rehearse(statistic, terms, planner.shape.sums, run=0)
+        planner.check(*done.asked)
         errors = planner.for_all_data(statistic, done)
         return errors if name in errors else planner.errors(statistic, terms, done)
 

@@ -24,7 +24,7 @@ from ogive.planning.rehearsal import Rehearsal, Sums, rehearse
 from ogive.planning.rounds import rehearsed_errors
 from ogive.planning.rows import LeftOut, Plan, PlanRow
 from ogive.planning.shapes import BinormalShape, Repeated, Shape
-from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_privacy
+from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_columns, check_privacy
 from ogive.queries import (
     Aggregate,
     ClassCurvesQuery,
@@ -34,10 +34,11 @@ from ogive.queries import (
     LinearQuery,
     Query,
     ReportsQuery,
+    undeclared,
 )
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
-from ogive.statistics.base import Estimate, Statistic, Terms, describe
+from ogive.statistics.base import Estimate, Statistic, Terms, describe, settled
 from ogive.statistics.bounds_estimate import BoundsEstimate
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import Ecdf
@@ -88,6 +89,7 @@ def plan(
     person: str | None = None,
     max_rows_per_person: int = 1,
     trust: Planned | Sequence[Planned] = Central,
+    public: Sequence[str] | str = (),
     like: Any = None,
     positive_share: float | None = None,
     auc: float | None = None,
@@ -109,6 +111,7 @@ def plan(
         person: Column that says whose record it is, as for `Central`.
         max_rows_per_person: How many of a person's records would be kept.
         trust: Who would hold the records: a trust model, its type, or a `Simulation`; or several of them to compare.
+        public: Columns that everybody may know, as for `release`.
         like: Public or synthetic records with the columns that are needed, in any form that `Central` reads, to
             simulate whole releases on. Never the records that are to be protected.
         positive_share: Of the model that stands in for labeled records where `like` is not given; 0.3 by default.
@@ -130,10 +133,12 @@ def plan(
     if not trusts:
         raise ParameterError("name at least one trust model, for example trust=[Central, Local]")
     planners = [
-        Planner.of(statistic, records, adjacency, person, max_rows_per_person, each, like, positive_share, auc, runs)
+        Planner.of(
+            statistic, records, adjacency, person, max_rows_per_person, each, public, like, positive_share, auc, runs
+        )
         for each in trusts
     ]
-    ways = statistic.alternatives()
+    ways = planners[0].statistic.alternatives()
     grants = planners[0].ladder(ways) if privacy is None else _grants(privacy)
     several = len(planners) > 1
     rows: list[PlanRow] = []
@@ -153,7 +158,7 @@ def plan(
         assert first is not None, "a statistic has at least one alternative"
         raise planners[0].reason(grants[0]) or first
     return Plan(
-        statistic=describe(statistic),
+        statistic=describe(planners[0].statistic),
         records=records,
         unit=planners[0].unit,
         trust=", ".join(dict.fromkeys(planner.model.name for planner in planners)),
@@ -188,6 +193,7 @@ class Planner:
         person: str | None,
         max_rows_per_person: int,
         trust: Planned,
+        public: Sequence[str] | str,
         like: Any,
         positive_share: float | None,
         auc: float | None,
@@ -205,6 +211,7 @@ class Planner:
         if not hasattr(statistic, "questions") or isinstance(statistic, type):
             raise ParameterError(f"statistic must be one such as Ecdf(...), got {quoted(statistic)}")
         unit, model = _trusted(trust, check_adjacency(adjacency), person, max_rows_per_person)
+        unit = dataclasses.replace(unit, public=check_columns(public))
         if not model.private:
             raise ParameterError(f"the trust model {model.name} has no noise, so there is nothing to plan")
         size = int(records)
@@ -214,7 +221,7 @@ class Planner:
         binormal = BinormalShape(size, **said, labeled=hasattr(statistic, "positive"))
         assumed: Shape = AgreeingTeachers(size) if voted else binormal
         shape: Shape = assumed if like is None else Repeated(like, size)
-        return Planner(statistic, size, unit, model, shape, like is not None, runs)
+        return Planner(settled(statistic, unit), size, unit, model, shape, like is not None, runs)
 
     @property
     def basis(self) -> str:
@@ -278,17 +285,30 @@ class Planner:
         terms = self.terms(privacy)
         if isinstance(way, Ustatistic):
             query, price, words, errors = pairs_row(way, terms, self.records)
+            self.check(query)
             if self.given:
                 errors = self._simulate(way.settled(terms), terms, self.runs or DEFAULT_RUNS)
             self.paired = not self.given
             taken = (query,) == self._taken(privacy)
             return PlanRow(name, privacy, price, words, errors, taken and self._asked_for(way)), (query,)
         done = rehearse(_measured(way), terms, self.shape.sums, run=0)
+        self.check(*done.asked)
         errors = self.errors(way, terms, done)
         noise = _noise(done, errors, self.records, known=self.unit.adjacency is Adjacency.REPLACE)
         taken = done.queries == self._taken(privacy)
         row = PlanRow(name, privacy, done.price, noise, errors, taken, spans=errors.spans)
         return row, done.asked
+
+    def check(self, *queries: Query) -> None:
+        """Refuse what a release would refuse since it says more than the unit hides.
+
+        Raises:
+            UnsupportedError: a query does.
+        """
+        for query in queries:
+            reason = undeclared(query, self.unit)
+            if reason is not None:
+                raise UnsupportedError(reason)
 
     def reason(self, privacy: Privacy) -> OgiveError | None:
         """Why a release of the statistic as it was written would be refused; None if it would not be."""

@@ -23,7 +23,7 @@ from ogive.columns import Binning
 from ogive.errors import ParameterError
 from ogive.noise.base import NodeNoise
 from ogive.noise.shares import widened
-from ogive.privacy import Adjacency, Loss, PrivacyUnit
+from ogive.privacy import Adjacency, Loss, PrivacyUnit, named_columns
 from ogive.queries.aggregates import Aggregate
 from ogive.strategies.base import Approximating, Level, Strategy, approximates
 
@@ -97,6 +97,35 @@ class LinearQuery(CuratorQuery, Protocol):
     def noise(self, nodes: NodeNoise) -> Int64:
         """What the node noise adds to `measure`, same shape."""
         ...
+
+
+@runtime_checkable
+class Publishing(Protocol):
+    """What a query tells besides whose price or answer takes for granted that everybody may know some columns."""
+
+    @property
+    def public_columns(self) -> tuple[str, ...]:
+        """Columns whose exact counts it publishes under REPLACE, and which no adjacent data set may change there."""
+        ...
+
+
+def undeclared(query: Query, unit: PrivacyUnit) -> str | None:
+    """Why a query says more than a privacy unit hides, and what would be right, or None if it does not.
+
+    Args:
+        query: What is asked.
+        unit: Whose data are hidden, and which columns are public.
+    """
+    if unit.adjacency is not Adjacency.REPLACE or not isinstance(query, Publishing):
+        return None
+    lacking = [column for column in query.public_columns if column not in unit.public]
+    if not lacking:
+        return None
+    return (
+        f"this publishes how many records there are of each value of {named_columns(lacking)}, which the guarantee "
+        f"hides; ask without public_labels or public_groups, or declare what everybody may know, which an account does "
+        f"when it is new: public=[{', '.join(map(repr, (*unit.public, *lacking)))}]"
+    )
 
 
 @dataclass(frozen=True)

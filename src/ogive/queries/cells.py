@@ -71,6 +71,11 @@ class CellsQuery:
         """One noise variable per symbol."""
         return (Level(self.cells.domain.size, self.law),)
 
+    @property
+    def public_columns(self) -> tuple[str, ...]:
+        """The last column, where its classes are public."""
+        return (self.cells.domain.columns[-1].column,) if self.public_classes else ()
+
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all counts together.
 

@@ -94,6 +94,11 @@ class ClassCurvesQuery:
         """The strategy's levels for each class in turn, of two the negatives first."""
         return self.strategy.levels * self.classes.shape[0]
 
+    @property
+    def public_columns(self) -> tuple[str, ...]:
+        """The column of classes or groups, where these are public."""
+        return (_column(self.classes),) if self.public_labels else ()
+
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all curves together.
 
@@ -140,3 +145,7 @@ class ClassCurvesQuery:
                 for number in range(self.classes.shape[0])
             ]
         )
+
+
+def _column(classes: ClassBinning | GroupBinning) -> str:
+    return classes.label.column if isinstance(classes, ClassBinning) else classes.by

@@ -76,6 +76,11 @@ class GroupedQuery:
         """The levels of each group's query in turn."""
         return tuple(level for part in self.asked for level in part.levels)
 
+    @property
+    def public_columns(self) -> tuple[str, ...]:
+        """The column of groups, where these are public."""
+        return (self.groups.by,) if self.public_groups else ()
+
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all groups' answers together.
 

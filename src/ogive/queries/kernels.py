@@ -129,6 +129,11 @@ class KernelQuery:
         """One noise variable for every number."""
         return tuple(Level(1, law) for law in self.laws)
 
+    @property
+    def public_columns(self) -> tuple[str, ...]:
+        """The column of classes, where a kernel looks at a record of each."""
+        return (self.rows.domain.columns[-1].column,) if self.samples > 1 else ()
+
     def price(self, unit: PrivacyUnit) -> Loss:
         """Privacy loss of all numbers together, where the number of records (of each public class) is public.
 

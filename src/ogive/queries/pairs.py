@@ -117,6 +117,11 @@ class PairsQuery:
         """Whether all pairs may spend the same, whoever is drawn."""
         return self.design == "round_robin" or (self.design == "permutations" and not self.classes)
 
+    @property
+    def public_columns(self) -> tuple[str, ...]:
+        """The last column, where pairs are of one person of each class."""
+        return (self.rows.domain.columns[-1].column,) if self.classes else ()
+
     def price(self, unit: PrivacyUnit) -> Loss:
         """Loss of all pairs that one person is in.
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ogive.accounting import group_loss
 from ogive.errors import ParameterError
 from ogive.local.base import Oracle, Words
+from ogive.local.classes import PublicClasses
 from ogive.local.rounding import check_rounding, rounded
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import RowValues
@@ -64,6 +65,11 @@ class ReportsQuery:
     def levels(self) -> tuple[Level, ...]:
         """None: every report has noise of its own."""
         return ()
+
+    @property
+    def public_columns(self) -> tuple[str, ...]:
+        """The last column, where owners send it as it is."""
+        return (self.rows.domain.columns[-1].column,) if isinstance(self.oracle, PublicClasses) else ()
 
     def price(self, unit: PrivacyUnit) -> Loss:
         """Loss of all reports of one person.

@@ -11,6 +11,7 @@ from ogive.report.chart import draw, key
 from ogive.report.chart_bar import BarChart
 from ogive.report.markup import Html, tag
 from ogive.report.parts import Row, card, figure, say, strong, table
+from ogive.session.statement import hidden
 from ogive.statistics.asked import GOES_ON, asked_name, subjects, trust_words
 from ogive.statistics.ustatistic_text import TITLES
 
@@ -99,11 +100,9 @@ def _meaning(account: Account) -> str:
         if account.limit is not None
         else "No limit is set, so this may grow. For what is spent so far: "
     )
-    promise = words.promise(promised, account.unit, what="everything published from this budget together")
-    return (
-        f"{how}{promise[0].lower()}{promise[1:]} {words.certainty(promised, account.unit)} "
-        f"Protected: {account.unit.words}."
-    )
+    unit = hidden(account)
+    promise = words.promise(promised, unit, what="everything published from this budget together")
+    return f"{how}{promise[0].lower()}{promise[1:]} {words.certainty(promised, unit)} Protected: {unit.words}."
 
 
 def _elsewhere(others: Collection[str]) -> Html | None:

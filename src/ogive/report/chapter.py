@@ -45,7 +45,6 @@ class Chapter:
         warning: Set where noise made the release useless: why, and what would help.
         exact: True where exact values are shown beside the released ones.
         schema: Of the estimate's JSON.
-        known: What everybody may know of a record, so that nothing hides it; for example "in the same group".
     """
 
     title: str
@@ -61,7 +60,6 @@ class Chapter:
     warning: str | None = None
     exact: bool = False
     schema: str = ""
-    known: str | None = None
 
 
 def write(chapter: Chapter, *, number: int, alone: bool = False) -> Html:
@@ -83,7 +81,7 @@ def write(chapter: Chapter, *, number: int, alone: bool = False) -> Html:
         tag("div", *shown, class_="tables") if shown else None,
         tag(
             "div",
-            card("What it cost", *_price(chapter.provenance, chapter.known)),
+            card("What it cost", *_price(chapter.provenance)),
             card("How far off it may be", *chapter.error),
             card("Whom you have to trust", say(chapter.provenance.assumption)),
             card("What was released", *chapter.released),
@@ -127,15 +125,14 @@ def _figure_class(chart: Chart) -> str | None:
     return "squared" if chart.sizes[0].width < WIDE.width else None
 
 
-def _price(provenance: Provenance, known: str | None) -> list[Html]:
+def _price(provenance: Provenance) -> list[Html]:
     if provenance.privacy is None:
         return [say("There is no privacy here, so there is no price.")]
-    hidden = provenance.unit.words if known is None else f"{provenance.unit.words}, {known}"
     return [
         figure(words.amount(provenance.privacy)),
-        say(words.promise(provenance.privacy, provenance.unit, known=known)),
+        say(words.promise(provenance.privacy, provenance.unit)),
         say(words.certainty(provenance.privacy, provenance.unit)),
-        fine(f"Hidden: {hidden}. Kind: {words.kind_words(provenance.privacy)}."),
+        fine(f"Hidden: {provenance.unit.words}. Kind: {words.kind_words(provenance.privacy)}."),
     ]
 
 

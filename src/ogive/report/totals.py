@@ -66,7 +66,10 @@ def _total(entries: Sequence[Provenance]) -> Total:
     adjacencies = {entry.adjacency for entry in entries}
     adjacency = adjacencies.pop() if len(adjacencies) == 1 else Adjacency.REPLACE
     paid = [_paid(entry, adjacency) for entry in entries]
-    unit = PrivacyUnit(adjacency, entries[0].person, max(entry.max_rows_per_person for entry in entries))
+    rows = max(entry.max_rows_per_person for entry in entries)
+    # what one of them takes as public the others do not hide from who sees all of them
+    public = tuple(name for entry in entries for name in entry.public)
+    unit = PrivacyUnit(adjacency, entries[0].person, rows, public)
     return Total(_composed(paid), unit, len(entries))
 
 

@@ -8,7 +8,17 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 from ogive.accounting import epsilon_of
-from ogive.privacy import Adjacency, ApproxDP, Charge, GaussianDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
+from ogive.privacy import (
+    Adjacency,
+    ApproxDP,
+    Charge,
+    GaussianDP,
+    Privacy,
+    PrivacyUnit,
+    PureDP,
+    ZeroConcentratedDP,
+    named_columns,
+)
 from ogive.report.axis import plain_number
 
 METHODS = {
@@ -117,19 +127,16 @@ def factor(epsilon: Fraction) -> str:
     return f"{shown:.2f}" if value < 10 else plain_number(float(shown))
 
 
-def promise(
-    privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything published here", known: str | None = None
-) -> str:
+def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything published here") -> str:
     """What the guarantee promises to one person, as one sentence.
 
     Args:
         privacy: The guarantee.
         unit: Whose data it hides.
         what: What it is for.
-        known: What everybody may know of a record, so that nothing hides it; for example "in the same group".
     """
     epsilon, delta = implied(privacy)
-    said = f"{_change(unit)}{'' if known is None else f' {known}'}, {what} "
+    said = f"{_change(unit)}, {what} "
     if epsilon > BEYOND:
         said += f"could have been more or less likely by a factor beyond 10^{BEYOND_POWER}"
     elif epsilon > ALMOST:
@@ -149,7 +156,8 @@ def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:
     """
     epsilon, delta = implied(privacy)
     who = "record" if unit.person is None else "person"
-    what = f"the values of one {who}" if unit.adjacency is Adjacency.REPLACE else f"whether one {who} is in the data"
+    values = "other values" if unit.public else "values"
+    what = f"the {values} of one {who}" if unit.adjacency is Adjacency.REPLACE else f"whether one {who} is in the data"
     odds = math.exp(-min(700.0, float(epsilon)))
     most = (1 + float(delta) * odds) / (1 + odds)
     shown = math.ceil(100 * most - 1e-9) if most <= WEAK else math.ceil(1e4 * most - 1e-9) / 100
@@ -173,12 +181,13 @@ def implied(privacy: Privacy) -> tuple[Fraction, Fraction]:
 
 
 def _change(unit: PrivacyUnit) -> str:
+    same = f" but the same in {named_columns(unit.public)}" if unit.public else ""
     if unit.person is None:
         if unit.adjacency is Adjacency.REPLACE:
-            return "Had any one record held entirely different values"
+            return f"Had any one record held entirely different values{same}"
         return "Had any one record been missing, or one more been there"
     if unit.adjacency is Adjacency.REPLACE:
-        return "Had any one person been another with entirely different values"
+        return f"Had any one person been another with entirely different values{same}"
     return "Had any one person been missing with all their rows, or one more been there"
 
 
@@ -237,6 +246,16 @@ def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
                 "The number of records is public.",
                 "One record may be replaced by any other without notice, but how many there are is published exactly. "
                 "Where the mere presence of a person is a secret, use the adjacency add_or_remove.",
+            )
+        )
+    public = sorted({column for unit in units for column in unit.public})
+    if public:
+        columns = named_columns(public)
+        found.append(
+            (
+                f"{columns[0].upper()}{columns[1:]} {'is' if len(public) == 1 else 'are'} public.",
+                "Everybody may know what every record holds there, so exact counts of it may be published, and no "
+                "noise hides it.",
             )
         )
     if any(unit.person is None for unit in units):

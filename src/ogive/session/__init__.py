@@ -2,6 +2,6 @@
 
 from ogive.session.opening import default_adjacency, ledger_file
 from ogive.session.session import Session
-from ogive.session.statement import left, statement
+from ogive.session.statement import disclosure, hidden, left, statement
 
-__all__ = ["Session", "default_adjacency", "ledger_file", "left", "statement"]
+__all__ = ["Session", "default_adjacency", "disclosure", "hidden", "ledger_file", "left", "statement"]

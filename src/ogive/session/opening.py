@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,16 @@ from ogive.ledger import Account, Ledger
 from ogive.ledger.database import Database
 from ogive.ledger.ledger import check_not_lost
 from ogive.ledger.people import Hasher
-from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP, check_adjacency
+from ogive.privacy import (
+    Adjacency,
+    ApproxDP,
+    Privacy,
+    PrivacyUnit,
+    PureDP,
+    ZeroConcentratedDP,
+    check_adjacency,
+    check_columns,
+)
 from ogive.records import Records
 from ogive.trust import TrustModel
 
@@ -94,6 +105,7 @@ def open_account(
     *,
     fingerprint: str,
     adjacency: Adjacency | str | None,
+    public: Sequence[str] | str | None,
     max_rows_per_person: int,
     limit: Privacy | None,
     part: str | None,
@@ -112,7 +124,9 @@ def open_account(
         raise ParameterError(f"limit must be PureDP, ApproxDP or ZeroConcentratedDP, got {quoted(limit)}")
     known = next((account for account in ledger.accounts() if account.name == name), None)
     chosen = default_adjacency(known, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
-    unit = trust.unit(chosen)
+    if public is None:
+        public = () if known is None else known.unit.public
+    unit = dataclasses.replace(trust.unit(chosen), public=check_columns(public))
     records: dict[str, Any] = {
         "fingerprint": fingerprint,
         "updated": updated,

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
+import warnings
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from ogive.errors import LedgerError, ParameterError
+from ogive.errors import AccountWarning, LedgerError, ParameterError
 from ogive.ledger import Account, Ledger
 from ogive.noise.base import RandomSource
 from ogive.planning import plan
 from ogive.pointwise import PointwiseCurve
-from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency
+from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency, check_columns
 from ogive.records import Records
 from ogive.releasing import release
 from ogive.session.opening import check_statistic, default_adjacency, name_of, open_account, open_ledger, public_size
-from ogive.session.statement import left, statement
+from ogive.session.statement import disclosure, left, statement
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic
 from ogive.statistics.stored import is_cost, read_recorded
@@ -49,6 +51,8 @@ class Session(Verbs):
         max_rows_per_person: How many of a person's records are kept, chosen at random.
         adjacency: Which data sets are adjacent. By default the account's own; for a new one REPLACE, or
             ADD_OR_REMOVE where a person may have several records.
+        public: Columns whose values everybody may know, such as a label: adjacent data sets agree in them record by
+            record, and releases may publish exact counts of them. By default the account's own; none for a new one.
         trust: Who would hold the data: the type of a trust model, such as `Central` or `Local`, or a `Simulation` of
             one that needs options, such as `SecAgg` among so many parties. `Clear` looks at exact values, which
             spends and records nothing.
@@ -66,6 +70,9 @@ class Session(Verbs):
         DataError: the records cannot be read.
         LedgerError: the ledger cannot be used, or the account is for other records, another privacy unit
             or another limit, or the records, or most of the people in them, have an account of another name.
+
+    Warns:
+        AccountWarning: an earlier version published more from this account than its unit allows.
 
     Example:
         >>> import numpy as np, ogive
@@ -89,6 +96,7 @@ class Session(Verbs):
         person: str | None = None,
         max_rows_per_person: int = 1,
         adjacency: Adjacency | str | None = None,
+        public: Sequence[str] | str | None = None,
         trust: type[TrustModel] | Simulation = Central,
         part: str | None = None,
         updated: bool = False,
@@ -106,7 +114,8 @@ class Session(Verbs):
         self._trust = self._simulation.over(self._records, person=person, max_rows_per_person=max_rows_per_person)
         if not private:
             plain = default_adjacency(None, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
-            self.unit: PrivacyUnit = self._trust.unit(plain)
+            declared = check_columns(() if public is None else public)
+            self.unit: PrivacyUnit = dataclasses.replace(self._trust.unit(plain), public=declared)
             return
         # a ledger that ends with the session has nobody to compare these people with
         people = None if person is None or ledger is None else functools.partial(self._records.person_hashes, person)
@@ -119,6 +128,7 @@ class Session(Verbs):
                 self._trust,
                 fingerprint=self._ledger.fingerprint(self._digest),
                 adjacency=adjacency,
+                public=public,
                 max_rows_per_person=max_rows_per_person,
                 limit=limit,
                 part=part,
@@ -130,6 +140,9 @@ class Session(Verbs):
             self.close()
             raise
         self.unit = self._account.unit
+        more = disclosure(self._account)
+        if more is not None:
+            warnings.warn(f"account {self.name!r}: {more}", AccountWarning, stacklevel=2)
 
     def part(self, name: str, data: Any, *, updated: bool = False, other_people: bool = False) -> Session:
         """A session on a declared part of the data set, paid from the same limit.
@@ -159,6 +172,7 @@ class Session(Verbs):
             person=self.unit.person,
             max_rows_per_person=self.unit.max_rows_per_person,
             adjacency=self.unit.adjacency,
+            public=self.unit.public,
             trust=self._simulation,
             part=name,
             updated=updated,
@@ -196,6 +210,7 @@ class Session(Verbs):
             trust=self._trust,
             privacy=privacy,
             adjacency=self.unit.adjacency,
+            public=self.unit.public,
             ledger=self._account,
             batch=batch,
             source=source,
@@ -267,6 +282,7 @@ class Session(Verbs):
             records=public_size(self._records, self.unit, records),
             adjacency=self.unit.adjacency,
             trust=self._trust,
+            public=self.unit.public,
             like=like,
         )
 

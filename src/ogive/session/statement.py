@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ogive.errors import quoted
-from ogive.statistics.asked import GOES_ON, asked_name, subjects, trust_words
+from ogive.privacy import PrivacyUnit, named_columns
+from ogive.statistics.asked import GOES_ON, asked_name, published_columns, subjects, trust_words
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
     from ogive.ledger.entries import Shared
+
+_LISTED = 5
 
 
 def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> str:
@@ -24,6 +28,9 @@ def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> st
     rows = [_row(entry, (asked or {}).get(entry.release_id, 1)) for entry in account.history]
     widths = [max((len(row[k]) for row in rows), default=0) for k in range(3)]
     lines = [f"{account.name}: {account.unit.words}"]
+    more = disclosure(account)
+    if more is not None:
+        lines.append(f"  but {more}")
     for number, subject, price, note in rows:
         padded = f"  {number:>{widths[0]}}  {subject:<{widths[1]}}  {price:<{widths[2]}}  {note}"
         lines.append(padded.rstrip())
@@ -36,6 +43,39 @@ def statement(account: Account, *, asked: Mapping[str, int] | None = None) -> st
     if account.limit is not None:
         lines.append(f"  remaining  {left(account)}")
     return "\n".join(lines)
+
+
+def hidden(account: Account) -> PrivacyUnit:
+    """What the account's releases really hide together.
+
+    Its own unit; but earlier versions published exact counts of columns that it does not declare public, and nothing
+    that is published hides those.
+    """
+    return dataclasses.replace(account.unit, public=(*account.unit.public, *_published(account)))
+
+
+def disclosure(account: Account) -> str | None:
+    """That an earlier version published more than the account's unit allows, in a line; None if it did not."""
+    published = _published(account)
+    if not published:
+        return None
+    numbers = sorted({number for numbers in published.values() for number in numbers})
+    listed = ", ".join(map(str, numbers[:_LISTED])) + (" and others" if len(numbers) > _LISTED else "")
+    what = f"releases {listed}" if len(numbers) > 1 else f"release {listed}"
+    return (
+        f"{what} published the exact counts of {named_columns(sorted(published))}, "
+        f"so that all releases together hide no more than {hidden(account).words}"
+    )
+
+
+def _published(account: Account) -> dict[str, list[int]]:
+    """Columns that are not declared public though their exact counts were published, with the spends that did so."""
+    found: dict[str, list[int]] = {}
+    for number, question in account.questions:
+        for column in published_columns(question):
+            if column not in account.unit.public and column != account.unit.person:
+                found.setdefault(column, []).append(number)
+    return found
 
 
 def left(account: Account) -> str:

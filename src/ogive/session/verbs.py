@@ -127,7 +127,7 @@ class Verbs(ABC):
         grid: Grid | str = "linear",
         method: str = "resample",
         curve: Any = DEFAULT_CURVE,
-        public_groups: bool = False,
+        public_groups: bool | None = None,
         shares: tuple[Rational, ...] = EQUAL_SHARES,
         beyond: int = 0,
         missing: str = "refuse",
@@ -137,8 +137,8 @@ class Verbs(ABC):
         """Release the boxplot of a column, or of each group of another column; arguments as for `ogive.Boxplot`.
 
         Privacy:
-            `privacy` for all boxes together, from the session's budget; a changed group is hidden too unless
-            `public_groups`.
+            `privacy` for all boxes together, from the session's budget; a changed group is hidden too unless the
+            session declares its column public.
         """
         (column,) = self._named(column=column)
         statistic = Boxplot(
@@ -170,7 +170,7 @@ class Verbs(ABC):
         positive: LabelValue | tuple[LabelValue, ...] = 1,
         negative: LabelValue | tuple[LabelValue, ...] | None = None,
         positive_when: str = "high",
-        public_labels: bool = False,
+        public_labels: bool | None = None,
         budget: str = "joint",
         method: str | Strategy = "auto",
         smooth: str = "auto",
@@ -283,7 +283,7 @@ class Verbs(ABC):
         categories: Any = None,
         positive: Any = 1,
         negative: Any = None,
-        public_labels: bool = True,
+        public_labels: bool | None = None,
         method: str | HierarchyAuc | Paired = "auto",
         matrix: str = "average",
         rounding: str = "simple",

@@ -24,6 +24,24 @@ def subjects(question: Mapping[str, Any]) -> list[str]:
     return [name for name in (*map(statistic.get, _COLUMNS), *within) if isinstance(name, str)]
 
 
+def published_columns(question: Mapping[str, Any]) -> list[str]:
+    """Columns whose exact counts a recorded question published although its privacy unit does not declare them public.
+
+    Earlier versions asked such questions under any unit.
+    """
+    statistic, unit = question.get("statistic"), question.get("unit")
+    if not isinstance(statistic, Mapping) or not isinstance(unit, Mapping) or unit.get("adjacency") != "replace":
+        return []
+    classes = statistic.get("classes")
+    found = [
+        statistic.get("label") if statistic.get("public_labels") is True else None,
+        statistic.get("by") if statistic.get("public_groups") is True else None,
+        classes.get("column") if isinstance(classes, Mapping) else None,
+    ]
+    declared = unit.get("public", ())
+    return [column for column in found if isinstance(column, str) and column not in declared]
+
+
 def trust_words(question: Mapping[str, Any]) -> str | None:
     """Who a recorded question was asked of, with the numbers that tell it from others; None for a trusted curator."""
     trust, terms = question.get("trust", _USUAL_TRUST), question.get("terms")

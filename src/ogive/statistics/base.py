@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 
-from ogive.errors import UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.noise.shares import widened
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit
 from ogive.provenance import Provenance
@@ -154,6 +154,16 @@ class Statistic(Protocol[EstimateT]):
         ...
 
 
+def settled(statistic: Statistic[EstimateT], unit: PrivacyUnit) -> Statistic[EstimateT]:
+    """The same statistic with what it leaves to the privacy unit: whether classes or groups are public.
+
+    A statistic that leaves anything says by a method `settled_by` what the unit makes of it. This comes before
+    `describe`, so that a recorded question says what was asked.
+    """
+    settle = getattr(statistic, "settled_by", None)
+    return statistic if settle is None else settle(unit)
+
+
 def describe(value: Any) -> Any:
     """Plain data that says all that fixes a statistic; equal questions have equal descriptions.
 
@@ -197,6 +207,16 @@ def _number(value: int | float | Fraction) -> int | float | str:
     if number.denominator == 1:
         return number.numerator
     return float(number) if Fraction(float(number)) == number else str(number)
+
+
+def check_choice(value: object, name: str) -> None:
+    """Refuse what is neither a choice nor left to the privacy unit.
+
+    Raises:
+        ParameterError: it is not True, False or None.
+    """
+    if not (value is None or isinstance(value, bool)):
+        raise ParameterError(f"{name} must be True or False, got {quoted(value)}")
 
 
 def canonical_class(values: Any) -> Any:

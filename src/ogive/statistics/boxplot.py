@@ -12,10 +12,10 @@ import numpy as np
 
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
-from ogive.privacy import Adjacency, Rational, exact
+from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, Binning, GroupBinning, LabelValue, Query
 from ogive.queries.sparse_vector import MAX_BEYOND
-from ogive.statistics.base import Terms
+from ogive.statistics.base import Terms, check_choice
 from ogive.statistics.boxplot_boxes import NUMBERS, Box, box_of, five_numbers
 from ogive.statistics.boxplot_estimate import Boxplots
 from ogive.statistics.curve import Curve
@@ -42,7 +42,8 @@ class Boxplot:
             "five_numbers" finds the two ends and the three quartiles one by one, and shows no outliers.
         curve: How the curve is released; a method of `Ecdf`. "projection" draws smooth tails; where the bounds are
             several times wider than the records it also widens the box.
-        public_groups: Whether everybody may know each record's group; only the value is then hidden, with less noise.
+        public_groups: Whether everybody may know each record's group; only the value is then hidden, with less noise,
+            and the privacy unit must declare the column of groups public. None: whether it does.
         shares: Of the budget, for the lower end, the quartiles and the upper end of "five_numbers"; they add up to 1.
         beyond: How many records may lie beyond each end of "five_numbers".
         missing: What a missing value means; see `Binning`.
@@ -60,7 +61,7 @@ class Boxplot:
     grid: Grid | str = "linear"
     method: str = "resample"
     curve: Any = DEFAULT_CURVE
-    public_groups: bool = False
+    public_groups: bool | None = None
     shares: tuple[Rational, ...] = EQUAL_SHARES
     beyond: int = 0
     missing: str = "refuse"
@@ -79,8 +80,7 @@ class Boxplot:
                     "they are public, never read from records"
                 )
             object.__setattr__(self, "groups", _values(self.groups))
-        if not isinstance(self.public_groups, bool):
-            raise ParameterError(f"public_groups must be True or False, got {quoted(self.public_groups)}")
+        check_choice(self.public_groups, "public_groups")
         if self.public_groups and self.by is None:
             raise ParameterError("public_groups needs by, the column that says which group a record belongs to")
         object.__setattr__(self, "shares", _shares(self.shares))
@@ -128,7 +128,14 @@ class Boxplot:
             expected_records=None if five else self.expected_records,
             shares=self.shares if five else EQUAL_SHARES,
             beyond=self.beyond if five else 0,
+            public_groups=bool(self.public_groups),
         )
+
+    def settled_by(self, unit: PrivacyUnit) -> Boxplot:
+        """The same with groups public or not."""
+        if self.public_groups is not None:
+            return self
+        return dataclasses.replace(self, public_groups=self.by in unit.public)
 
     def alternatives(self) -> dict[str, Boxplot]:
         """Read off an unbiased curve, which makes exact boxes of exact answers, off a projection, and five numbers."""
@@ -141,7 +148,7 @@ class Boxplot:
 
         Privacy: all queries together at most `terms.privacy`; drawing is post-processing.
         """
-        grouping = self.grouping()
+        grouping, public = self.grouping(), bool(self.public_groups)
         self._check_beyond(terms)
         curves: list[Curve] = []
         boxes: list[Box]
@@ -151,13 +158,13 @@ class Boxplot:
                 curves = [(yield from self._ecdf(private=terms.private).questions(terms))]
             else:
                 ecdf = self._ecdf(terms.records, private=terms.private)
-                curves = yield from ask_groups(grouping, ecdf.questions, terms, public_groups=self.public_groups)
+                curves = yield from ask_groups(grouping, ecdf.questions, terms, public_groups=public)
             curves = [dataclasses.replace(curve, adjacency=terms.adjacency) for curve in curves]
             boxes = [box_of(curve, label) for curve, label in zip(curves, labels, strict=True)]
         elif grouping is None:
             boxes = [(yield from self._five(terms))]
         else:
-            found = yield from ask_groups(grouping, self._five, terms, public_groups=self.public_groups)
+            found = yield from ask_groups(grouping, self._five, terms, public_groups=public)
             boxes = [dataclasses.replace(box, group=label) for box, label in zip(found, labels, strict=True)]
         return Boxplots(
             column=self.column,
@@ -168,7 +175,7 @@ class Boxplot:
             curves=tuple(curves),
             adjacency=terms.adjacency,
             # where records come and go, their group does, too, and noise hides both
-            public_groups=grouping is not None and self.public_groups and terms.adjacency is Adjacency.REPLACE,
+            public_groups=grouping is not None and public and terms.adjacency is Adjacency.REPLACE,
         )
 
     def _check_beyond(self, terms: Terms) -> None:

@@ -69,12 +69,7 @@ def fields(data: Any) -> dict[str, Any]:
         ParameterError, DataError: these are no boxes that this version can read.
     """
     known = Fields.of(data, SCHEMA, "boxplots", _NEEDED)
-    column, method, adjacency, provenance = (
-        known.text("column"),
-        known.text("method"),
-        known.adjacency(),
-        known.provenance(),
-    )
+    column, method, adjacency = known.text("column"), known.text("method"), known.adjacency()
     by, listed, held = data["by"], data["boxes"], data["curves"]
     if by is not None and not is_text(by):
         raise DataError("the field 'by' of boxplots must be a short text or null")
@@ -89,6 +84,7 @@ def fields(data: Any) -> dict[str, Any]:
     known_groups = data["public_groups"]
     if not isinstance(known_groups, bool) or (known_groups and (by is None or adjacency is not Adjacency.REPLACE)):
         raise DataError("the field 'public_groups' must be false, or true where there are groups and none is added")
+    provenance = known.provenance(*((by,) if known_groups and by is not None else ()))
     grid = curve_json.read_grid(data["grid"])
     boxes = tuple(_box(grid, box) for box in listed)
     if any((box.group is None) != (by is None) for box in boxes) or len({b.group for b in boxes}) < len(boxes):
@@ -97,6 +93,8 @@ def fields(data: Any) -> dict[str, Any]:
         )
     curves = tuple(Curve.from_dict(curve) for curve in held)
     check_price(provenance, [(curve.strategy, curve.adjacency) for curve in curves])
+    if known_groups and provenance is not None:
+        curves = tuple(curve.with_provenance(provenance) for curve in curves)
     for box, curve in zip(boxes, curves, strict=method == "resample"):
         _check_curve(box, curve, grid, column)
     return {

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ogive.errors import DataError, ParameterError
 from ogive.files import permissions, write_atomically
 from ogive.privacy import Adjacency
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, declaring
 from ogive.queries import Label
 from ogive.statistics.stated_price import check_price
 
@@ -178,8 +178,11 @@ class Fields:
             raise DataError(f"unknown adjacency {value[:40]!r} of {self.what}; it must be {' or '.join(known)}")
         return Adjacency(value)
 
-    def provenance(self) -> Provenance | None:
+    def provenance(self, *published: str) -> Provenance | None:
         """Where the estimate comes from; None if it was never released.
+
+        Args:
+            published: Columns whose exact counts it tells, which an earlier version did not call public.
 
         Raises:
             ParameterError, DataError: it is no provenance, or its guarantee does not cover its price.
@@ -187,7 +190,7 @@ class Fields:
         data = self.data["provenance"]
         source = None if data is None else Provenance.from_dict(data)
         check_price(source)
-        return source
+        return declaring(source, published)
 
     def label(self) -> Label:
         """Which records are positive.

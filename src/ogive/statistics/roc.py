@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Bound, Grid
-from ogive.privacy import Adjacency
+from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, Binning, ClassBinning, ClassCurvesQuery, Label, LabelValue, Query
 from ogive.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
-from ogive.statistics.base import Terms, canonical_class
+from ogive.statistics.base import Terms, canonical_class, check_choice
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve import Curve
 from ogive.statistics.ecdf import DEFAULT_BINS, by_hand, make_grid
@@ -45,7 +45,7 @@ class Roc:
             other value, of which there may then be only one in the records.
         positive_when: Which scores speak for the positive class, "high" or "low".
         public_labels: Whether everybody may know each record's class; only the score is then hidden, under REPLACE
-            with less noise.
+            with less noise, and the privacy unit must declare the label public. None: whether it does.
         budget: "joint" for one price that covers both curves; "split" for the paper's two separate releases at
             half of the budget each.
         method, smooth: As for `Ecdf`, for each class.
@@ -65,7 +65,7 @@ class Roc:
     positive: LabelValue | tuple[LabelValue, ...] = 1
     negative: LabelValue | tuple[LabelValue, ...] | None = None
     positive_when: str = "high"
-    public_labels: bool = False
+    public_labels: bool | None = None
     budget: str = "joint"
     method: str | Strategy = "auto"
     smooth: str = "auto"
@@ -86,8 +86,7 @@ class Roc:
         for name, allowed in (("positive_when", ORIENTATIONS), ("budget", BUDGETS)):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} must be {' or '.join(allowed)}, got {getattr(self, name)!r}")
-        if not isinstance(self.public_labels, bool):
-            raise ParameterError(f"public_labels must be True or False, got {quoted(self.public_labels)}")
+        check_choice(self.public_labels, "public_labels")
         if not isinstance(self.method, str | Strategy):
             raise ParameterError(f"method must be a name or a strategy, got {quoted(self.method)}")
         if isinstance(self.method, str) and self.method not in ("auto", *UNBIASED_METHODS):
@@ -121,7 +120,14 @@ class Roc:
             smooth=DEFAULT_SMOOTHING if self.smooth == "auto" else self.smooth,
             positive=canonical_class(classes.label.positive),
             negative=canonical_class(classes.label.negative),
+            public_labels=bool(self.public_labels),
         )
+
+    def settled_by(self, unit: PrivacyUnit) -> Roc:
+        """The same with labels public or not."""
+        if self.public_labels is not None:
+            return self
+        return dataclasses.replace(self, public_labels=self.label in unit.public)
 
     def alternatives(self) -> dict[str, Roc]:
         """One for each method and division of the budget, and one for a strategy designed by hand."""
@@ -134,21 +140,20 @@ class Roc:
 
         Privacy: one measurement of both classes at the whole of `terms.privacy`; the rest is post-processing.
         """
-        classes = self.classes()
+        classes, public = self.classes(), bool(self.public_labels)
         terms.check_cells(2 * classes.score.grid.bins)
         strategy = choose_for_classes(
             classes.score.grid.bins,
             terms.privacy,
             terms.unit,
-            public_labels=self.public_labels,
+            public_labels=public,
             budget=self.budget,
             method=self.method,
             refusal=lambda candidate: (
-                unsmoothable(candidate, self.smooth)
-                or terms.refusal(ClassCurvesQuery(classes, candidate, self.public_labels))
+                unsmoothable(candidate, self.smooth) or terms.refusal(ClassCurvesQuery(classes, candidate, public))
             ),
         )
-        answer = yield ClassCurvesQuery(classes, strategy, self.public_labels)
+        answer = yield ClassCurvesQuery(classes, strategy, public)
         return self._estimate(answer, strategy, terms.adjacency)
 
     def _estimate(self, answer: Answer, strategy: Strategy, adjacency: Adjacency) -> RocEstimate:

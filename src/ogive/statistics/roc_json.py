@@ -46,9 +46,11 @@ def fields(data: Any) -> dict[str, Any]:
         ParameterError, DataError: this is no ROC curve that this version can read.
     """
     known = Fields.of(data, SCHEMA, "a ROC curve", _NEEDED)
-    provenance = known.provenance()
+    label, curve = known.label(), data["negatives"]
+    sizes = isinstance(curve, dict) and curve.get("total") is not None
+    provenance = known.provenance(*((label.column,) if sizes else ()))
     return {
-        "label": known.label(),
+        "label": label,
         "positive_when": known.text("positive_when"),
         "total": known.total(),
         "budget": known.text("budget"),

@@ -16,8 +16,9 @@ from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
 from ogive.kernels.base import MATRICES, Measure
 from ogive.local.rounding import ROUNDINGS
+from ogive.privacy import PrivacyUnit
 from ogive.queries import Answer, Query
-from ogive.statistics.base import Terms
+from ogive.statistics.base import Terms, check_choice
 from ogive.statistics.confidence import check_level
 from ogive.statistics.named import check_expected
 from ogive.statistics.recipes_hierarchy import HierarchyAuc
@@ -60,7 +61,9 @@ class Ustatistic:
             column name.
         positive: Value or values of the positive class of an AUC's label.
         negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else the one other.
-        public_labels: Whether everybody may know each record's class; only the score is then hidden.
+        public_labels: Whether everybody may know each record's class; only the score is then hidden, and the privacy
+            unit must declare the label public. None: whether it does. A measure of classes that cannot be hidden, such
+            as "vus", takes them as public.
         method: "auto" (smallest predicted error), "kernel" (noise on the exact mean), "cells" (noise on counts per
             combination of bins), or from local reports "krr", "unary", "haar", "hierarchy" (AUC with public labels),
             "hierarchy" also with options, as
@@ -94,7 +97,7 @@ class Ustatistic:
     categories: Any = None
     positive: Any = 1
     negative: Any = None
-    public_labels: bool = True
+    public_labels: bool | None = None
     method: str | ByHand = "auto"
     matrix: str = "average"
     rounding: str = "simple"
@@ -117,8 +120,7 @@ class Ustatistic:
         ):
             if getattr(self, name) not in allowed:
                 raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
-        if not isinstance(self.public_labels, bool):
-            raise ParameterError(f"public_labels must be True or False, got {quoted(self.public_labels)}")
+        check_choice(self.public_labels, "public_labels")
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         check_expected(self.expected_records)
         domain = domain_of(self._described[0], 2)
@@ -136,7 +138,7 @@ class Ustatistic:
             raise ParameterError(
                 "a function needs the range of its values; give kernel=ogive.kernels.measure_of(f, range=(0, 1))"
             )
-        if isinstance(self.kernel, str) and self.kernel == "auc" and not self.public_labels:
+        if isinstance(self.kernel, str) and self.kernel == "auc" and not self._takes_labels_as_public:
             return measure_of("auc_private")
         if isinstance(self.kernel, str) and self.kernel == "vus":
             return measure_of("vus", classes=classes_of(_listed(self.columns), self.categories))
@@ -146,7 +148,7 @@ class Ustatistic:
     def _described(self) -> tuple[tuple[Described, ...], Label | Categories | None]:
         """What the kernels look at, and the column of public classes where there is one."""
         given = _listed(self.columns)
-        names = tuple(each if isinstance(each, str) else _name(each) for each in given)
+        names = tuple(map(_name, given))
         twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
         if twice is not None:
             raise ParameterError(f"each column must be named once, but {twice!r} is named twice")
@@ -157,7 +159,11 @@ class Ustatistic:
         by_name = labeled and isinstance(last, str) and not of_classes(self.measure)
         if not by_name:
             check_no_label(
-                names[-1] if labeled else None, self.measure, self.positive, self.negative, public=self.public_labels
+                names[-1] if labeled else None,
+                self.measure,
+                self.positive,
+                self.negative,
+                public=self.public_labels is not False,
             )
         if by_name:
             last = described_label(last, self.positive, self.negative)
@@ -182,7 +188,7 @@ class Ustatistic:
         whole = tuple(described[each] if isinstance(each, str) else _as_described(each) for each in (*given[:-1], last))
         if samples < 2:
             return whole, None
-        if not self.public_labels:
+        if self.public_labels is False:
             raise ParameterError(
                 f"{self.measure.name} takes classes that are public, so leave out public_labels=False; "
                 "kernel 'auc', asked for by name, can hide two of them"
@@ -195,6 +201,11 @@ class Ustatistic:
             )
         return whole[:-1], classes
 
+    @property
+    def classes(self) -> Label | Categories | None:
+        """The column of classes that are taken as public; None where there is none, or where it is hidden."""
+        return self._described[1]
+
     def canonical(self) -> Ustatistic:
         """The one spelling that stands for all of the same question: columns and measure spelled out."""
         columns, classes = self._described
@@ -204,6 +215,20 @@ class Ustatistic:
             kernel=self.measure,
             **_SPELLED_OUT,
         )
+
+    def settled_by(self, unit: PrivacyUnit) -> Ustatistic:
+        """The same with labels public or not, where that was left open."""
+        if self.public_labels is not None or not isinstance(self.kernel, str) or self.kernel != "auc":
+            return self
+        known = self._takes_labels_as_public or _name(_listed(self.columns)[-1]) in unit.public
+        return dataclasses.replace(self, public_labels=known)
+
+    @property
+    def _takes_labels_as_public(self) -> bool:
+        """Whether labels are public as it stands: that was said, or a method was asked for that knows no others."""
+        if self.public_labels is not None:
+            return self.public_labels
+        return isinstance(self.method, HierarchyAuc) or self.method == HierarchyAuc.name
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `from_dict` inverts it but for kernels that are functions, of which a digest tells them apart."""
@@ -343,6 +368,8 @@ def _listed(columns: Any) -> tuple[Any, ...]:
 
 
 def _name(column: Any) -> str:
+    if isinstance(column, str):
+        return column
     return str(column.column.column if isinstance(column, Described) else column.column)
 
 

@@ -178,11 +178,12 @@ def check_number(measure: Measure, names: Sequence[str]) -> None:
     """
     wanted = _TWO_COLUMNS.get(measure.name)
     if wanted is not None and len(names) != 2:
+        name = measure.name.removesuffix("_private")
         what, one, other = wanted
         shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
         listed = f"{len(names)}: {shown}" if names else "none"
         raise ParameterError(
-            f"{measure.name} needs two columns, {what}, for example columns=('{one}', '{other}'), got {listed}"
+            f"{name} needs two columns, {what}, for example columns=('{one}', '{other}'), got {listed}"
         )
     if not names:
         raise ParameterError("name at least one column")

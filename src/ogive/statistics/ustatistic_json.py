@@ -70,9 +70,10 @@ def fields(data: Any) -> dict[str, Any]:
         raise DataError(f"the method of {_WHAT} must be one of {', '.join(METHODS)}")
     if not isinstance(data["clipped"], bool):
         raise DataError(f"the field 'clipped' of {_WHAT} must be true or false")
+    columns, classes = _texts(data["columns"]), data["classes"]
     return {
         "kernel": known.text("kernel"),
-        "columns": _texts(data["columns"]),
+        "columns": columns,
         "method": data["method"],
         "value": math.nan if data["value"] is None else _number(data, "value"),
         "means": [_mean(each) for each in _list(data, "means")],
@@ -82,10 +83,10 @@ def fields(data: Any) -> dict[str, Any]:
         "limits": _limits(data["limits"]),
         "bins": _sizes(data, "bins", least=1),
         "records": _records(data["records"]),
-        "classes": None if data["classes"] is None else _sizes(data, "classes", least=0),
+        "classes": None if classes is None else _sizes(data, "classes", least=0),
         "clipped": data["clipped"],
         "confidence_level": known.chance("confidence_level"),
-        "provenance": known.provenance(),
+        "provenance": known.provenance(*(() if classes is None else columns[-1:])),
     }
 
 

@@ -373,7 +373,7 @@ class RunningTotal:
         """
         if self._parameters.get("name") is None:
             raise ParameterError("name the stream with name=, which tells it from others that the account pays for")
-        unit = PrivacyUnit(Adjacency.REPLACE)
+        unit = PrivacyUnit(Adjacency.REPLACE, public=ledger.unit.public)
         ledger.check_unit(unit)
         statistic = {"name": NAME, "column": self._parameters["name"], "stream": self._parameters}
         return {

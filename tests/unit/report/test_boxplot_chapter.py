@@ -5,6 +5,7 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 
 import ogive
 from ogive.errors import ParameterError
@@ -23,7 +24,8 @@ BY = {"by": "ward", "groups": ("A", "<B>"), "curve": "tree_ls"}
 def released(trust=ogive.Central, table=TABLE, privacy="2", **arguments):
     grant = None if trust is ogive.Clear else ogive.PureDP(privacy)
     statistic = ogive.Boxplot("stay", (0, 40), bins=128, **arguments)
-    return ogive.release(statistic, trust=trust(table), privacy=grant, source=KeyedSource(bytes(32)))
+    public = public_of(statistic)
+    return ogive.release(statistic, trust=trust(table), privacy=grant, public=public, source=KeyedSource(bytes(32)))
 
 
 @pytest.fixture(scope="module")
@@ -118,8 +120,8 @@ def test_the_page_says_that_nothing_hides_the_group_of_a_record_where_it_is_publ
         re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", render_report([each], title="x"))) for each in (public, boxes)
     )
     for words in (
-        "Had any one record held entirely different values in the same group, everything",
-        "replaced by any other (the number of records is public), in the same group",
+        "Had any one record held entirely different values but the same in column ward, everything",
+        "replaced by any other with the same value in column ward (the number of records and column ward are public)",
         "Everybody may know which group each record is in",
         "only values are hidden.",
         "Groups public",

@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 
 import ogive
 from ogive.errors import ParameterError
@@ -36,7 +37,9 @@ BOUNDS = Bounds("pressure")
 
 def released(statistic, privacy="1", trust=ogive.Central, **changes):
     privacy = None if trust is ogive.Clear else ogive.PureDP(privacy)
-    return ogive.release(statistic, trust=trust(DATA), privacy=privacy, source=KeyedSource(bytes(32)), **changes)
+    public = public_of(statistic, changes.get("adjacency", "replace"))
+    source = KeyedSource(bytes(32))
+    return ogive.release(statistic, trust=trust(DATA), privacy=privacy, public=public, source=source, **changes)
 
 
 @pytest.fixture(scope="module")
@@ -194,10 +197,10 @@ def test_a_low_score_that_speaks_for_the_positive_class_is_said_to():
     assert "so this does not show" not in text  # it is worse than a coin, and that is certain
     assert "negative records (public)" in text
     assert "at most 0." in text
-    assert "Had any one record held entirely different values with the same label, everything" in text
-    assert "same label" not in words_of(released(dataclasses.replace(statistic, public_labels=False)))
+    assert f"Had any one record held entirely different values but the same in column {ROC.label}, everything" in text
+    assert "but the same" not in words_of(released(dataclasses.replace(statistic, public_labels=False)))
     added = released(statistic, adjacency=ogive.Adjacency.ADD_OR_REMOVE)
-    assert "same label" not in words_of(added)
+    assert "but the same" not in words_of(added)
 
 
 def test_a_class_without_records_is_said_and_nothing_is_drawn():

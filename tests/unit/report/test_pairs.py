@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 
 import ogive
 from ogive.noise import KeyedSource
@@ -20,7 +21,11 @@ HIDDEN = ogive.Ustatistic(("x", "none"), "auc", bounds=(0, 1), public_labels=Fal
 def released(statistic, trust=ogive.Central, epsilon=1, seed=0):
     source = KeyedSource.from_seed(seed)
     return ogive.release(
-        statistic, trust=trust(TABLE), privacy=None if trust is ogive.Clear else PureDP(epsilon), source=source
+        statistic,
+        trust=trust(TABLE),
+        privacy=None if trust is ogive.Clear else PureDP(epsilon),
+        public=public_of(statistic),
+        source=source,
     )
 
 

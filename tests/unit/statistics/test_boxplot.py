@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -28,7 +29,10 @@ SOURCE = KeyedSource(bytes(32))
 def released(statistic, privacy=APPROX, trust=ogive.Central, table=None, **changes):
     privacy = None if trust is ogive.Clear else privacy
     records = trust(TABLE if table is None else table)
-    return ogive.release(statistic, trust=records, privacy=privacy, source=KeyedSource(bytes(32)), **changes)
+    public = public_of(statistic, changes.get("adjacency", "replace"))
+    return ogive.release(
+        statistic, trust=records, privacy=privacy, public=public, source=KeyedSource(bytes(32)), **changes
+    )
 
 
 def curve_of(counts, grid=None, total=True):
@@ -179,15 +183,20 @@ def test_boxes_of_exact_answers_are_those_of_the_records():
 
 def test_groups_of_an_array_pay_once_and_their_sizes_are_public():
     data = {name: TABLE["x"][name == GROUP] for name in ("a", "b", "c")}
-    boxes = ogive.boxplot(data, bounds=(-6, 6), privacy=APPROX, curve="tree_ls", source=SOURCE)
+    asked = {"bounds": (-6, 6), "privacy": APPROX, "curve": "tree_ls", "source": SOURCE}
+    boxes = ogive.boxplot(data, public_groups=True, **asked)
     assert [box.records for box in boxes.boxes] == [len(values) for values in data.values()]
     assert boxes["b"].median == pytest.approx(np.median(data["b"]), abs=0.2)
     # replacing a record of a known group costs the same as if there were no groups
-    alone = ogive.boxplot(data["a"], bounds=(-6, 6), privacy=APPROX, curve="tree_ls", source=SOURCE)
+    alone = ogive.boxplot(data["a"], **asked)
     assert boxes.provenance.price == alone.provenance.price
     assert boxes.curves[0].strategy == alone.curves[0].strategy
     with pytest.raises(ParameterError, match="no box of 'd'; there are 'a', 'b', 'c'"):
         boxes["d"]
+    assert boxes.provenance.public == ("group",)
+    hidden = ogive.boxplot(data, **asked)
+    assert hidden.provenance.public == ()
+    assert [box.records for box in hidden.boxes] != [len(values) for values in data.values()]
 
 
 def test_membership_that_is_hidden_costs_more_noise():
@@ -430,7 +439,8 @@ def test_sizes_of_groups_are_shown_as_the_estimates_they_are():
 
 
 def test_a_box_of_nobody_is_told_from_one_that_noise_took():
-    known = ogive.boxplot({"a": TABLE["x"], "b": []}, bounds=(-6, 6), privacy=PureDP(1), curve="tree_ls", source=SOURCE)
+    asked = {"bounds": (-6, 6), "privacy": PureDP(1), "curve": "tree_ls", "public_groups": True, "source": SOURCE}
+    known = ogive.boxplot({"a": TABLE["x"], "b": []}, **asked)
     assert "the box of b says nothing: there are no records" in str(known)
     empty = released(ogive.Boxplot("x", (-6, 6), by="g", groups=("a", "b", "c", "d")), trust=ogive.Clear)
     assert "the box of d says nothing: there are no records" in str(empty)

@@ -6,6 +6,7 @@ import jsonschema
 import numpy as np
 import pytest
 import referencing
+from helpers.declared import public_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,7 +46,12 @@ QUESTIONS = {
 def released(name, adjacency=ogive.Adjacency.REPLACE, trust=ogive.Central):
     privacy = None if trust is ogive.Clear else ogive.ApproxDP(1, "1e-6")
     return ogive.release(
-        QUESTIONS[name], trust=trust(TABLE), privacy=privacy, adjacency=adjacency, source=KeyedSource(bytes(32))
+        QUESTIONS[name],
+        trust=trust(TABLE),
+        privacy=privacy,
+        adjacency=adjacency,
+        public=public_of(QUESTIONS[name], adjacency),
+        source=KeyedSource(bytes(32)),
     )
 
 
@@ -56,6 +62,7 @@ def test_a_group_without_records_has_no_five_numbers_for_people(trust):
         QUESTIONS["public"],
         trust=trust(table),
         privacy=None if trust is ogive.Clear else ogive.PureDP(4),
+        public="g",
         source=KeyedSource(bytes(32)),
     )
     text = boxes.to_json()

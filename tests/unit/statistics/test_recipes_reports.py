@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 from scipy.stats import binom
 
 import ogive
@@ -160,7 +161,7 @@ def test_boxes_of_public_groups_are_the_groups_own_curves_at_one_price():
     table = grouped_table()
     truth = ogive.release(BOXES, trust=Clear(table))
     for privacy, room in ((PureDP(1), 16.0), (PureDP(8), 3.0)):
-        found = ogive.release(BOXES, trust=Local(table), privacy=privacy, source=KeyedSource(bytes(32)))
+        found = ogive.release(BOXES, trust=Local(table), privacy=privacy, public="g", source=KeyedSource(bytes(32)))
         assert found.provenance.price == privacy
         assert found.public_groups
         assert [box.records for box in found.boxes] == list(GROUPS)
@@ -195,7 +196,7 @@ def test_groups_are_unbiased_and_have_the_error_of_a_collection_of_their_own():
 
 def test_a_box_of_a_group_without_records_says_nothing():
     table = {"x": np.full(400, 3.5), "g": np.array(["a"] * 400)}
-    found = ogive.release(BOXES, trust=Local(table), privacy=PureDP(4), source=KeyedSource(bytes(32)))
+    found = ogive.release(BOXES, trust=Local(table), privacy=PureDP(4), public="g", source=KeyedSource(bytes(32)))
     assert [box.defined for box in found.boxes] == [True, False, False]
     assert "the box of b says nothing" in str(found)
 
@@ -285,7 +286,7 @@ def test_a_person_with_several_records_pays_for_all_their_reports():
 )
 def test_what_owners_cannot_report_is_refused_in_one_line(statistic, trust, message):
     with pytest.raises(ogive.OgiveError, match=message) as why:
-        ogive.release(statistic, trust=trust, privacy=PureDP(2))
+        ogive.release(statistic, trust=trust, privacy=PureDP(2), public=public_of(statistic))
     assert "\n" not in str(why.value)
 
 

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 
 import ogive
 from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedError
@@ -32,7 +33,10 @@ TRUTH = release(Roc("s", "y", (0, 1), bins=64), trust=Clear(TABLE))
 def released(epsilon=1, adjacency=Adjacency.REPLACE, table=TABLE, seed=7, **fields):
     statistic = Roc("s", "y", (0, 1), **{"bins": 64, **fields})
     source = KeyedSource.from_seed(seed)
-    return release(statistic, trust=Central(table), privacy=PureDP(epsilon), adjacency=adjacency, source=source)
+    public = public_of(statistic, adjacency)
+    return release(
+        statistic, trust=Central(table), privacy=PureDP(epsilon), adjacency=adjacency, public=public, source=source
+    )
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
@@ -109,6 +113,7 @@ def test_an_absent_class_is_a_value_and_no_crash(trust, label, adjacency, public
             trust=trust(table),
             privacy=PureDP(5),
             adjacency=adjacency,
+            public=public_of(statistic, adjacency),
             source=KeyedSource.from_seed(seed),
         )
         seen.add(estimate.defined)

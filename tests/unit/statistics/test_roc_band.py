@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import roc_curve
@@ -107,7 +108,8 @@ def test_rounding_alone_never_takes_the_curve_out_of_a_band_without_noise(monkey
     def held(public_labels):
         statistic = Roc("s", "y", (0, 1), bins=256, public_labels=public_labels)
         source = KeyedSource.from_seed(1)
-        estimate = release(statistic, trust=Central({"s": scores, "y": labels}), privacy=PureDP(1000), source=source)
+        trust, public = Central({"s": scores, "y": labels}), public_of(statistic)
+        estimate = release(statistic, trust=trust, privacy=PureDP(1000), public=public, source=source)
         band = estimate.band(target="sample")
         low, high = band(fpr)
         assert band.mean_width < 0.02

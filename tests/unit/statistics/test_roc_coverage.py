@@ -6,6 +6,7 @@ asked of every case, and 0.87 of all cases together, where the count strays by 0
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 from sklearn.metrics import roc_auc_score
 
 from ogive.noise import KeyedSource
@@ -63,7 +64,14 @@ def simulated(shape, epsilon, adjacency, public_labels):
         table = draw(shape, seed)
         sample = release(statistic, trust=Clear(table))
         source = KeyedSource.from_seed(seed)
-        estimate = release(statistic, trust=Central(table), privacy=PureDP(epsilon), adjacency=adjacency, source=source)
+        estimate = release(
+            statistic,
+            trust=Central(table),
+            privacy=PureDP(epsilon),
+            adjacency=adjacency,
+            public=public_of(statistic, adjacency),
+            source=source,
+        )
         own = roc_auc_score(table["y"], table["s"])
         for target, truth, of_scores in (("population", population, area), ("sample", sample, own)):
             low, high = estimate.auc_interval(LEVEL, target=target)

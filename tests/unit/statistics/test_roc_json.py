@@ -8,6 +8,7 @@ import jsonschema
 import numpy as np
 import pytest
 import referencing
+from helpers.declared import public_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -48,7 +49,9 @@ PLAIN = json.loads(ESTIMATE.to_json())
 )
 def test_json_gives_the_same_estimate_back_and_follows_the_schema(trust, adjacency, privacy, fields):
     statistic = Roc(**{"score": "s", "label": "y", "bounds": (0, 1), "bins": 8, "positive": "ill", **fields})
-    estimate = release(statistic, trust=trust(TABLE), privacy=privacy, adjacency=adjacency)
+    estimate = release(
+        statistic, trust=trust(TABLE), privacy=privacy, adjacency=adjacency, public=public_of(statistic, adjacency)
+    )
     text = estimate.to_json()
     again = RocEstimate.from_json(text)
     assert again == estimate

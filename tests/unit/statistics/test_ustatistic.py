@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 from scipy.stats import kendalltau
 from sklearn.metrics import roc_auc_score
 
@@ -37,7 +38,7 @@ TABLE["b"] = np.clip(TABLE["a"] + RNG.integers(-1, 2, N), 1, 5)
 SCALE = (1, 2, 3, 4, 5)
 GINI = Ustatistic("x", bounds=(0, 1))
 TAU = Ustatistic(("a", "b"), "kendall", bounds=(1, 5), grid="integers")
-AUC = Ustatistic(("score", "sick"), "auc", bounds=(0, 1), positive="yes", negative="no")
+AUC = Ustatistic(("score", "sick"), "auc", bounds=(0, 1), positive="yes", negative="no", public_labels=True)
 ONE = PureDP(1)
 
 
@@ -214,7 +215,7 @@ def test_where_rounding_could_matter_most_a_reader_is_told_of_whole_numbers():
 
 def test_spellings_of_one_question_are_one_question_and_others_are_not():
     same = [
-        Ustatistic(("score", "sick"), "auc", bounds=(0, 1), positive=("yes",), negative=("no",)),
+        Ustatistic(("score", "sick"), "auc", bounds=(0, 1), positive=("yes",), negative=("no",), public_labels=True),
         Ustatistic(["score", "sick"], measure_of("auc"), bounds={"score": (0, 1)}, positive="yes", negative="no"),
         AUC.canonical(),
     ]
@@ -399,7 +400,7 @@ TRUSTS = [Central, Local, Clear]
 def test_records_that_cannot_be_used_are_refused_without_quoting_them(trust, table, statistic, message):
     privacy = None if trust is Clear else ONE
     with pytest.raises((DataError, ParameterError), match=message) as why:
-        release(statistic, trust=trust(table), privacy=privacy)
+        release(statistic, trust=trust(table), privacy=privacy, public=public_of(statistic))
     assert "\n" not in str(why.value)
     assert "1.5" not in str(why.value)
     assert "may be" not in str(why.value)
@@ -449,12 +450,17 @@ def test_one_call_takes_arrays_pairs_tables_and_labels():
     ]
     assert len({way.value for way in ways}) == 1
     assert ways[0].columns == ("value_1", "value_2")
-    auc = ogive.ustatistic(
-        TABLE["score"], "auc", labels=SICK, bounds=(0, 1), trust=Local, privacy=PureDP(4), source=source
-    )
+    asked = {"labels": SICK, "bounds": (0, 1), "trust": Local, "privacy": PureDP(4), "source": source}
+    auc = ogive.ustatistic(TABLE["score"], "auc", public_labels=True, **asked)
     assert auc.columns == ("value", "label")
     assert auc.classes == (int((~SICK).sum()), int(SICK.sum()))
-    assert abs(auc.value - roc_auc_score(SICK, TABLE["score"])) < 5 * auc.randomization_error + auc.quantization
+    assert auc.provenance.public == ("label",)
+    hidden = ogive.ustatistic(TABLE["score"], "auc", **asked)
+    assert hidden.classes is None
+    assert hidden.provenance.public == ()
+    area = roc_auc_score(SICK, TABLE["score"])
+    for found in (auc, hidden):
+        assert abs(found.value - area) < 5 * found.randomization_error + found.quantization
 
 
 def test_one_call_refuses_what_it_cannot_take():

@@ -18,12 +18,13 @@ N = 60_000
 RNG = np.random.default_rng(2)
 LABELS = RNG.integers(0, 2, N)
 TABLE = {"score": np.clip(np.round(RNG.normal(3 + LABELS, 1.5, N)), 0, 7), "y": LABELS}
-WHOLE = Ustatistic(("score", "y"), "auc", bounds=(0, 7), grid="integers", method="hierarchy")
+WHOLE = Ustatistic(("score", "y"), "auc", bounds=(0, 7), grid="integers", method="hierarchy", public_labels=True)
 WIDE = dataclasses.replace(WHOLE, grid="linear", bins=2)
 
 
 def released(statistic, number=0):
-    return release(statistic, trust=Local(TABLE), privacy=PureDP(8), source=KeyedSource.from_seed(number))
+    source = KeyedSource.from_seed(number)
+    return release(statistic, trust=Local(TABLE), privacy=PureDP(8), public="y", source=source)
 
 
 def strict(statistic):

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 
 import ogive
 from ogive.errors import DataError, ParameterError, UnsupportedError
@@ -35,7 +36,8 @@ METHODS = ("krr", "unary", "haar")
 
 
 def released(statistic, epsilon, key=0, trust=Local):
-    return release(statistic, trust=trust(TABLE), privacy=PureDP(epsilon), source=KeyedSource(bytes([key] * 32)))
+    source, public = KeyedSource(bytes([key] * 32)), public_of(statistic)
+    return release(statistic, trust=trust(TABLE), privacy=PureDP(epsilon), public=public, source=source)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -57,7 +59,7 @@ def test_the_stated_errors_hold_over_many_releases(statistic, method):
     if statistic is POINTS:
         assert {each.quantization for each in found} == {0.0}
         assert rounded == pytest.approx(exact, rel=1e-9)
-    plan = ogive.plan(asked, records=N, privacy=PureDP(3), trust=Local)
+    plan = ogive.plan(asked, records=N, privacy=PureDP(3), trust=Local, public=public_of(asked))
     [row] = [row for row in plan.rows if row.chosen]
     assert 0.4 < row.errors["value"] / np.sqrt(np.mean((errors + rounded - exact) ** 2)) < 2.5
 
@@ -103,9 +105,11 @@ def test_classes_may_be_words_and_two_are_an_auc():
     assert found.classes == tuple(np.bincount(STAGE))
     table = {"score": TABLE["score"], "ill": np.minimum(STAGE, 1)}
     pair = Ustatistic(("score", "ill"), "vus", bounds={"score": (-4, 7)}, categories={"ill": (0, 1)}, bins=8)
-    area = Ustatistic(("score", "ill"), "auc", bounds=(-4, 7), bins=8, method="haar")
+    area = Ustatistic(("score", "ill"), "auc", bounds=(-4, 7), bins=8, method="haar", public_labels=True)
     volume, auc = (
-        release(asked, trust=Local(table), privacy=PureDP(2), source=KeyedSource(bytes([4] * 32)))
+        release(
+            asked, trust=Local(table), privacy=PureDP(2), public=public_of(asked), source=KeyedSource(bytes([4] * 32))
+        )
         for asked in (dataclasses.replace(pair, method="haar"), area)
     )
     assert abs(volume.value - auc.value) < 7 * auc.randomization_error
@@ -115,7 +119,7 @@ def test_classes_may_be_words_and_two_are_an_auc():
 
 
 def test_auto_takes_the_best_that_fits_and_curators_err_less():
-    plan = ogive.plan(FOUR, records=N, privacy=PureDP(1), trust=[Central, Local])
+    plan = ogive.plan(FOUR, records=N, privacy=PureDP(1), trust=[Central, Local], public="stage")
     errors = {(row.trust, row.method): row.errors["value"] for row in plan.rows}
     local = {name: error for (trust, name), error in errors.items() if trust == "local"}
     assert set(local) == set(METHODS)
@@ -144,7 +148,7 @@ def test_what_cannot_be_is_refused_in_one_line(case):
 def test_an_empty_class_is_refused():
     table = {"score": TABLE["score"], "stage": np.where(STAGE == 2, 1, STAGE)}
     with pytest.raises(DataError, match="class 2 has no report; each class needs one"):
-        release(FOUR, trust=Local(table), privacy=PureDP(1))
+        release(FOUR, trust=Local(table), privacy=PureDP(1), public="stage")
 
 
 def test_a_kernel_that_names_its_classes_is_the_same():

@@ -131,7 +131,8 @@ def test_boxes_of_public_groups_can_be_read_off_histograms_and_collected():
     asked = Boxplot(
         "x", (0, SIZE), bins=SIZE, by="g", groups=("a", "b"), public_groups=True, curve=HistogramQueries(groups=10)
     )
-    released = ogive.release(asked, trust=Local(table), privacy=PureDP(4), source=KeyedSource(bytes(32)))
+    source = KeyedSource(bytes(32))
+    released = ogive.release(asked, trust=Local(table), privacy=PureDP(4), public="g", source=source)
     study = ogive.describe_collection(asked, privacy=PureDP(4), participants=RECORDS).to_json()
     found = Collection(study)
     found.add(Randomizer(study, source=KeyedSource(bytes(32))).reports(table))

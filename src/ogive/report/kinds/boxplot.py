@@ -52,7 +52,6 @@ def boxplot_chapter(found: Boxplots, truth: Boxplots | None) -> Chapter:
         ),
         warning=_useless(found),
         exact=truth is not None,
-        known="in the same group" if found.private and found.public_groups else None,
     )
 
 

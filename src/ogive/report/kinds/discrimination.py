@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.errors import ParameterError
-from ogive.privacy import Adjacency
 from ogive.report import words
 from ogive.report.axis import nice_step, plain_number, show
 from ogive.report.chapter import Chapter, Picture
@@ -92,14 +91,7 @@ def discrimination_chapter(roc: RocEstimate, truth: RocEstimate | None) -> Chapt
         ),
         warning=_useless(read),
         exact=truth is not None,
-        known=_known(roc),
     )
-
-
-def _known(roc: RocEstimate) -> str | None:
-    """What nothing hides of a record: where its label is public and no record is added, the guarantee is for scores."""
-    fixed = roc.private and roc.public_labels and roc.adjacency is Adjacency.REPLACE
-    return "with the same label" if fixed else None
 
 
 def _headline(read: _Read) -> str:

@@ -54,7 +54,6 @@ def pairs_chapter(found: UstatisticEstimate, truth: UstatisticEstimate | None) -
         details=_details(found),
         warning=_useless(found),
         exact=truth is not None,
-        known="in the same class" if found.private and found.classes is not None else None,
     )
 
 
