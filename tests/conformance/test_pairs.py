@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.declared import public_of
 
 import ogive
 from ogive.columns import Binning, Domain
@@ -33,7 +34,7 @@ TABLE = {
 TABLE["b"] = np.clip(TABLE["a"] + RNG.integers(-1, 2, size=N), 1, 5)
 GINI = Ustatistic("x", "gini", bounds=(0, 1))
 TAU = Ustatistic(("a", "b"), "kendall", categories=(1, 2, 3, 4, 5))
-AUC = Ustatistic(("s", "y"), "auc", bounds=(0, 1))
+AUC = Ustatistic(("s", "y"), "auc", bounds=(0, 1), public_labels=True)
 ASKED = [
     GINI,
     Ustatistic("x", "variance", bounds=(0, 1)),
@@ -71,7 +72,7 @@ REFUSED = [
 
 def released(statistic, privacy, key=bytes(32), **options):
     model = Pairs(TABLE, **{"circuits": "clear", **options})
-    return release(statistic, trust=model, privacy=privacy, source=KeyedSource(key))
+    return release(statistic, trust=model, privacy=privacy, public=public_of(statistic), source=KeyedSource(key))
 
 
 @pytest.mark.parametrize("statistic", CASES)
@@ -112,6 +113,7 @@ def test_garbled_circuits_say_what_the_circuits_say_in_the_clear():
                 statistic,
                 trust=Pairs(few, circuits=circuits),
                 privacy=ApproxDP(2, "1e-9"),
+                public=public_of(statistic),
                 source=KeyedSource(bytes(range(32))),
             )
             for circuits in ("garbled", "clear")
@@ -199,9 +201,9 @@ def test_people_who_do_not_come_cost_only_their_pairs():
         )
 
 
-def account_of(tmp_path, limit):
+def account_of(tmp_path, limit, public=()):
     ledger = ogive.Ledger.open(tmp_path / "books.db")
-    return ledger.account("people", unit=PrivacyUnit(Adjacency.REPLACE), limit=limit)
+    return ledger.account("people", unit=PrivacyUnit(Adjacency.REPLACE, public=public), limit=limit)
 
 
 FEW = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6]
@@ -221,9 +223,10 @@ def test_people_who_cannot_tell_an_error_are_refused_before_anything_is_spent(
     tmp_path, statistic, labels, absent, message
 ):
     model = Pairs({"s": FEW, "y": labels}, circuits="clear", absent=absent)
+    account = account_of(tmp_path, PureDP(1), public_of(statistic))
     with pytest.raises((DataError, ParameterError), match=message):
-        release(statistic, trust=model, privacy=PureDP(1), ledger=account_of(tmp_path, PureDP(1)))
-    assert account_of(tmp_path, PureDP(1)).spent is None
+        release(statistic, trust=model, privacy=PureDP(1), ledger=account)
+    assert account_of(tmp_path, PureDP(1), public_of(statistic)).spent is None
 
 
 def test_noise_that_somebody_in_many_pairs_could_not_draw_is_refused_before_anything_is_spent(tmp_path):

@@ -174,7 +174,7 @@ def test_agrees_with_clear_when_the_noise_is_off(statistic, trust, adjacency, ta
     near = bin_width if hasattr(silent, "numbers") else bin_width / 1000 if isinstance(silent, Boxplots) else 1e-6
     if isinstance(silent, UstatisticEstimate):
         near = 1e-9 + silent.quantization
-        assert (silent.quantization > 0) == (silent.method == "cells" and silent.kernel in ("gini", "auc"))
+        assert (silent.quantization > 0) == (silent.method == "cells" and silent.kernel in ("gini", "auc_private"))
     assert np.allclose(numbers(silent), numbers(expected), atol=near)
 
 

@@ -30,6 +30,7 @@ from ogive.ledger.entries import (
     read_charge,
     read_data_set,
     read_part,
+    read_question,
     read_spend,
 )
 from ogive.ledger.keys import Keys

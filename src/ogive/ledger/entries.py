@@ -12,8 +12,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ogive.errors import LedgerError, ParameterError
-from ogive.privacy import Charge, Privacy, PrivacyUnit, charge_from_dict, privacy_from_dict
-from ogive.provenance import RELEASE_ID, is_one_line
+from ogive.privacy import Charge, Privacy, PrivacyUnit, charge_from_dict, is_one_line, privacy_from_dict
+from ogive.provenance import RELEASE_ID
 
 if TYPE_CHECKING:
     from sqlalchemy import Row
@@ -241,7 +241,7 @@ def read_spend(row: Row[Any]) -> Spend:
         id=row.id,
         part=read_part(row.part),
         statistic=row.statistic,
-        question=_object(row.question, "a question"),
+        question=read_question(row.question),
         charge=read_charge(row.charge),
         state=row.state,
         release_id=row.release_id,
@@ -283,6 +283,15 @@ def read_people(name: str, text: object) -> PeopleRow:
 def people_row(number: int, part: str) -> str:
     """The name of the row of a data set's, or of a part's, people; short, though a part's name may be long."""
     return f"{PEOPLE_ROWS}{number} {hashlib.sha256(part.encode()).hexdigest()[:32]}"
+
+
+def read_question(text: object) -> dict[str, Any]:
+    """All that was asked, plain data.
+
+    Raises:
+        LedgerError: it is damaged.
+    """
+    return _object(text, "a question")
 
 
 def read_part(text: object) -> str:

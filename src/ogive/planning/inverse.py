@@ -74,7 +74,17 @@ def required_privacy(
     name, wanted = _wanted(error)
     make = _maker(kind, delta)
     planner = Planner.of(
-        statistic, records, adjacency, person, max_rows_per_person, trust, public, like, positive_share, auc, runs
+        statistic,
+        records,
+        adjacency,
+        person,
+        max_rows_per_person,
+        trust,
+        like,
+        positive_share,
+        auc,
+        runs,
+        public=public,
     )
     statistic = planner.statistic
 

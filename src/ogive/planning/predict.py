@@ -134,7 +134,17 @@ def plan(
         raise ParameterError("name at least one trust model, for example trust=[Central, Local]")
     planners = [
         Planner.of(
-            statistic, records, adjacency, person, max_rows_per_person, each, public, like, positive_share, auc, runs
+            statistic,
+            records,
+            adjacency,
+            person,
+            max_rows_per_person,
+            each,
+            like,
+            positive_share,
+            auc,
+            runs,
+            public=public,
         )
         for each in trusts
     ]
@@ -193,11 +203,12 @@ class Planner:
         person: str | None,
         max_rows_per_person: int,
         trust: Planned,
-        public: Sequence[str] | str,
         like: Any,
         positive_share: float | None,
         auc: float | None,
         runs: int | None,
+        *,
+        public: Sequence[str] | str = (),
     ) -> Planner:
         """Check what was asked.
 

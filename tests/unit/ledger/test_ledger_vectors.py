@@ -20,10 +20,14 @@ from vectors.make_ledger import (
     unnamed,
 )
 
-from ogive import BudgetError, Ecdf, Ledger, LedgerError, PureDP, Session
+from ogive import AccountWarning, BudgetError, Ecdf, Ledger, LedgerError, PureDP, Session
 from ogive.ledger.entries import plain_text
 
 KEPT = json.loads(ANSWERS.read_text())
+PUBLISHED = [["ill"], ["ill"], ["ward"]]
+"""Columns whose exact counts the answers of the account "classes" publish, which that version did not call public."""
+
+pytestmark = pytest.mark.filterwarnings("ignore::ogive.AccountWarning")
 
 
 @pytest.fixture
@@ -56,6 +60,9 @@ def test_every_answer_is_the_stored_one_and_free(ledger):
     before = books(ledger)
     answers = {name: [each.to_dict() for each in given] for name, given in asked(ledger)}
     assert answers.keys() == KEPT["answers"].keys()
+    assert [each["provenance"].pop("public") for each in answers["classes"]] == PUBLISHED
+    for curve in answers["classes"][-1]["curves"]:
+        assert curve["provenance"].pop("public") == PUBLISHED[-1]
     for name, given in answers.items():
         assert plain_text(given) == plain_text(KEPT["answers"][name]), name
     assert books(ledger) == before == KEPT["accounts"]
@@ -113,3 +120,10 @@ def test_two_accounts_of_the_same_people_are_told_and_not_refused(ledger):
     patients.release(Ecdf("age", (0, 100), bins=30, method="tree_ls"), privacy=QUARTER)
     with pytest.raises(LedgerError, match="100 % of the people in these records have the account"):
         Session(table(98), ledger=ledger, name="third", limit=PureDP(1), person="who")
+
+
+@pytest.mark.filterwarnings("error::ogive.AccountWarning")
+def test_an_account_that_published_exact_counts_says_so_when_it_is_opened(ledger):
+    with pytest.warns(AccountWarning, match="releases 1, 2, 3 published the exact counts of columns ill and ward"):
+        opened(ledger, "classes")
+    opened(ledger, "curves")

@@ -506,3 +506,17 @@ def test_a_value_that_was_moved_to_what_is_possible_is_called_possible():
         assert each.possible
         assert "outside what is possible" not in str(each)
         assert "was moved to the nearest value that is possible" in str(each)
+
+
+def test_of_fewer_than_two_records_there_is_a_release_without_a_value_that_a_ledger_keeps():
+    session = ogive.Session({"x": [3.0]}, limit=PureDP(9), adjacency=Adjacency.ADD_OR_REMOVE)
+    found = [
+        session.ustatistic("x", bounds=(0, 10), privacy=PureDP(epsilon), source=KeyedSource.from_seed(number))
+        for number, epsilon in enumerate(("0.5", "0.6", "0.7", "0.8", "0.9"))
+    ]
+    undefined = [each for each in found if not each.defined]
+    assert 0 < len(undefined) < len(found)
+    assert all(each.means == () and each.quantization == 0 for each in undefined)
+    assert all(each.means for each in found if each.defined)
+    # one without a value is equal to nothing, so texts are compared
+    assert [each.to_json() for each in session.answers] == [each.to_json() for each in found]
