@@ -42,6 +42,8 @@ _ROOM = 2e-6
 # of delta, what is spent on never looking at very few clones
 _TAIL = 1e-6
 _MOST_RANGES = 1 << 14
+# so few clones on average are none: what they would hide is no more than this part of the divergence
+_NO_CLONES = 1e-30
 _BISECTIONS = 60
 # above this share of heads, and that many coins, a put is computed in closed form; elsewhere its terms soon vanish
 _CLOSED_SHARE, _CLOSED_COINS = 1 / 3, 256
@@ -50,7 +52,7 @@ _CLOSED_SHARE, _CLOSED_COINS = 1 / 3, 256
 def shuffled_epsilon(reports: int, epsilon: Rational, delta: Rational) -> Fraction:
     """The epsilon that shuffled reports keep with a delta, by the exact clone bound.
 
-    It is rounded up, by at most a part in 10,000.
+    It is rounded up, by at most a part in 10,000 and 0.00001 where delta is at most 0.5; by more above.
 
     A shuffler that nobody controls must mix the reports and drop whatever tells them apart: the participants'
     numbers too. Where the number decides what is asked, as in a hierarchy, only reports on the same question mix.
@@ -162,6 +164,8 @@ class _Clones:
 
 
 def _clones(reports: int, own: float, delta: float) -> _Clones:
+    if (reports - 1) * math.exp(-own) < _NO_CLONES:
+        return _Clones(np.zeros(1), np.ones(1), 0.0)
     law = stats.binom(reports - 1, math.exp(-own))
     # Chernoff: beyond these lies less than that part of delta
     mean, log_tail = float(law.mean()), -math.log(delta * _TAIL)

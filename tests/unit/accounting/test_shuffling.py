@@ -230,6 +230,15 @@ def test_ranges_of_clones_change_almost_nothing(monkeypatch):
     assert coarse < 1.1 * fine
 
 
+@pytest.mark.parametrize("reports", [10**5, 10**9, 10**12])
+@pytest.mark.parametrize("own", [60, 100, 650, 692, 700])
+def test_reports_without_clones_are_priced_as_a_single_one(reports, own):
+    """Where a clone is rarer than a part in 10^13, the others hide next to nothing, however many they are."""
+    alone = shuffled_delta(1, own, own - 1)
+    assert 0 <= 1 - shuffled_delta(reports, own, own - 1) / alone < 1e-5
+    assert abs(shuffled_epsilon(reports, own, "1e-100") / own - 1) < 1e-5
+
+
 def test_more_reports_hide_better_and_a_single_one_nothing():
     found = [float(shuffled_epsilon(10**size, 1, "1e-6")) for size in range(7)]
     assert found == sorted(found, reverse=True)
