@@ -10,8 +10,9 @@ import numpy as np
 
 from ogive.errors import DataError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
-from ogive.queries.aggregates import MAX_FRACTIONAL_BITS
-from ogive.queries.group_sums import FORMS
+from ogive.queries import Binning
+from ogive.queries.aggregates import MAX_FRACTIONAL_BITS, GroupSums
+from ogive.queries.group_sums import FORMS, GroupSumsQuery
 from ogive.statistics import curve_json
 from ogive.statistics.calibration_sums import CONSTANTS, GroupLaw, Measured
 from ogive.statistics.curve import Curve
@@ -86,10 +87,16 @@ def fields(data: Any) -> dict[str, Any]:
     if p_value is not None and not (is_number(p_value) and 0 <= p_value <= 1):
         raise DataError("the field 'p_value' of a calibration must be between 0 and 1, or null")
     curve, provenance = Curve.from_dict(data["curve"]), known.provenance()
-    check_price(provenance, [(curve.strategy, curve.adjacency)])
+    label, sums = known.label(), None
+    if measured.expected is not None and measured.observed is not None:
+        groups = GroupSums(Binning(curve.column, bounds, "refuse"), label, measured.bits)
+        sums = GroupSumsQuery(groups, measured.expected, measured.observed, measured.form)
+    if curve.provenance != provenance:
+        raise DataError("the curve of this calibration is of another release")
+    check_price(provenance, [(curve.strategy, curve.adjacency)], None if sums is None else sums.price)
     return {
         "curve": curve,
-        "label": known.label(),
+        "label": label,
         "bounds": bounds,
         "values": _values(data["values"], measured.rows, bounds.bins),
         "measured": measured,

@@ -7,11 +7,11 @@ besides, and where several parties add noise, more of it is there than is counte
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from ogive.accounting import at_least, covers, group_loss
+from ogive.accounting import at_least, covers, group_loss, total_loss
 from ogive.errors import DataError, ParameterError, UnsupportedError
-from ogive.privacy import Adjacency, Loss
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.provenance import Provenance
 from ogive.strategies.base import Strategy
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
@@ -19,24 +19,39 @@ from ogive.strategies.summed import SummedApproximations, SummedStrategies
 Measured = tuple[Strategy | None, Adjacency]
 """What was measured, with the adjacency that its loss is of; None where the answer is exact."""
 
+_HIDDEN = {Adjacency.REPLACE: "a record that is replaced", Adjacency.ADD_OR_REMOVE: "a record that is added or removed"}
 
-def check_price(source: Provenance | None, measured: Iterable[Measured] = ()) -> None:
-    """Refuse an estimate whose stated price or guarantee is less than its own noise costs.
+
+def check_price(
+    source: Provenance | None, measured: Iterable[Measured] = (), besides: Callable[[PrivacyUnit], Loss] | None = None
+) -> None:
+    """Refuse an estimate whose stated price or guarantee is not that of its own noise.
 
     Args:
         source: Where the estimate comes from; None if it was never released.
         measured: What it was computed from.
+        besides: What else was measured costs this for a unit; None where nothing was.
 
     Raises:
-        DataError: the price is too low, or the guarantee does not cover the price.
+        DataError: the price is too low, the guarantee does not cover the price or hides something else than the noise
+            does, or there is a guarantee and no noise.
     """
     if source is None or source.privacy is None or source.price is None:
         return
     if not covers(source.privacy, source.price):
         raise DataError(f"this estimate contradicts itself: it has {source.privacy}, and cost {source.price}")
     for strategy, adjacency in measured:
-        for part in () if strategy is None else parts_of(strategy):
+        if strategy is None:
+            raise DataError(f"this estimate contradicts itself: it has {source.privacy}, and its answer is exact")
+        if adjacency is not source.adjacency:
+            raise DataError(
+                f"this estimate contradicts itself: its guarantee hides {_HIDDEN[source.adjacency]}, and its noise "
+                f"{_HIDDEN[adjacency]}"
+            )
+        for part in parts_of(strategy):
             loss = loss_of(part, adjacency, source.max_rows_per_person)
+            if besides is not None:
+                loss = total_loss([loss, besides(source.unit)])
             if not at_least(source.price, loss):
                 raise DataError(
                     f"this estimate contradicts itself: its noise costs {loss}, and its stated price is {source.price}"

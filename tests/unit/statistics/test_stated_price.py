@@ -11,7 +11,7 @@ from ogive.errors import DataError
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc
 from ogive.statistics.stored import read_estimate
-from ogive.trust import Central, SecAgg
+from ogive.trust import Central, Clear, SecAgg
 
 RNG = np.random.default_rng(4)
 ROWS = 1500
@@ -26,6 +26,7 @@ STATISTICS = {
     "boxplot": Boxplot("age", expected_records=ROWS, **AGES),
     "roc": Roc("risk", "ill", method="tree_ls", **RISKS),
     "bounds": Bounds("age"),
+    "calibration": HosmerLemeshow("risk", "ill", bins=32, groups=4, negative=0),
 }
 GRANTED = {"pure": PureDP(2), "concentrated": ZeroConcentratedDP("0.5"), "approximate": ApproxDP(2, "1e-6")}
 
@@ -60,13 +61,47 @@ def test_what_was_released_opens_and_a_lowered_price_does_not(name, granted):
         read_estimate(lowered(data, "privacy", "price"))
 
 
-@pytest.mark.parametrize("name", ["ecdf hat_ls", "roc", "hosmer_lemeshow"])
+@pytest.mark.parametrize("name", ["ecdf hat_ls", "roc", "calibration"])
 def test_a_guarantee_below_the_price_is_refused(name):
-    statistics = {**STATISTICS, "hosmer_lemeshow": HosmerLemeshow("risk", "ill", bins=32, groups=4, negative=0)}
-    data = released(statistics[name], PureDP(2))
+    data = released(STATISTICS[name], PureDP(2))
     read_estimate(data)
     with pytest.raises(DataError, match="contradicts itself: it has epsilon = 1, and cost epsilon"):
         read_estimate(lowered(data, "privacy", by=Fraction(1, 2)))
+
+
+def stating(data, **stated):
+    """The same plain data with other fields in each provenance."""
+    if isinstance(data, list):
+        return [stating(each, **stated) for each in data]
+    if not isinstance(data, dict):
+        return data
+    found = {name: stating(value, **stated) for name, value in data.items()}
+    return found if found.get("provenance") is None else {**found, "provenance": {**found["provenance"], **stated}}
+
+
+@pytest.mark.parametrize("adjacency", Adjacency)
+@pytest.mark.parametrize("name", STATISTICS)
+def test_a_guarantee_for_other_neighbors_than_the_noise_is_for_is_refused(name, adjacency):
+    """One record that is replaced may cost twice what one costs that is added: under one price that is half of it."""
+    data = released(STATISTICS[name], PureDP(2), adjacency=adjacency)
+    other = next(each for each in Adjacency if each is not adjacency)
+    with pytest.raises(DataError, match=r"contradicts itself: its guarantee hides .*, and its noise"):
+        read_estimate(stating(data, adjacency=other.value))
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_exact_values_that_are_called_private_are_refused(name):
+    data = json.loads(ogive.release(STATISTICS[name], trust=Clear(TABLE)).to_json())
+    read_estimate(data)
+    one = PureDP(1).to_dict()
+    with pytest.raises(DataError, match="contradicts itself: it has epsilon = 1, and its answer is exact"):
+        read_estimate(stating(data, trust="central", privacy=one, price=one))
+
+
+def test_the_curve_inside_a_calibration_states_what_all_states():
+    data = released(STATISTICS["calibration"], PureDP(2))
+    with pytest.raises(DataError, match="the curve of this calibration is of another release"):
+        read_estimate({**data, "curve": lowered(data["curve"], "price", by=Fraction(99, 100))})
 
 
 def test_several_rows_of_a_person_are_priced_as_such():
