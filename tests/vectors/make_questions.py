@@ -7,6 +7,7 @@ changes, what was asked before would be asked and paid anew. Every option that c
 given by name.
 """
 
+import dataclasses
 import hashlib
 import json
 import sys
@@ -16,6 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from helpers.declared import public_of
 from vectors.make_ledger import table
 
 import ogive
@@ -132,11 +134,13 @@ def asked(statistic, trust, privacy, adjacency):
     opening.answer = watched
     # the first to pay draws with its own secret
     trust.open = lambda adjacency, *, source: opening
+    unit = dataclasses.replace(trust.unit(adjacency), public=public_of(statistic, adjacency))
     with Ledger.open() as ledger:
-        account = ledger.account("any", unit=trust.unit(adjacency))
+        account = ledger.account("any", unit=unit, fingerprint=ledger.fingerprint(b"any"))
         ogive.release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, ledger=account)
         (entry,) = account.history
-    text = plain_text(entry.question)
+    # a unit that names public columns is another one; all else of the question is what it was before there were any
+    text = plain_text({**entry.question, "unit": trust.unit(adjacency).to_dict()})
     values = np.concatenate(answers)
     assert np.array_equal(values, values.astype(np.int64))
     values = values.astype("<i8")
