@@ -211,7 +211,7 @@ class PureDP:
     def __init__(self, epsilon: Rational) -> None:
         value = exact(epsilon, "epsilon")
         if value <= 0:
-            raise ParameterError(f"epsilon must be above 0, got {quoted(epsilon)}")
+            raise ParameterError(f"epsilon must be above 0, got {number_text(value)}")
         object.__setattr__(self, "epsilon", value)
 
     def __add__(self, other: PureDP) -> PureDP:
@@ -240,7 +240,7 @@ class ZeroConcentratedDP:
     def __init__(self, rho: Rational) -> None:
         value = exact(rho, "rho")
         if value <= 0:
-            raise ParameterError(f"rho must be above 0, got {quoted(rho)}")
+            raise ParameterError(f"rho must be above 0, got {number_text(value)}")
         object.__setattr__(self, "rho", value)
 
     def __add__(self, other: ZeroConcentratedDP) -> ZeroConcentratedDP:
@@ -272,7 +272,7 @@ class ApproxDP:
         loss = exact(epsilon, "epsilon")
         slack = exact(delta, "delta")
         if loss <= 0:
-            raise ParameterError(f"epsilon must be above 0, got {quoted(epsilon)}")
+            raise ParameterError(f"epsilon must be above 0, got {number_text(loss)}")
         if not _SMALLEST < slack < 1:
             raise ParameterError(
                 f"delta must be strictly between 0 and 1, got {quoted(delta)}; for delta = 0 use PureDP"
@@ -312,7 +312,7 @@ class GaussianDP:
         ratio = exact(mu_squared, "mu_squared")
         slack = exact(distance, "distance")
         if ratio <= 0:
-            raise ParameterError(f"mu_squared must be above 0, got {quoted(mu_squared)}")
+            raise ParameterError(f"mu_squared must be above 0, got {number_text(ratio)}")
         if not 0 <= slack < 1:
             raise ParameterError(f"distance must be at least 0 and below 1, got {quoted(distance)}")
         object.__setattr__(self, "mu_squared", ratio)
