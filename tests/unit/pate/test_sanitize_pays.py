@@ -172,3 +172,11 @@ def test_a_session_and_a_report_show_what_was_published(tmp_path, monkeypatch, c
         paying = next(iter(open_books.accounts()))
         assert len(paying.answers()) == 2
     assert ogive.pate.SanitizedCost.from_json(Path("cost.json")).order == 12.5
+
+
+def test_an_account_with_public_columns_pays_as_any_other(ledger):
+    declared = PrivacyUnit(Adjacency.REPLACE, public=("ill",))
+    paying = ledger.account("declared", unit=declared, limit=ApproxDP(3, "1e-4"))
+    first = published(paying)
+    assert published(paying) == first
+    assert len(paying.history) == 1

@@ -20,7 +20,7 @@ from ogive.pate.sensitivity.sanitized import TAU, SanitizedCost
 from ogive.pate.tallies import Tallied
 from ogive.pate.votes import Int64
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP
-from ogive.releasing import Payment
+from ogive.releasing import Payment, unit_of
 
 NAME = "sanitized_cost"
 """Of this release in a ledger."""
@@ -100,7 +100,7 @@ def paid_cost(
         {"name": NAME, **asked, "about": digests},
         NAME,
         charge,
-        trust.unit(Adjacency.REPLACE),
+        unit_of(trust, Adjacency.REPLACE, account),
         trust,
         batch=account.part_name if batch is None else batch,
     )
