@@ -245,3 +245,24 @@ def test_questions_are_described_as_before():
         for statistic in statistics:
             text = json.dumps(describe(statistic), sort_keys=True, separators=(",", ":"))
             assert hashlib.sha256(text.encode()).hexdigest()[:16] == digest
+
+
+@pytest.mark.parametrize("values", [(0.1, 0.2), (0.3, 0.4), (0.9, 0.05)])
+def test_the_row_of_a_person_that_is_kept_is_told_by_no_exact_count(values):
+    """Which of two rows of person 7 is kept depends on their private values, and the rows differ in the label."""
+    table = {
+        "who": np.r_[np.arange(40), 7],
+        "ill": np.r_[np.arange(40) % 2, 0],
+        "s": np.r_[np.linspace(0.05, 0.9, 40), values[1]],
+    }
+    table["s"][7] = values[0]
+    session = ogive.Session(table, limit=PureDP(9), person="who", public=("ill",))
+    assert session.roc("s", "ill", bounds=(0, 1), bins=8, privacy=PureDP(1)).public_labels is False
+    assert session.ustatistic(("s", "ill"), "auc", bounds=(0, 1), privacy=PureDP(1)).classes is None
+    for ask in (
+        lambda: session.roc("s", "ill", bounds=(0, 1), bins=8, privacy=PureDP(2), public_labels=True),
+        lambda: session.ustatistic(("s", "ill"), "auc", bounds=(0, 1), privacy=PureDP(2), public_labels=True),
+    ):
+        with pytest.raises(ogive.UnsupportedError, match="which row of a person is kept depends on all of their values"):
+            ask()
+    assert session.spent == PureDP(2)

@@ -118,6 +118,11 @@ def undeclared(query: Query, unit: PrivacyUnit) -> str | None:
     """
     if unit.adjacency is not Adjacency.REPLACE or not isinstance(query, Publishing):
         return None
+    if unit.person is not None and query.public_columns:
+        return (
+            f"this publishes how many persons there are of each value of {named_columns(query.public_columns)}, and "
+            "which row of a person is kept depends on all of their values; ask without public_labels or public_groups"
+        )
     lacking = [column for column in query.public_columns if column not in unit.public]
     if not lacking:
         return None

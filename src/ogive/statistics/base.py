@@ -158,10 +158,12 @@ def settled(statistic: Statistic[EstimateT], unit: PrivacyUnit) -> Statistic[Est
     """The same statistic with what it leaves to the privacy unit: whether classes or groups are public.
 
     A statistic that leaves anything says by a method `settled_by` what the unit makes of it. This comes before
-    `describe`, so that a recorded question says what was asked.
+    `describe`, so that a recorded question says what was asked. Where a person may have several rows nothing is
+    public, since which row is kept depends on all of a person's values.
     """
     settle = getattr(statistic, "settled_by", None)
-    return statistic if settle is None else settle(unit)
+    known = unit if unit.person is None else dataclasses.replace(unit, public=())
+    return statistic if settle is None else settle(known)
 
 
 def describe(value: Any) -> Any:
