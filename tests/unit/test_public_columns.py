@@ -263,6 +263,6 @@ def test_the_row_of_a_person_that_is_kept_is_told_by_no_exact_count(values):
         lambda: session.roc("s", "ill", bounds=(0, 1), bins=8, privacy=PureDP(2), public_labels=True),
         lambda: session.ustatistic(("s", "ill"), "auc", bounds=(0, 1), privacy=PureDP(2), public_labels=True),
     ):
-        with pytest.raises(ogive.UnsupportedError, match="which row of a person is kept depends on all of their values"):
+        with pytest.raises(ogive.UnsupportedError, match="which row of a person is kept depends on"):
             ask()
     assert session.spent == PureDP(2)
