@@ -90,13 +90,14 @@ class Database:
         self.postgres = url.get_backend_name() == "postgresql"
         self.path = Path(url.database) if not self.postgres and url.database else None
         self.in_memory = not self.postgres and self.path is None
-        shown = url.set(drivername="postgresql").render_as_string(hide_password=True)
+        hidden = [option for option in url.query if "password" in option]
+        shown = url.difference_update_query(hidden).set(drivername="postgresql").render_as_string(hide_password=True)
         self.words = "in memory" if self.in_memory else str(self.path or shown)
         self._process = os.getpid()
         self._lock = threading.RLock() if self.in_memory else None
         arguments: dict[str, Any] = {"timeout": BUSY_SECONDS}
         if self.postgres:
-            arguments = {"connect_timeout": 10, "application_name": "ogive"}
+            arguments = {"connect_timeout": 10, "application_name": "ogive", "client_encoding": "utf8"}
         elif self.in_memory:
             arguments["check_same_thread"] = False
         elif read_only:
@@ -111,7 +112,9 @@ class Database:
             raise LedgerError(
                 f"the ledger {self.words} needs the PostgreSQL driver; run pip install 'ogive[postgres]'"
             ) from None
-        if not self.postgres:
+        if self.postgres:
+            _check_options(url)
+        else:
             event.listen(self._engine, "connect", _prepare_sqlite)
             event.listen(self._engine, "begin", _begin_sqlite)
         host = f"{url.host or ''}:{url.port or 5432}/{url.database or ''}"
@@ -321,6 +324,20 @@ def _url(place: str | Path | None) -> URL:
         "a ledger's place must be a path, sqlite:///budget.db or postgresql://user@host/name, "
         f"got {place.split('://')[0]}://..."
     )
+
+
+def _check_options(url: URL) -> None:
+    """Refuse options of a URL that are the driver's and not PostgreSQL's: some change what statements answer.
+
+    Raises:
+        ParameterError: there are such options.
+    """
+    import psycopg
+
+    known = {option.keyword.decode() for option in psycopg.pq.Conninfo.get_defaults()}
+    for option in url.query:
+        if option not in known:
+            raise ParameterError(f"a ledger's place on PostgreSQL takes no option {quoted(option)}")
 
 
 def _read_only(path: Path) -> sqlite3.Connection:

@@ -180,6 +180,6 @@ def refuse_second(connection: Connection, number: int, part: str, fingerprint: s
             if owner not in names:
                 raise damaged("an entry belongs to no account")
             name = names[owner]
-            what = f"the account {name!r}" + (f", part {each!r}" if each else "")
-            how = f"name={name!r}" + (f" and part={each!r}" if each else "")
+            what = f"the account {quoted(name)}" + (f", part {quoted(each)}" if each else "")
+            how = f"name={quoted(name)}" + (f" and part={quoted(each)}" if each else "")
             raise LedgerError(f"these records already have {what}; use it: {how}")

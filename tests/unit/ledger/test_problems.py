@@ -374,3 +374,21 @@ def test_the_address_shown_has_no_password():
     shown = database.Database("postgresql://user:hidden@host:5433/name").words
     assert shown == "postgresql://user:***@host:5433/name"
     assert database.Database("postgres://user@host/name").words == "postgresql://user@host/name"
+    pytest.importorskip("psycopg")
+    place = "postgresql://user@host/name?password=hidden&sslpassword=hidden&sslmode=require"
+    assert database.Database(place).words == "postgresql://user@host/name?sslmode=require"
+
+
+@pytest.mark.parametrize("option", ["autocommit=1", "row_factory=x", "prepare_threshold=0", "other=1"])
+def test_options_of_the_driver_are_refused(option):
+    pytest.importorskip("psycopg")
+    message = refused(f"postgresql://user@host/name?{option}", ogive.ParameterError)
+    assert message == f"a ledger's place on PostgreSQL takes no option {option.split('=')[0]!r}"
+
+
+def test_texts_are_the_same_in_a_database_of_another_encoding():
+    running = server()
+    running.execute("CREATE DATABASE plain_bytes ENCODING 'SQL_ASCII' TEMPLATE template0")
+    with ogive.Ledger.open(running.url("plain_bytes")) as ledger:
+        ledger.account("Zoë 患者", unit=UNIT)
+        assert [account.name for account in ledger.accounts()] == ["Zoë 患者"]
