@@ -193,6 +193,19 @@ def test_an_account_that_the_copy_lacks_is_not_begun_anew(kept):
             ledger.account("q", unit=UNIT, limit=LIMIT)
 
 
+def test_under_a_running_process_no_account_goes_on_with_an_older_copy(kept):
+    """Also one that lost nothing itself, and a new one, which would get the number of an account that was lost."""
+    with ogive.Ledger.open(kept.place) as ledger:
+        other = ledger.account("p")
+        kept.put_back("second reserve")
+        for change in (
+            lambda: asked(other, "d", "1/8"),
+            lambda: ledger.account("r", unit=UNIT, limit=ogive.PureDP(9)),
+        ):
+            with pytest.raises(LedgerError, match=OLDER):
+                change()
+
+
 def mark_of(kept, tmp_path):
     (found,) = tmp_path.glob("*/*.mark") if isinstance(kept, File) else tmp_path.glob("config/ogive/*.mark")
     return found
@@ -261,6 +274,32 @@ def test_a_mark_lies_where_the_environment_says(tmp_path, monkeypatch):
     assert (tmp_path / "safe" / "mark").stat().st_mode & 0o777 == 0o600
 
 
+def test_a_file_that_is_no_mark_is_refused_and_kept(tmp_path, monkeypatch):
+    """Even the key file itself."""
+    ogive.Ledger.open(tmp_path / "budget.db").close()
+    notes = tmp_path / "notes"
+    notes.write_bytes(b"one line without an end")
+    for file in (tmp_path / "budget.db.key", notes):
+        kept = file.read_bytes()
+        monkeypatch.setenv("OGIVE_LEDGER_MARK", str(file))
+        with pytest.raises(LedgerError, match=r"(is not a ledger's mark|is damaged, or of another)"):
+            ogive.Ledger.open(tmp_path / "budget.db")
+        assert file.read_bytes() == kept
+
+
+def test_a_link_to_a_key_file_has_the_mark_of_that_key_file(tmp_path, monkeypatch):
+    place = tmp_path / "budget.db"
+    with ogive.Ledger.open(place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=LIMIT)
+        shutil.copyfile(place, tmp_path / "older")
+        asked(account, "a", 3)
+    shutil.copyfile(tmp_path / "older", place)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "key").symlink_to(tmp_path / "budget.db.key")
+    monkeypatch.setenv("OGIVE_LEDGER_KEY", str(tmp_path / "elsewhere" / "key"))
+    refused(place)
+
+
 def test_a_mark_that_cannot_be_written_is_one_line_and_what_was_paid_stays_paid(tmp_path, monkeypatch):
     place = tmp_path / "budget.db"
     with ogive.Ledger.open(place) as ledger:
@@ -309,6 +348,25 @@ def test_machines_that_share_a_database_do_not_refuse_each_other(tmp_path, monke
     machine(tmp_path, monkeypatch, "two")
     with ogive.Ledger.open(kept.place) as ledger:
         assert ledger.account("p").remaining == ogive.PureDP(1)
+
+
+@pytest.mark.parametrize("spends", [1, 2])
+def test_others_who_spend_from_an_older_copy_do_not_hide_it_from_a_running_process(tmp_path, monkeypatch, spends):
+    """The copy has as many changes as the mark knows, or more, but not the same spends."""
+    machine(tmp_path, monkeypatch, "one")
+    kept = Database()
+    with ogive.Ledger.open(kept.place) as ledger:
+        account = ledger.account("p", unit=UNIT, limit=LIMIT)
+        shutil.copytree(tmp_path / "one", tmp_path / "two", ignore=shutil.ignore_patterns("*.mark*"))
+        kept.copy("older")
+        asked(account, "a", 2)
+        kept.put_back("older")
+        machine(tmp_path, monkeypatch, "two")
+        with ogive.Ledger.open(kept.place) as other:
+            for number in range(spends):
+                asked(other.account("p"), number, "1/8")
+        with pytest.raises(LedgerError, match=OLDER):
+            asked(account, "b", 2)
 
 
 def test_processes_at_once_advance_one_mark(place, program):

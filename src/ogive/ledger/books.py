@@ -85,8 +85,8 @@ _CHANGES = "ogive changes"
 _REVISION = re.compile(r"[0-9]{1,18}")
 
 
-def revision_name(number: int) -> str:
-    """The name in META of how often a data set was changed."""
+def revision_name(number: int | str) -> str:
+    """The name in META of how often a data set was changed; without a number, how all such names begin."""
     return f"revision {number}"
 
 
@@ -102,6 +102,12 @@ def _spend(row: Row[Any]) -> dict[str, str]:
     read_spend(row)
     names = ("part", "fingerprint", "statistic", "first_charge", "charge", "started")
     return {name: getattr(row, name) for name in names}
+
+
+def _less(charge: str | None, noted: str) -> bool:
+    if charge is None:
+        return True
+    return charge != noted and not at_least(read_charge(charge), read_charge(noted))
 
 
 @dataclass(frozen=True)
@@ -203,16 +209,42 @@ class Books:
         changes = connection.info[_CHANGES]
         if row.id in changes:
             return
+        if self.mark is not None:
+            # first, so that the queries below see all that is noted: it was committed before
+            self.mark.refresh()
         revision = self.revision(connection, row.id)
         change = Change(row.name, revision, revision)
         if self.mark is not None:
-            self.mark.refresh()
             noted = self.mark.accounts(self.identity).get(row.name, Noted())
-            if revision < noted.revision:
+            # spends, too: others may have spent from an older copy until it had as many changes as the mark knows
+            if self._others_are_behind(connection, row.name) or self.lacks(connection, row.id, noted):
                 raise self.behind()
             if revision > noted.revision:
                 change = self.unnoted(connection, row, noted, revision)
         changes[row.id] = change
+
+    def _others_are_behind(self, connection: Connection, name: str) -> bool:
+        """Whether another account is missing, or had fewer changes than the mark knows; damaged ones may be either."""
+        assert self.mark is not None
+        others = {each: noted for each, noted in self.mark.accounts(self.identity).items() if each != name}
+        if not others:
+            return False
+        numbers = {row.name: row.id for row in connection.execute(select(DATA_SETS.c.id, DATA_SETS.c.name))}
+        query = select(META).where(META.c.name.startswith(revision_name("")))
+        kept = {row.name: str(row.value) for row in connection.execute(query)}
+        for each, noted in others.items():
+            revision = kept.get(revision_name(numbers[each]), "0") if each in numbers else ""
+            if not revision or (_REVISION.fullmatch(revision) and int(revision) < noted.revision):
+                return True
+        return False
+
+    def lacks(self, connection: Connection, number: int, noted: Noted) -> bool:
+        """Whether a data set lacks what was noted: a change, a spend, or a part of its charge."""
+        if self.revision(connection, number) < noted.revision:
+            return True
+        query = select(SPENDS.c.release_id, SPENDS.c.charge).where(SPENDS.c.data_set == number)
+        charges = {spend.release_id: spend.charge for spend in connection.execute(query)}
+        return any(_less(charges.get(release_id), spend["charge"]) for release_id, spend in noted.spends.items())
 
     def unnoted(self, connection: Connection, row: DataSet, noted: Noted, revision: int) -> Change:
         """All that the mark lacks of an account."""

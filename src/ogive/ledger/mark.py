@@ -36,6 +36,7 @@ from ogive.ledger.keys import sync_folder
 MARK_VARIABLE = "OGIVE_LEDGER_MARK"
 SCHEMA = "ogive.mark/1"
 _DIGITS = 32  # of a line's HMAC
+_BEGIN = b'{"'
 
 
 @dataclass
@@ -149,6 +150,8 @@ class Mark:
         except OSError as problem:
             raise LedgerError(f"cannot read the ledger's mark {self.path}: {problem.strerror}") from None
         complete = content[: content.rfind(b"\n") + 1]
+        if not complete and not self._offset and not content.startswith(_BEGIN) and content.strip(b"\0"):
+            raise LedgerError(f"{self.path} is not a ledger's mark; name another file in {MARK_VARIABLE}")
         if not complete:
             return
         lines = complete.split(b"\n")[:-1]
@@ -275,4 +278,7 @@ def set_aside(path: Path, key: bytes) -> None:
 def mark_path(key: Path) -> Path:
     """Where the mark of a key file is: what the environment says, or beside it."""
     named = os.environ.get(MARK_VARIABLE)
-    return Path(named).expanduser() if named else key.with_name(f"{key.name}.mark")
+    if named:
+        return Path(named).expanduser()
+    key = key.resolve()  # a link's mark is that of the key file it points to
+    return key.with_name(f"{key.name}.mark")

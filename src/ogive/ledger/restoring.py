@@ -58,7 +58,7 @@ def check_newest(books: Books, connection: Connection) -> None:
     assert books.mark is not None
     rows = {row.name: row for row in map(read_data_set, connection.execute(select(DATA_SETS)))}
     for name, noted in books.mark.accounts(books.identity).items():
-        if name not in rows or missing(books, connection, rows[name], noted):
+        if name not in rows or books.lacks(connection, rows[name].id, noted):
             raise books.behind()
 
 
@@ -72,15 +72,6 @@ def unnoted(books: Books, connection: Connection) -> list[Line]:
         # also where the revision is known: older libraries spend and count none
         changes[row.id] = books.unnoted(connection, row, accounts.get(row.name, Noted()), revision)
     return books.lines(connection, changes)
-
-
-def missing(books: Books, connection: Connection, row: DataSet, noted: Noted) -> bool:
-    """Whether an account lacks what was noted: a change, a spend, or a part of its charge."""
-    if books.revision(connection, row.id) < noted.revision:
-        return True
-    query = select(SPENDS.c.release_id, SPENDS.c.charge).where(SPENDS.c.data_set == row.id)
-    charges = {spend.release_id: spend.charge for spend in connection.execute(query)}
-    return any(_less(charges.get(release_id), spend["charge"]) for release_id, spend in noted.spends.items())
 
 
 def write_off(books: Books, connection: Connection) -> list[str]:
@@ -97,7 +88,7 @@ def write_off(books: Books, connection: Connection) -> list[str]:
     for name, noted in sorted(books.mark.accounts(books.identity).items()):
         query = select(DATA_SETS).where(DATA_SETS.c.name == name)
         row = connection.execute(query.with_for_update()).one_or_none()
-        if row is not None and not missing(books, connection, read_data_set(row), noted):
+        if row is not None and not books.lacks(connection, read_data_set(row).id, noted):
             continue
         if row is None:
             values = {**noted.settings, "name": name, "created": now()}
@@ -142,9 +133,3 @@ def _book(connection: Connection, number: int, release_id: str, spend: dict[str,
     values = {**spend, "data_set": number, "release_id": release_id, "question": question, "state": LOST}
     values["digest"] = question_digest(question)
     connection.execute(insert(SPENDS).values(**values))
-
-
-def _less(charge: str | None, noted: str) -> bool:
-    if charge is None:
-        return True
-    return charge != noted and not at_least(read_charge(charge), read_charge(noted))
