@@ -7,6 +7,7 @@ and of what is public. The first release has the noise of a fixed key once, and 
 """
 
 import dataclasses
+import functools
 import itertools
 import re
 
@@ -248,25 +249,34 @@ class Answered:
         return trust
 
 
+NUMBERS = itertools.count()
+TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d UTC"
+
+
+@functools.cache
+def books():
+    """One ledger for all accounts, each of which pays for one release."""
+    return Ledger.open()
+
+
 def said(statistic, made, unit):
     """All that a release says to anybody: the estimate as plain data and as text, and the account's books."""
-    with Ledger.open() as ledger:
-        account = ledger.account("people", unit=unit, limit=ApproxDP(9, "1e-4"))
-        try:
-            found = release(
-                statistic,
-                trust=made(),
-                privacy=GRANTED,
-                adjacency=unit.adjacency,
-                ledger=account,
-                source=KeyedSource(bytes(32)),
-            )
-        except (OgiveError, DifferentError) as problem:
-            return {"error": f"{type(problem).__name__}: {problem}"}
-        named = dataclasses.replace(found.provenance, release_id="0", account=None)
-        found = found.with_provenance(named)
-        books = re.sub(r"\d{4}-\d\d-\d\d \d\d:\d\d UTC", "then", statement(account))
-        return {"data": found.to_dict(), "text": str(found), "books": books}
+    name = f"people {next(NUMBERS)}"
+    account = books().account(name, unit=unit, limit=ApproxDP(9, "1e-4"))
+    try:
+        found = release(
+            statistic,
+            trust=made(),
+            privacy=GRANTED,
+            adjacency=unit.adjacency,
+            ledger=account,
+            source=KeyedSource(bytes(32)),
+        )
+    except (OgiveError, DifferentError) as problem:
+        return {"error": f"{type(problem).__name__}: {problem}"}
+    found = found.with_provenance(dataclasses.replace(found.provenance, release_id="0", account=None))
+    told = statement(account).replace(name, "people")
+    return {"data": found.to_dict(), "text": str(found), "books": re.sub(TIME, "then", told)}
 
 
 def differences(statistic, make, pairs, unit):

@@ -52,7 +52,7 @@ ASKED = {
     "kendall": (Ustatistic(("x", "z"), "kendall", **FIVE), alike),
     "kendall_b": (Ustatistic(("x", "z"), "kendall_b", **FIVE), alike),
     "gamma": (Ustatistic(("x", "z"), "gamma", **FIVE), alike),
-    "auc": (Ustatistic(("x", "y"), "auc", **WHOLE), labeled),
+    "auc": (Ustatistic(("x", "y"), "auc", public_labels=True, **WHOLE), labeled),
     "auc_private": (Ustatistic(("x", "y"), "auc", public_labels=False, **WHOLE), labeled),
 }
 
