@@ -32,7 +32,7 @@ CURVES = ("age", "balance")
 MODEL = ("roc", "calibration")
 RELEASED = {f"{name}.json" for name in (*CURVES, "boxes", *MODEL)} | {f"{name}-deciles.json" for name in CURVES}
 CHARTS = {f"{name}.svg" for name in (*CURVES, "boxes", *MODEL)}
-FILES = RELEASED | CHARTS | {"report.html", "ledger.db", "ledger.db.key"}
+FILES = RELEASED | CHARTS | {"report.html", "ledger.db", "ledger.db.key", "ledger.db.key.mark", ".ledger.db.key.mark.lock"}
 
 
 def write_table(path, rows):

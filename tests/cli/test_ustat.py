@@ -170,7 +170,7 @@ def test_other_commands_say_what_columns_are_missing_in_the_same_words(run, comm
 
 
 BAD = {
-    "unknown kernel": (("--kernel", "tau"), "unknown measure 'tau'; there are 'auc'"),
+    "unknown kernel": (("--kernel", "tau", "--columns", "rooms"), "unknown measure 'tau'; there are 'auc'"),
     "one column": (
         ("--kernel", "kendall", "--columns", "rooms", "--bounds", "1", "5"),
         "kendall needs two columns, whose ranks are compared, for example --columns x y, got 1: 'rooms'",
@@ -268,9 +268,17 @@ BAD = {
 }
 
 
+# a command that has a file lists its columns
+OF_A_FILE = dict.fromkeys(
+    ("no columns", "no score", "no class", "no column"),
+    "name the column with --columns; {} has rooms, clean, sick, score, mood, cents",
+)
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_bad_use_gives_one_clear_line_in_options(run, table, case):
     arguments, message = BAD[case]
+    message = OF_A_FILE.get(case, message).replace("{}", str(table))
     status, out, err = run("ustat", table, *arguments, *ONE)
     assert status in (1, 2)
     assert out == ""

@@ -191,7 +191,7 @@ def test_owners_need_numpy_alone():
 def test_the_block_would_see_an_import_of_more():
     done = owner("import ogive.local.aggregation")
     assert done.returncode == 1
-    assert "an owner has no numba" in done.stderr
+    assert "an owner has no ogive.compiling" in done.stderr
 
 
 def test_owners_words_differ():

@@ -337,7 +337,9 @@ def test_a_volume_of_three_classes_is_released_with_an_error_that_holds():
     volume = Ustatistic(("x", "city"), "vus", bounds={"x": (0, 1)}, categories={"city": ("a", "b", "c")})
     exact = release(volume, trust=Clear(table), privacy=PureDP(1)).value
     found = [
-        release(volume, trust=Central(table), privacy=PureDP("0.2"), source=KeyedSource(bytes([each] * 32)))
+        release(
+            volume, trust=Central(table), privacy=PureDP("0.2"), public="city", source=KeyedSource(bytes([each] * 32))
+        )
         for each in range(200)
     ]
     smallest = min(np.unique(table["city"], return_counts=True)[1])

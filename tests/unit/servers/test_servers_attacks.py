@@ -237,7 +237,7 @@ def test_a_release_that_goes_on_sends_the_same_messages(monkeypatch, tmp_path):
         class StoppedError(Exception):
             pass
 
-        publish = "ogive.releasing._Books.publish"
+        publish = "ogive.releasing.Payment.publish"
         with monkeypatch.context() as patch:
             patch.setattr(publish, lambda books, estimate: (_ for _ in ()).throw(StoppedError))
             with pytest.raises(StoppedError):

@@ -65,7 +65,7 @@ def test_options_change_what_they_are_for_and_nothing_else():
     queries = [ogive.describe_collection(asking(each), privacy=PURE, participants=N).oracle for each in reading]
     assert len(set(queries)) == 1, "how trees are read is no matter of owners"
     found = [
-        ogive.release(asking(each), trust=Local(TABLE), privacy=PURE, source=KeyedSource.from_seed(5)).value
+        ogive.release(asking(each), trust=Local(TABLE), privacy=PURE, public="y", source=KeyedSource.from_seed(5)).value
         for each in reading
     ]
     assert len(set(found)) == len(found), "but the same reports are read otherwise"
@@ -129,7 +129,13 @@ def test_other_statistics_and_curators_have_no_tree():
         )
     with pytest.raises(ogive.UnsupportedError):
         ogive.ustatistic(
-            TABLE["score"], "auc", labels=LABELS, bounds=(-5, 6), privacy=PURE, method=HierarchyAuc(branching=3)
+            TABLE["score"],
+            "auc",
+            labels=LABELS,
+            bounds=(-5, 6),
+            privacy=PURE,
+            method=HierarchyAuc(branching=3),
+            public_labels=True,
         )
 
 
@@ -167,7 +173,7 @@ def test_plain_data_of_strangers_is_refused(data):
 
 
 def test_an_account_tells_options_apart():
-    with ogive.Session(TABLE, name="scores", limit=PureDP(8), trust=Local) as session:
+    with ogive.Session(TABLE, name="scores", limit=PureDP(8), trust=Local, public="y") as session:
         asked = [asking(HierarchyAuc(branching=2, a=each)) for each in ("auto", "paper", "auto")]
         first, other, again = (session.release(each, privacy=PURE) for each in asked)
         assert session.remaining is None, "two were paid for"
@@ -177,10 +183,13 @@ def test_an_account_tells_options_apart():
 
 @pytest.mark.parametrize(("recipe", "privacy", "fields"), RECIPES, ids=IDS)
 def test_a_plan_has_a_row_for_it_and_predicts_its_noise(recipe, privacy, fields):
-    rows = {row.method: row for row in ogive.plan(asking(recipe), records=N, privacy=privacy, trust=Local).rows}
+    plan = ogive.plan(asking(recipe), records=N, privacy=privacy, trust=Local, public="y")
+    rows = {row.method: row for row in plan.rows}
     assert [name for name, row in rows.items() if row.chosen] == ["hierarchy by hand"]
     predicted = rows["hierarchy by hand"].errors["value"]
-    found = ogive.release(asking(recipe), trust=Local(TABLE), privacy=privacy, source=KeyedSource.from_seed(2))
+    found = ogive.release(
+        asking(recipe), trust=Local(TABLE), privacy=privacy, public="y", source=KeyedSource.from_seed(2)
+    )
     assert found.randomization_error < 1.5 * predicted
     if not recipe.prune or recipe.prune == "auto":
         assert predicted < 1.5 * found.randomization_error, "where nodes are discarded it is a bound of the bias"
