@@ -32,7 +32,8 @@ CURVES = ("age", "balance")
 MODEL = ("roc", "calibration")
 RELEASED = {f"{name}.json" for name in (*CURVES, "boxes", *MODEL)} | {f"{name}-deciles.json" for name in CURVES}
 CHARTS = {f"{name}.svg" for name in (*CURVES, "boxes", *MODEL)}
-FILES = RELEASED | CHARTS | {"report.html", "ledger.db", "ledger.db.key", "ledger.db.key.mark", ".ledger.db.key.mark.lock"}
+LEDGER = {f"ledger.db{part}" for part in ("", ".key", ".key.mark")} | {".ledger.db.key.mark.lock"}
+FILES = RELEASED | CHARTS | LEDGER | {"report.html"}
 
 
 def write_table(path, rows):
