@@ -143,7 +143,7 @@ def million(keys: int) -> None:
 
 def resident() -> float:
     """Memory of this process in MB."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 2**20
+    return int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[1]) * resource.getpagesize() / 2**20
 
 
 def rows(quick: bool) -> Iterator[dict[str, Any]]:

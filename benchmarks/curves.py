@@ -256,7 +256,7 @@ def print_memory(size: int, who: str) -> None:
 
     release(64)
     # Linux: forget the peak so far, which is that of starting up
-    Path("/proc/self/clear_refs").write_text("5")
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     before = memory("VmRSS")
     release(size)
     print((memory("VmHWM") - before) / 1024)
@@ -264,7 +264,7 @@ def print_memory(size: int, who: str) -> None:
 
 def memory(name: str) -> int:
     """Kilobytes of this process, now (VmRSS) or at their peak (VmHWM)."""
-    return int(Path("/proc/self/status").read_text().split(f"{name}:")[1].split()[0])
+    return int(Path("/proc/self/status").read_text(encoding="utf-8").split(f"{name}:")[1].split()[0])
 
 
 def speed_rows(size: int, *, repeats: int) -> Iterator[dict[str, Any]]:

@@ -89,7 +89,7 @@ def record(rows: Iterable[dict[str, Any]], path: Path = RESULTS) -> None:
     """Print rows as a table and put them into the file, each in the place of an older one or at the end."""
     fresh = list(rows)
     print(table(fresh))
-    kept = json.loads(path.read_text()) if path.exists() else []
+    kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else []
     places = {tuple(old[key] for key in KEYS): place for place, old in enumerate(kept)}
     for new in fresh:
         place = places.setdefault(tuple(new[key] for key in KEYS), len(kept))

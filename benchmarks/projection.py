@@ -143,7 +143,7 @@ def key_of(entry: dict[str, Any]) -> tuple[Any, ...]:
 
 def read(path: Path = RESULTS) -> dict[tuple[Any, ...], dict[str, Any]]:
     """Results so far."""
-    return {key_of(entry): entry for entry in json.loads(path.read_text())} if path.exists() else {}
+    return {key_of(entry): entry for entry in json.loads(path.read_text(encoding="utf-8"))} if path.exists() else {}
 
 
 def write(entries: dict[tuple[Any, ...], dict[str, Any]], path: Path = RESULTS) -> None:

@@ -133,8 +133,8 @@ def test_a_ledger_keeps_books_of_a_table_too(run):
 
 
 def test_every_teacher_may_be_a_client_of_servers(run):
-    few = Path("table.csv").read_text().splitlines()[:13]
-    Path("few.csv").write_text("\n".join(few) + "\n")
+    few = Path("table.csv").read_text(encoding="utf-8").splitlines()[:13]
+    Path("few.csv").write_text("\n".join(few) + "\n", encoding="utf-8")
     asked = ("label", "few.csv", "--classes", CLASSES, "--first", 4, "--keep", 2, "--epsilon", 8, *DELTA)
     status, out, err = run(*asked, "--trust", "servers", "--json")
     assert (status, err) == (0, "")
@@ -225,7 +225,7 @@ def test_labels_of_another_run_and_damaged_ones_are_refused_by_name(run, command
     run("label", "votes.npy", *CONFIDENT, *DELTA, "-o", "labels.json")
     np.save("labels.npy", LabelsEstimate.from_json(Path("labels.json")).labels)
     np.save("many.npy", np.full(QUERIES, 99))
-    Path("empty.json").write_text("")
+    Path("empty.json").write_text("", encoding="utf-8")
     form = ("--mode", "realised") if command == "cost" else ("--form", "additive")
     status, out, err = run(command, "votes.npy", *changed, *DELTA, *form, "--order", 12, "--answered", file)
     assert (status, out, err.count("\n")) == (2, "", 1)
@@ -238,7 +238,7 @@ def test_a_cost_is_published_with_its_meaning_and_not_twice_into_one_file(run):
     status, out, err = run(*asked)
     assert (status, out) == (0, "")
     assert "in no ledger" in err
-    found = SanitizedCost.from_dict(fits(json.loads(Path("cost.json").read_text())))
+    found = SanitizedCost.from_dict(fits(json.loads(Path("cost.json").read_text(encoding="utf-8"))))
     assert found.queries == QUERIES
     status, out, err = run(*asked)
     assert (status, out) == (1, "")

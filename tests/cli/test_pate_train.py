@@ -31,7 +31,7 @@ WORDS = ("low", "mid", "high")
 
 def write(path, header, *columns):
     lines = [header, *(",".join(map(str, row)) for row in zip(*columns, strict=True))]
-    Path(path).write_text("\n".join(lines) + "\n")
+    Path(path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_votes_are_the_librarys_and_private(run):
     assert said.pop("schema") == "ogive.training/1"
     assert said == {"teachers": TEACHERS, "queries": ASKED, "classes": 3, "votes": "votes.npy"}
     assert "votes are private" in err
-    assert fits(json.loads(Path("kept/teachers.json").read_text()))["teachers"] == TEACHERS
+    assert fits(json.loads(Path("kept/teachers.json").read_text(encoding="utf-8")))["teachers"] == TEACHERS
     votes = check_votes(np.load("votes.npy"), teachers=TEACHERS)
     learner = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     dealt = partition(ROWS, TEACHERS, seed=0)
@@ -109,7 +109,7 @@ def test_a_run_that_was_stopped_goes_on_with_the_teachers_that_are_kept(run, mon
 
 def test_a_learner_of_ones_own_is_imported(run):
     Path("mine.py").write_text(
-        "from sklearn.dummy import DummyClassifier\n\n\ndef made():\n    return DummyClassifier()\n"
+        "from sklearn.dummy import DummyClassifier\n\n\ndef made():\n    return DummyClassifier()\n", encoding="utf-8"
     )
     assert run("data.csv", "--person", "who", "--estimator", "mine:made")[0] == 0
     votes = np.load("votes.npy")
@@ -154,15 +154,15 @@ def test_votes_can_be_labelled_and_priced(run, capsys):
     ids=lambda value: " ".join(map(str, value))[:50] if isinstance(value, tuple) else None,
 )
 def test_what_cannot_be_learned_from_is_refused_in_one_line(run, arguments, said):
-    Path("text.csv").write_text("x,y,kind\na,1,2\nb,2,0\nc,2,1\n")
-    Path("holes.csv").write_text("x,y,kind\n1,2,0\n,3,1\n4,5,2\n")
-    Path("few.csv").write_text("x,y,kind\n1,2,0\n6,3,1\n4,5,2\n")
-    Path("kinds.csv").write_text("kind\n0\n1\n2\n")
-    Path("gaps.csv").write_text("x,y\n1,2\n2,3\n4,\n")
-    Path("mixed.csv").write_text("x,y\n1,2\n2,3\nNA,4\n")
-    Path("days.csv").write_text("x,y\n2026-01-01,2\n2026-01-02,3\n")
-    Path("empty.csv").write_text("x,y\n,2\n,3\n")
-    Path("names.csv").write_text("x,y\n" + "".join(f"name{n},2\n" for n in range(1001)))
+    Path("text.csv").write_text("x,y,kind\na,1,2\nb,2,0\nc,2,1\n", encoding="utf-8")
+    Path("holes.csv").write_text("x,y,kind\n1,2,0\n,3,1\n4,5,2\n", encoding="utf-8")
+    Path("few.csv").write_text("x,y,kind\n1,2,0\n6,3,1\n4,5,2\n", encoding="utf-8")
+    Path("kinds.csv").write_text("kind\n0\n1\n2\n", encoding="utf-8")
+    Path("gaps.csv").write_text("x,y\n1,2\n2,3\n4,\n", encoding="utf-8")
+    Path("mixed.csv").write_text("x,y\n1,2\n2,3\nNA,4\n", encoding="utf-8")
+    Path("days.csv").write_text("x,y\n2026-01-01,2\n2026-01-02,3\n", encoding="utf-8")
+    Path("empty.csv").write_text("x,y\n,2\n,3\n", encoding="utf-8")
+    Path("names.csv").write_text("x,y\n" + "".join(f"name{n},2\n" for n in range(1001)), encoding="utf-8")
     status, out, err = run(*arguments)
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert said in err
@@ -176,28 +176,30 @@ def coded(public, private, names=("size", "color")):
 
 
 def test_text_is_a_feature_for_every_public_value_and_no_private_one_adds_any(run):
-    Path("asked.csv").write_text("color,size\nred,1\nblue,2\n,3\nred,4\n")
-    Path("rows.csv").write_text("size,color\n5,blue\n6,green\n7,\n8,red\n9,Red\n")
+    Path("asked.csv").write_text("color,size\nred,1\nblue,2\n,3\nred,4\n", encoding="utf-8")
+    Path("rows.csv").write_text("size,color\n5,blue\n6,green\n7,\n8,red\n9,Red\n", encoding="utf-8")
     public, private = coded("asked.csv", "rows.csv")
     assert public.tolist() == [[1, 0, 1], [2, 1, 0], [3, 0, 0], [4, 0, 1]]
     assert private.tolist() == [[5, 1, 0], [6, 0, 0], [7, 0, 0], [8, 0, 1], [9, 0, 0]]
 
 
 def test_replacing_a_private_row_changes_its_own_features_alone(run):
-    Path("asked.csv").write_text("color,size\nred,1\nblue,2\n")
+    Path("asked.csv").write_text("color,size\nred,1\nblue,2\n", encoding="utf-8")
     rows = [f"{n},{color}" for n, color in enumerate(("red", "green", "blue", "red"))]
-    Path("rows.csv").write_text("\n".join(["size,color", *rows]) + "\n")
+    Path("rows.csv").write_text("\n".join(["size,color", *rows]) + "\n", encoding="utf-8")
     _, before = coded("asked.csv", "rows.csv")
     for place, other in ((0, "9,violet"), (3, "9,12"), (1, "9,")):
-        Path("other.csv").write_text("\n".join(["size,color", *rows[:place], other, *rows[place + 1 :]]) + "\n")
+        Path("other.csv").write_text(
+            "\n".join(["size,color", *rows[:place], other, *rows[place + 1 :]]) + "\n", encoding="utf-8"
+        )
         _, after = coded("asked.csv", "other.csv")
         assert after.shape == before.shape
         assert np.flatnonzero((after != before).any(axis=1)).tolist() == [place]
 
 
 def test_codes_that_the_private_file_takes_for_numbers_meet_the_public_texts(run):
-    Path("asked.csv").write_text("size,color\n1,a\n2,b\n3,007\n")
-    Path("rows.csv").write_text("size,color\n5,007\n6,7\n")
+    Path("asked.csv").write_text("size,color\n1,a\n2,b\n3,007\n", encoding="utf-8")
+    Path("rows.csv").write_text("size,color\n5,007\n6,7\n", encoding="utf-8")
     assert coded("asked.csv", "rows.csv")[1].tolist() == [[5, 1, 0, 0], [6, 0, 0, 0]]
 
 
@@ -226,7 +228,7 @@ def test_teachers_learn_from_text(run):
 
 
 def test_a_missing_private_number_is_refused_without_its_row_or_values(run):
-    Path("secret.csv").write_text("x,y,kind\n" + "1,2,0\n" * 40 + "77.25,,1\n" + "4,5,2\n" * 10)
+    Path("secret.csv").write_text("x,y,kind\n" + "1,2,0\n" * 40 + "77.25,,1\n" + "4,5,2\n" * 10, encoding="utf-8")
     status, out, err = run("secret.csv")
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "column 'y' of secret.csv" in err

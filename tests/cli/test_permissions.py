@@ -42,9 +42,13 @@ def table(tmp_path, monkeypatch):
     """A folder with records and single votes, where the umask takes nothing away."""
     monkeypatch.chdir(tmp_path)
     rows = zip(AGE, RISK, ILL, strict=True)
-    Path("people.csv").write_text("age,risk,ill\n" + "".join(f"{a:.2f},{r:.4f},{i}\n" for a, r, i in rows))
+    Path("people.csv").write_text(
+        "age,risk,ill\n" + "".join(f"{a:.2f},{r:.4f},{i}\n" for a, r, i in rows), encoding="utf-8"
+    )
     votes = RNG.integers(0, 2, (50, 3))
-    Path("votes.csv").write_text("a,b,c\n" + "".join(",".join(map(str, row)) + "\n" for row in votes.tolist()))
+    Path("votes.csv").write_text(
+        "a,b,c\n" + "".join(",".join(map(str, row)) + "\n" for row in votes.tolist()), encoding="utf-8"
+    )
     before = os.umask(0)
     yield tmp_path
     os.umask(before)
@@ -79,7 +83,7 @@ def test_every_verb_that_takes_a_trust_model_is_tried():
 def test_exact_values_are_for_their_owner_alone(table, verb, capsys):
     outputs = ["exact.json"] if verb in NO_PICTURE else ["exact.json", "exact.svg"]
     for name in outputs:  # a file that everybody could write does not stay so
-        Path(name).write_text("old")
+        Path(name).write_text("old", encoding="utf-8")
         Path(name).chmod(0o666)
     assert release(verb, CLEAR, "-o", *outputs[:1], *(("--plot", outputs[1]) if outputs[1:] else ())) == 0
     capsys.readouterr()
@@ -116,7 +120,7 @@ def test_what_is_made_of_files_is_as_private_as_the_least_private_of_them(table,
 
 def test_merged_exact_curves_stay_their_owners(table, capsys):
     for name in ("first", "second"):
-        Path(f"{name}.csv").write_text("age\n" + "".join(f"{a:.2f}\n" for a in RNG.random(30) * 100))
+        Path(f"{name}.csv").write_text("age\n" + "".join(f"{a:.2f}\n" for a in RNG.random(30) * 100), encoding="utf-8")
         assert main(["ecdf", f"{name}.csv", *AGE_OPTIONS, *CLEAR, "-o", f"{name}.json"]) == 0
     assert main(["merge", "first.json", "second.json", "-o", "sum.json", "--plot", "sum.svg"]) == 0
     capsys.readouterr()

@@ -112,7 +112,7 @@ def test_columns_may_have_bounds_and_categories_of_their_own(run, table):
     assert len({read(out).value for out in same}) == 1
 
 
-def test_private_labels_are_hidden_and_public_ones_counted(run, table):
+def test_private_labels_are_hidden_and_public_ones_counted(run, table, tmp_path):
     declared = ("--public", "sick", "--json")
     for options in (declared, ("--public-labels", *declared)):
         public = read(run("ustat", table, *AUC, *ONE, *options)[1])
@@ -126,7 +126,12 @@ def test_private_labels_are_hidden_and_public_ones_counted(run, table):
         status, out, err = run("ustat", table, *asked, *ONE)
         assert (status, out) == (1, "")
         assert "ask without --public-labels or --public-groups, or declare what everybody may know" in err
-        assert err.endswith(f"when it is new: --public {'sick' if asked is not VOLUME else 'mood'}\n")
+        assert err.endswith(f"which only a new account can: --public {'sick' if asked is not VOLUME else 'mood'}\n")
+    for more in ((), ("--ledger", tmp_path / "new.db", "--limit-epsilon", "2")):
+        status, out, err = run("ustat", table, *AUC, *ONE, *more, "--public", "sik")
+        assert (status, out) == (2, "")
+        assert "has no column 'sik'; did you mean sick? it has" in err
+    assert not list(tmp_path.glob("new.db*"))
 
 
 def test_a_ledger_pays_once_and_a_report_shows_it(run, table, tmp_path):

@@ -35,11 +35,15 @@ def folder(tmp_path, monkeypatch):
     age, ill = RNG.integers(20, 90, 600), np.array(["no", "yes"])[RNG.integers(0, 2, 600)]
     ward = np.array(["north", "south", "east"])[RNG.integers(0, 3, 600)]
     rows = [f"{n},{a},{w},{i}" for n, (a, w, i) in enumerate(zip(age, ward, ill, strict=True))]
-    Path("patients.csv").write_text("\n".join(["id,age,ward,ill", *rows]) + "\n")
-    Path("public.csv").write_text("age,ward\n" + "".join(f"{n},north\n{n},south\n" for n in range(20, 40)))
+    Path("patients.csv").write_text("\n".join(["id,age,ward,ill", *rows]) + "\n", encoding="utf-8")
+    Path("public.csv").write_text(
+        "age,ward\n" + "".join(f"{n},north\n{n},south\n" for n in range(20, 40)), encoding="utf-8"
+    )
     cast = np.stack([RNG.permutation(np.repeat(np.arange(10), row)) for row in VOTES[:60]], axis=1)
     header = ",".join(f"scan{n}" for n in range(60))
-    Path("teachers.csv").write_text("\n".join([header, *(",".join(map(str, row)) for row in cast)]) + "\n")
+    Path("teachers.csv").write_text(
+        "\n".join([header, *(",".join(map(str, row)) for row in cast)]) + "\n", encoding="utf-8"
+    )
     np.savez("all_votes.npz", mnist_250=VOTES, adult_250=VOTES[:, :2])
     np.save("old_votes.npy", VOTES)
     np.save("student.npy", RNG.dirichlet(np.full(10, 0.3), 640))

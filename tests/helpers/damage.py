@@ -97,7 +97,7 @@ def _shown(damaged: Any) -> str:
 
 @contextlib.contextmanager
 def _bounded_memory():
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    used = int(Path("/proc/self/statm").read_text(encoding="utf-8").split()[0]) * resource.getpagesize()
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (used + MEGABYTES * 2**20, hard))
     try:

@@ -77,7 +77,7 @@ def read_notes(path: Path) -> list[tuple[str, str]]:
     """(kind, text) of every line that a child wrote."""
     if not path.exists():
         return []
-    return [tuple(line.split(" ", 1)) for line in path.read_text().splitlines()]  # type: ignore[misc]
+    return [tuple(line.split(" ", 1)) for line in path.read_text(encoding="utf-8").splitlines()]  # type: ignore[misc]
 
 
 @contextlib.contextmanager

@@ -197,8 +197,8 @@ def test_an_output_that_found_no_room_is_not_half_there_and_nothing_is_paid_twic
     tmp_path, monkeypatch, capsys, full_for_files, ledger
 ):
     monkeypatch.chdir(tmp_path)
-    Path("people.csv").write_text("x\n" + "".join(f"{value:.2f}\n" for value in VALUES))
-    Path("curve.json").write_text("old")
+    Path("people.csv").write_text("x\n" + "".join(f"{value:.2f}\n" for value in VALUES), encoding="utf-8")
+    Path("curve.json").write_text("old", encoding="utf-8")
     ask = ["ecdf", "people.csv", "--column", "x", "--bounds", "0", "100", "--bins", "8", "--epsilon", "1"]
     books = ["--ledger", "budget.db", "--limit-epsilon", "2"] if ledger else []
     if ledger:
@@ -207,7 +207,7 @@ def test_an_output_that_found_no_room_is_not_half_there_and_nothing_is_paid_twic
     assert main([*ask, *books, "-o", "curve.json"]) == 1
     said = capsys.readouterr()
     assert "No space left" in said.err
-    assert Path("curve.json").read_text() == "old"
+    assert Path("curve.json").read_text(encoding="utf-8") == "old"
     assert not list(tmp_path.glob(".*.half"))
     full_for_files(False)
     if ledger:

@@ -83,6 +83,14 @@ def test_columns_that_cannot_be_public_are_refused(unit, message):
         PrivacyUnit(**unit)
 
 
+@pytest.mark.parametrize("trust", [ogive.Central, ogive.Simulation(ogive.SecAgg, parties=3), ogive.Clear])
+def test_a_misspelled_column_is_refused_before_an_account_declares_it(tmp_path, trust):
+    ledger = f"sqlite:///{tmp_path / 'budget.db'}"
+    with pytest.raises(ogive.DataError, match=r"has no column 'il'; did you mean ill\? it has s, ill, stage, g"):
+        ogive.Session(TABLE, name="people", limit=PureDP(1), ledger=ledger, public=("g", "il"), trust=trust)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("name", PUBLISHING)
 def test_exact_counts_of_a_column_that_is_not_declared_are_refused_before_anything_is_spent(name):
     statistic, column = PUBLISHING[name]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ogive.local.description import Description
     from ogive.local.design import design_tree
     from ogive.local.haar import HaarOracle
+    from ogive.local.oracles import oracle_from_dict
     from ogive.local.randomized_response import RandomizedResponse
     from ogive.local.randomizer import Randomizer
     from ogive.local.simulation import simulate

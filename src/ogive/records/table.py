@@ -7,7 +7,7 @@ is the exact input of a release and must not leave the party that holds the reco
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,15 @@ class Records:
             ParameterError: a parameter was left out, or is no name.
         """
         check_columns_named(self._source, named)
+
+    def check_columns(self, names: Sequence[str]) -> None:
+        """Refuse columns that are not there; says which there are.
+
+        Raises:
+            DataError: there is none of one of the names.
+        """
+        for name in names:
+            check_column(self._source, name)
 
     @property
     def size(self) -> int:

@@ -111,6 +111,8 @@ class Session(Verbs):
         self._ledger: Ledger | None = None
         self._ledger_is_own = private and not isinstance(ledger, Ledger)
         self._records = Records.of(data)
+        if public is not None:
+            self._records.check_columns(check_columns(public))
         self._trust = self._simulation.over(self._records, person=person, max_rows_per_person=max_rows_per_person)
         if not private:
             plain = default_adjacency(None, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
