@@ -109,8 +109,8 @@ class RankingLoss:
         return symmetrized(matrix_of(self, columns, kind))
 
     def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
+        """Delta; see `Kernel.spread`. Products of matrices may round (i, j) and (j, i) differently."""
+        return symmetrized(spread_of(self, columns))
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""
