@@ -9,8 +9,9 @@ up imports, caches and compiled code. A function is a code object of a file of t
 expressions belong to the function around them. A call is one new frame of a function: resuming a generator is none. It
 comes from the nearest frame of the package below it on its thread's stack, whatever library lies between, and goes
 across files if that is of another one. Calls that no frame of the package made are not counted, the first among them.
-Methods that dataclasses write and code compiled by numba are not seen. `os.urandom` is a fixed stream meanwhile, so
-that samplers reject as often in every run.
+Methods that dataclasses write and code compiled by numba are not seen. `os.urandom` is a fixed stream meanwhile, also
+where the package keeps it as a default, so that samplers reject as often in every run; and the process keeps to one
+processor, so that work is not dealt to threads in another way each time.
 
 **Circles.** An import is a statement anywhere: at the top, inside a function, for types only. `from a.b import c` is an
 import of `a.b.c` where that is a module, else of `a.b`. A package's `__init__` is a module like others; that of the
@@ -45,8 +46,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
@@ -126,7 +127,28 @@ def call_figures(calls: list[Call]) -> Figures:
 
 
 def measure_calls() -> Table:
-    """What five calls of the package run, each once."""
+    """What five calls of the package run, each once; in a process that has not imported it before."""
+    assert "ogive" not in sys.modules, "its defaults were set before the stream was fixed"
+    stream = random.Random()
+    with mock.patch("os.urandom", lambda count: stream.randbytes(count)), _one_processor():
+        return _measure_calls(stream)
+
+
+@contextmanager
+def _one_processor() -> Iterator[None]:
+    """Keep this process to one of its processors, where the system can."""
+    if not hasattr(os, "sched_setaffinity"):
+        yield
+        return
+    processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(processors)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, processors)
+
+
+def _measure_calls(stream: random.Random) -> Table:
     import ogive
 
     assert Path(ogive.__file__).parent == SOURCE, (
@@ -160,13 +182,13 @@ def measure_calls() -> Table:
     table = {}
     for name, maker in makers.items():
         for warm in (False, False, True):
+            stream.seed(1)
             with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
                 work = maker(Path(folder), stack)
-                if not warm:
-                    work()
-                    continue
-                with mock.patch("os.urandom", random.Random(1).randbytes):
+                if warm:
                     table[name] = call_figures(calls_of(work, SOURCE))
+                else:
+                    work()
     return table
 
 
