@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,9 @@ class Binning:
         fractions: What a value between two whole numbers means on a grid of integers: "up" (counted at the next
             whole number, as a distribution function counts it) or "refuse" (an error: it has no place there).
     """
+
+    kind: ClassVar[str] = "binning"
+    """In digests and stored files, whatever the class is called."""
 
     column: str
     grid: Grid
@@ -134,6 +137,9 @@ class Label:
         ParameterError: a class has no value, or a value is in both, is not finite, or is too large to be stored.
     """
 
+    kind: ClassVar[str] = "label"
+    """In digests and stored files, whatever the class is called."""
+
     column: str
     positive: tuple[LabelValue, ...] = (1,)
     negative: tuple[LabelValue, ...] | None = (0,)
@@ -200,6 +206,9 @@ class Categories:
     Raises:
         ParameterError: there are no categories or too many, or two are the same, or one could not be stored.
     """
+
+    kind: ClassVar[str] = "categories"
+    """In digests and stored files, whatever the class is called."""
 
     column: str
     values: tuple[LabelValue, ...]
@@ -303,7 +312,7 @@ class Domain:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"columns": [{"type": type(column).__name__.lower(), **column.to_dict()} for column in self.columns]}
+        return {"columns": [{"type": column.kind, **column.to_dict()} for column in self.columns]}
 
     @staticmethod
     def from_dict(data: Any) -> Domain:
@@ -315,7 +324,7 @@ class Domain:
         columns = data.get("columns") if isinstance(data, dict) else None
         if not isinstance(columns, list) or not all(isinstance(each, dict) for each in columns):
             raise ParameterError("a domain must be an object with a list of columns")
-        kinds: dict[Any, Any] = {kind.__name__.lower(): kind for kind in (Binning, Categories, Label)}
+        kinds: dict[Any, Any] = {column.kind: column for column in (Binning, Categories, Label)}
         unknown = [each for each in columns if str(each.get("type")) not in kinds]
         if unknown:
             raise ParameterError(

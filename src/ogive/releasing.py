@@ -13,6 +13,7 @@ from ogive.errors import BudgetError, ParameterError, ReleaseMismatchError, Unsu
 from ogive.ledger.entries import plain_text
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
+from ogive.parameters import written_fields
 from ogive.privacy import (
     Adjacency,
     ApproxDP,
@@ -300,7 +301,7 @@ class Payment:
             }
             if isinstance(trust, Distributed):
                 # what was released counting on fewer that collude is no answer to who counts on more
-                self._question["terms"] = dataclasses.asdict(trust.terms)
+                self._question["terms"] = written_fields(trust.terms)
             if isinstance(trust, Digested):
                 self._question |= {"batch": batch, "records": account.fingerprint(trust.digest())}
                 _check_records(account, self._question)

@@ -1,21 +1,53 @@
-"""Questions are called what they were called in November 2026, and a secret gives the noise that it gave."""
+"""Questions are called what they were called in November 2026, and a secret gives the noise that it gave.
 
+What is kept is complete: a statistic, method, strategy, oracle, law, kernel or trust model that no kept question has is
+found here, so that whoever adds one keeps a question of it.
+"""
+
+import dataclasses
+import inspect
 import json
+import typing
+from functools import cache
 
 import pytest
-from vectors.make_questions import FILE, asked, cases
+from vectors.make_questions import FILE, LAWS, MEASURED, QUERIES, all_cases, asked
 
-CASES = cases()
-KEPT = json.loads(FILE.read_text())
+import ogive.noise
+import ogive.queries
+import ogive.strategies
+from ogive.columns import Column
+from ogive.errors import BudgetError, DataError, ParameterError, ScaleError, UnsupportedError
+from ogive.kernels import KERNELS, MEASURES
+from ogive.local.oracles import ORACLES
+from ogive.pate import aggregators
+from ogive.queries import undeclared
+from ogive.smoothing import SMOOTHINGS
+from ogive.statistics import STATISTICS
+from ogive.statistics.base import Terms, settled
+from ogive.statistics.named import METHODS
+from ogive.statistics.stored import READERS
+from ogive.statistics.ustatistic_methods import METHODS as MEANS_OVER_PAIRS
+from ogive.trust import TRUST_MODELS
+from ogive.trust.base import crowded, shares_of
+
+CASES = all_cases()
+KEPT, HOW = (json.loads(path.read_text(encoding="utf-8")) for path in (FILE, MEASURED))
+DOES_NOT_FIT = (BudgetError, DataError, ParameterError, ScaleError, UnsupportedError)
+GRANTS = (ogive.PureDP(4), ogive.ZeroConcentratedDP(1), ogive.ApproxDP(4, "1e-6"))
+MADE_LATER = {"sum", "sum_of_approximations"}
+"""Strategies of no release, but of curves that were merged; `tests/vectors/stored` has those."""
 
 
 def test_every_question_is_kept():
-    assert KEPT.keys() == CASES.keys()
+    assert KEPT.keys() == HOW.keys() == CASES.keys()
 
 
 @pytest.mark.parametrize("name", KEPT)
 def test_a_question_and_its_noise_are_what_they_were(name):
-    assert asked(*CASES[name]) == KEPT[name]
+    question, how = asked(*CASES[name])
+    assert question == KEPT[name]
+    assert how == HOW[name]
 
 
 def test_another_question_has_another_digest_and_another_noise():
@@ -23,3 +55,135 @@ def test_another_question_has_another_digest_and_another_noise():
     one, other = KEPT["central ecdf tree_ls PureDP"], KEPT["central ecdf path PureDP"]
     assert one["digest"] != other["digest"]
     assert one["first"] != other["first"]
+    assert HOW["central ecdf tree_ls PureDP"]["nodes"] != HOW["central ecdf path PureDP"]["nodes"]
+
+
+def pinned(statistic):
+    """What a statistic is called among its alternatives: the method that it names, or several of one meaning."""
+    return {name for name, each in statistic.alternatives().items() if each == statistic}
+
+
+@cache
+def covered():
+    """(statistic, trust model, method) of every question that is kept."""
+    return {
+        (statistic.name, trust.name, method)
+        for statistic, trust, _, _ in CASES.values()
+        for method in (*pinned(statistic), "any")
+    }
+
+
+def served(statistic, trust, privacy, adjacency):
+    """Whether a trust model answers what a statistic asks first; later queries are looked at before that one."""
+    unit = dataclasses.replace(trust.unit(adjacency), public=("ill", "vote", "ward"))
+    adding, honest = shares_of(trust)
+    terms = Terms(
+        privacy, unit, trust.refusal, count=trust.count, alike=True, private=trust.private, adding=adding,
+        honest=honest, crowded=lambda cells: crowded(trust, cells),
+    )  # fmt: skip
+    try:
+        query = next(settled(statistic, unit).questions(terms))
+    except DOES_NOT_FIT:
+        return False
+    return trust.refusal(query) is None and undeclared(query, unit) is None
+
+
+@cache
+def demanded():
+    """(statistic, trust model, method) of all that a trust model serves, by asking each of them for each.
+
+    One statistic of each kind is asked for, and one of each measure, by all methods that it knows.
+    """
+    examples, models = {}, {}
+    for statistic, trust, privacy, adjacency in CASES.values():
+        models.setdefault(trust.name, trust)
+        kind = getattr(statistic, "aggregator", getattr(statistic, "measure", statistic)).name
+        if privacy is not None and adjacency.value == "replace":
+            examples.setdefault((statistic.name, kind), (statistic, adjacency))
+    found = set()
+    for statistic, adjacency in examples.values():
+        for trust in models.values():
+            for method, each in statistic.alternatives().items():
+                if any(served(each, trust, privacy, adjacency) for privacy in GRANTS):
+                    found.add((statistic.name, trust.name, method if trust.private else "any"))
+    return found
+
+
+def test_every_method_of_every_statistic_is_kept_for_every_trust_model_that_serves_it():
+    assert demanded() - covered() == set(), "keep a question of each in tests/vectors/question_cases.py"
+
+
+def test_what_is_served_is_looked_for_everywhere():
+    """The control: trust models and statistics are all asked, serve something, and refuse something."""
+    private = [model.name for model in TRUST_MODELS if model.private]
+    assert {kind.name for kind in STATISTICS} == {statistic for statistic, _, _ in demanded()}
+    assert {model.name for model in TRUST_MODELS} == {trust for _, trust, _ in demanded()}
+    assert {statistic for statistic, trust, _ in demanded() if trust == "central"} == {k.name for k in STATISTICS}
+    assert ("ecdf", "secagg", "selected") not in demanded()
+    assert {("ecdf", trust, "any") for trust in private if trust != "pairs"} <= covered()
+    known = {method for _, _, method in demanded()}
+    assert {*METHODS, *MEANS_OVER_PAIRS, "bisection", "five_numbers"} <= known
+
+
+def test_a_forgotten_question_is_missed():
+    """The control: without its question each combination is demanded in vain."""
+    for forgotten in (("roc", "servers", "sqrt, split"), ("labels", "central", "confident")):
+        assert forgotten in demanded()
+        assert demanded() - (covered() - {forgotten}) == {forgotten}
+
+
+def seen(room):
+    """All names that kept questions have in a room."""
+    return {name for how in HOW.values() for name in how.get(room, ())}
+
+
+def classes_of(package, *, having):
+    """Classes that a package offers, which have all of some attributes."""
+    offered = (getattr(package, name) for name in package.__all__)
+    return {each for each in offered if inspect.isclass(each) and all(hasattr(each, name) for name in having)}
+
+
+def test_every_strategy_is_kept():
+    kinds = classes_of(ogive.strategies, having=("name", "from_dict"))
+    assert len(kinds) > 10
+    assert {kind.name for kind in kinds} - MADE_LATER == seen("strategies") | seen("published")
+
+
+def test_every_oracle_law_and_kind_of_column_is_kept():
+    assert seen("oracles") == set(ORACLES)
+    laws = {kind for kind in classes_of(ogive.noise, having=("fill", "to_dict")) if kind is not ogive.noise.Law}
+    assert laws == set(LAWS)
+    assert seen("drawn") == {"discrete_gaussian", "discrete_laplace", "geometric", "polya", "skellam"}
+    assert seen("columns") == {kind.kind for kind in typing.get_args(Column)}
+    assert seen("grids") == {
+        "explicit number", "geometric number", "integers date", "integers number", "linear date", "linear datetime",
+        "linear number",
+    }  # fmt: skip
+
+
+def test_every_query_measure_and_kernel_is_kept():
+    queries = {kind for kind in classes_of(ogive.queries, having=("digest", "price")) if not is_interface(kind)}
+    assert queries <= QUERIES.keys()
+    assert seen("queries") == set(QUERIES.values())
+    assert seen("measures") == {"mean", *MEASURES} - MEANS
+    assert seen("kernels") == {"function", *KERNELS}
+
+
+MEANS = {name for name, make in MEASURES.items() if make().to_dict()["measure"] == "mean"}
+"""Measures that are the mean of one kernel, and are called so in their plain data."""
+
+
+def is_interface(kind):
+    return getattr(kind, "_is_protocol", False)
+
+
+def test_every_guarantee_aggregator_smoothing_and_estimate_is_kept():
+    questions = [kept["question"] for kept in KEPT.values()]
+    granted = {asked["privacy"]["type"] for asked in questions if "privacy" in asked}
+    charged = {kept["charge"]["type"] for kept in KEPT.values() if kept["charge"] is not None}
+    assert granted == {"ApproxDP", "PureDP", "ZeroConcentratedDP"}
+    assert charged == {*granted, "GaussianDP"}
+    labels = [asked["statistic"]["aggregator"]["name"] for asked in questions if asked["statistic"]["name"] == "labels"]
+    assert set(labels) == {kind.name for kind in typing.get_args(aggregators.Aggregator)}
+    assert {asked["statistic"].get("smooth") for asked in questions} >= {"auto", *SMOOTHINGS}
+    assert {how["schema"] for how in HOW.values()} == set(READERS)

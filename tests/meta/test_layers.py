@@ -23,7 +23,7 @@ local pairs
 noise accounting crypto
 provenance files columns
 grids privacy
-errors compiling
+errors compiling parameters
 """
 RANK = {name: rank for rank, line in enumerate(reversed(LAYERS.split("\n"))) for name in line.split()}
 EXEMPT = {"__init__", "__main__"}

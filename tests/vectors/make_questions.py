@@ -1,12 +1,14 @@
-"""What questions are called, and their noise, as of November 2026: writes `questions.json`.
+"""What questions are called, and their noise, as of November 2026: writes `questions.json` and `measured.json`.
 
     python tests/vectors/make_questions.py
 
 A ledger knows a question by the SHA-256 of a text, and its noise is a function of a secret and of a digest. If either
 changes, what was asked before would be asked and paid anew. Every option that could get another default later is
-given by name.
+given by name. `measured.json` says of each question what was measured: so a test can demand that nothing is left out,
+and which node got which noise, in which order, is kept too.
 """
 
+import contextlib
 import dataclasses
 import hashlib
 import json
@@ -18,18 +20,41 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from helpers.declared import public_of
+from vectors import question_cases
 from vectors.make_ledger import table
 
 import ogive
 from ogive import ApproxDP, Boxplot, Ecdf, HosmerLemeshow, PureDP, Quantiles, Roc, Ustatistic, ZeroConcentratedDP
+from ogive.columns import Binning, Categories, Label
+from ogive.grids import Grid
+from ogive.kernels import Kernel, Measure
 from ogive.ledger import Ledger
 from ogive.ledger.entries import plain_text, question_digest
-from ogive.noise import KeyedSource
+from ogive.local import Oracle
+from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, Geometric, KeyedSource, Polya, Skellam
 from ogive.pate import LargestMargins
-from ogive.queries import Ballots
+from ogive.queries import (
+    Ballots,
+    CellsQuery,
+    ClassCurvesQuery,
+    CurveQuery,
+    GroupedQuery,
+    GroupSumsQuery,
+    KernelQuery,
+    LabelsQuery,
+    NoisyMaxQuery,
+    PairsQuery,
+    ReportsQuery,
+    SparseVectorQuery,
+    VotesQuery,
+)
+from ogive.queries.exact import ExactMeansQuery
+from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics import Bounds, Labels
+from ogive.statistics.base import describe, settled
+from ogive.strategies import Strategy
 
-FILE = Path(__file__).with_name("questions.json")
+FILE, MEASURED = (Path(__file__).with_name(name) for name in ("questions.json", "measured.json"))
 SHOWN = 16
 DATA = table() | {"vote": [row % 3 for row in range(240)]}
 PURE, CONCENTRATED, APPROXIMATE = PureDP("0.5"), ZeroConcentratedDP("0.1"), ApproxDP("0.5", "1e-6")
@@ -120,43 +145,171 @@ def cases():
     return found
 
 
-def asked(statistic, trust, privacy, adjacency):
-    """A question's text and digest in the ledger, and the integers that answer it with a fixed secret."""
-    answers = []
-    opening = trust.open(adjacency, source=KeyedSource(bytes(range(32))))
-    answer = opening.answer
+SECRET = bytes(range(32))
+QUERIES = {
+    CellsQuery: "cells",
+    ClassCurvesQuery: "class curves",
+    CurveQuery: "curve",
+    ExactMeansQuery: "exact means",
+    GroupSumsQuery: "group sums",
+    GroupedQuery: "groups",
+    KernelQuery: "kernels",
+    LabelsQuery: "labels",
+    NoisyMaxQuery: "noisy maximum",
+    PairsQuery: "pairs",
+    ReportsQuery: "reports",
+    SparseVectorQuery: "sparse vector",
+    ThresholdQuery: "threshold",
+    VotesQuery: "votes",
+}
+"""What every query is called here, whatever its class is called."""
 
-    def watched(query):
-        given = answer(query)
+LAWS = (DiscreteGaussian, DiscreteLaplace, Geometric, Polya, Skellam)
+ROOMS = {
+    "strategies": lambda part: part.name if isinstance(part, Strategy) else None,
+    "oracles": lambda part: part.name if isinstance(part, Oracle) else None,
+    "columns": lambda part: part.kind if isinstance(part, Binning | Categories | Label) else None,
+    "grids": lambda part: f"{part.kind} {part.unit}" if isinstance(part, Grid) else None,
+    "measures": lambda part: part.to_dict()["measure"] if isinstance(part, Measure) else None,
+    "kernels": lambda part: part.to_dict()["kernel"] if isinstance(part, Kernel) else None,
+    "laws": lambda part: part.to_dict()["law"] if isinstance(part, LAWS) else None,
+    "queries": lambda part: QUERIES.get(type(part)),
+}
+
+
+def parts_of(value):
+    """A value and all that it is made of, through dataclasses and tuples."""
+    yield value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        within = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    else:
+        within = value if isinstance(value, tuple | list) else ()
+    for each in within:
+        yield from parts_of(each)
+
+
+@contextlib.contextmanager
+def drawing(log):
+    """Note every node whose noise is drawn: the law, the level and the nodes, in their order."""
+    drawn = DerivedNodes.values
+
+    def values(self, law, level, nodes):
+        log.append(f"{plain_text(law.to_dict())} {level} {np.ravel(nodes).tolist()}\n")
+        return drawn(self, law, level, nodes)
+
+    DerivedNodes.values = values
+    try:
+        yield
+    finally:
+        DerivedNodes.values = drawn
+
+
+def watched(opening, queries, answers, log):
+    """Note what an opening is asked, what it answers and which noise it draws for that; never how it was planned."""
+    answer, context = opening.answer, opening.context
+
+    def answered(query):
+        with drawing(log):
+            given = answer(query)
+        queries.append((query, context(query)))
         answers.append(np.ravel(np.asarray(given.values)))
         return given
 
-    opening.answer = watched
+    def told(query):
+        with drawing(log):
+            return context(query)
+
+    opening.answer, opening.context = answered, told
+    return opening
+
+
+@contextlib.contextmanager
+def opening_of(trust, adjacency):
+    """Make whoever opens the trust model get one opening, with a fixed secret."""
+    queries, answers, log = [], [], []
+    opening = watched(trust.open(adjacency, source=KeyedSource(SECRET)), queries, answers, log)
     # the first to pay draws with its own secret
     trust.open = lambda adjacency, *, source: opening
+    try:
+        yield queries, answers, log
+    finally:
+        del trust.open
+
+
+def asked(statistic, trust, privacy, adjacency):
+    """What is kept of a question and its answer, and what is kept of how it was measured."""
     unit = dataclasses.replace(trust.unit(adjacency), public=public_of(statistic, adjacency))
-    with Ledger.open() as ledger:
-        account = ledger.account("any", unit=unit, fingerprint=ledger.fingerprint(b"any"))
-        ogive.release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, ledger=account)
-        (entry,) = account.history
+    with opening_of(trust, adjacency) as (queries, answers, log):
+        if trust.private:
+            with Ledger.open() as ledger:
+                account = ledger.account("any", unit=unit, fingerprint=ledger.fingerprint(b"any"))
+                estimate = ogive.release(statistic, trust=trust, privacy=privacy, adjacency=adjacency, ledger=account)
+                (entry,) = account.history
+            question, charge = entry.question, entry.charge.to_dict()
+        else:
+            estimate = ogive.release(statistic, trust=trust, adjacency=adjacency)
+            question, charge = {"statistic": describe(settled(statistic, unit)), "trust": trust.name}, None
     # a unit that names public columns is another one; all else of the question is what it was before there were any
-    text = plain_text({**entry.question, "unit": trust.unit(adjacency).to_dict()})
+    question = {**question, "unit": trust.unit(adjacency).to_dict()}
+    if "records" in question:
+        question["records"] = None  # a keyed digest, and every ledger has a key of its own
+    text = plain_text(question)
     values = np.concatenate(answers)
     assert np.array_equal(values, values.astype(np.int64))
     values = values.astype("<i8")
-    return {
+    kept = {
         "question": json.loads(text),
         "digest": question_digest(text),
-        "charge": entry.charge.to_dict(),
+        "charge": charge,
         "answers": [len(each) for each in answers],
         "first": values[:SHOWN].tolist(),
         "all": hashlib.sha256(values.tobytes()).hexdigest(),
     }
+    return kept, measured(queries, log, estimate)
+
+
+def measured(queries, log, estimate):
+    """Which kinds of things were measured, a digest of what binds the noise, and of which nodes of it were drawn."""
+    parts = [part for query, _ in queries for part in parts_of(query)]
+    found = {room: sorted({name_of(part) for part in parts} - {None}) for room, name_of in ROOMS.items()}
+    first = queries[0][0]
+    return {
+        **{room: names for room, names in found.items() if names},
+        "drawn": sorted({json.loads(line.partition("}")[0] + "}")["law"] for line in log}),
+        "nodes": hashlib.sha256("".join(log).encode()).hexdigest(),
+        "contexts": hashlib.sha256(b"".join(context for _, context in queries)).hexdigest(),
+        "levels": [[level.law.to_dict()["law"], level.nodes] for level in first.levels],
+        "method": estimate.provenance.method,
+        "schema": estimate.schema,
+        "published": sorted(set(strategies_in(estimate.to_dict()))),
+    }
+
+
+def strategies_in(data):
+    """Names of the strategies that plain data of an estimate tell of."""
+    for key, value in data.items() if isinstance(data, dict) else ():
+        if key == "strategy" and isinstance(value, dict):
+            yield value["name"]
+    for value in data.values() if isinstance(data, dict) else data if isinstance(data, list) else ():
+        yield from strategies_in(value)
+
+
+def all_cases():
+    """The first questions that were kept, and those that came later, in their order."""
+    first, later = cases(), question_cases.cases()
+    assert not first.keys() & later.keys()
+    return first | later
+
+
+def lines_of(kept):
+    """JSON with a line for each name."""
+    return "{\n" + ",\n".join(f"{json.dumps(name)}:{plain_text(value)}" for name, value in kept.items()) + "\n}\n"
 
 
 def main():
-    lines = (f"{json.dumps(name)}:{plain_text(asked(*case))}" for name, case in cases().items())
-    FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    found = {name: asked(*case) for name, case in all_cases().items()}
+    FILE.write_text(lines_of({name: question for name, (question, _) in found.items()}), encoding="utf-8")
+    MEASURED.write_text(lines_of({name: how for name, (_, how) in found.items()}), encoding="utf-8")
 
 
 if __name__ == "__main__":

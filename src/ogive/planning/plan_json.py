@@ -10,13 +10,10 @@ from ogive.errors import DataError
 from ogive.planning.metrics import Span
 from ogive.privacy import (
     Adjacency,
-    ApproxDP,
     Charge,
     GaussianDP,
     Privacy,
     PrivacyUnit,
-    PureDP,
-    ZeroConcentratedDP,
     charge_from_dict,
 )
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, write
@@ -29,7 +26,7 @@ _ROW = ("method", "privacy", "price", "noise", "errors", "chosen")
 _LEFT_OUT = ("method", "privacy", "reason")
 _TRAFFIC = ("upload", "bytes_per_party", "bytes_per_server", "seconds", "bytes_to_party")
 _EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
-_TYPES = (PureDP.__name__, ZeroConcentratedDP.__name__, ApproxDP.__name__, GaussianDP.__name__)
+_TYPES = ("PureDP", "ZeroConcentratedDP", "ApproxDP", "GaussianDP")
 
 
 def fields(data: Any) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.noise.shares import widened
+from ogive.parameters import written_fields
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit
 from ogive.provenance import Provenance
 from ogive.queries import Answer, Query
@@ -170,7 +171,8 @@ def describe(value: Any) -> Any:
     """Plain data that says all that fixes a statistic; equal questions have equal descriptions.
 
     Numbers that are equal are written alike, whatever their type. A statistic that can be written in several
-    ways says by a method `canonical` which of them stands for all.
+    ways says by a method `canonical` which of them stands for all. A field that was declared by `added` is left out
+    while it holds what was meant before there was the field.
 
     Raises:
         TypeError: a field has no plain form.
@@ -182,7 +184,7 @@ def describe(value: Any) -> Any:
     if to_dict is not None:
         return describe(to_dict())
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        fields = {field.name: describe(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        fields = written_fields(value, describe)
         name = getattr(value, "name", None)
         return {"name": name, **fields} if isinstance(name, str) else fields
     if isinstance(value, Mapping):

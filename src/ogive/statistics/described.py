@@ -6,6 +6,7 @@ from typing import Any
 
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
+from ogive.parameters import completed
 from ogive.statistics.base import Statistic
 from ogive.statistics.boxplot import Boxplot
 from ogive.statistics.ecdf import Ecdf
@@ -43,7 +44,7 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
         if isinstance(fields.get(field), list):
             fields[field] = tuple(fields[field])
     try:
-        found: Statistic[Any] = made(**fields)
+        found: Statistic[Any] = made(**completed(made, fields))
     except TypeError:
         raise ParameterError(f"a described {name} lacks a field, or has one that there is not") from None
     return found
@@ -56,6 +57,6 @@ def _recipe(data: dict[str, Any]) -> Any:
         raise ParameterError(f"the method of a described statistic must be one of {', '.join(RECIPES)}")
     kind: Any = type(RECIPES[name])
     try:
-        return kind(**{str(key): value for key, value in data.items() if key != "name"})
+        return kind(**completed(kind, {str(key): value for key, value in data.items() if key != "name"}))
     except TypeError:
         raise ParameterError(f"the method {name} of a described statistic has an option that there is not") from None

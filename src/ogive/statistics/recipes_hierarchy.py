@@ -10,6 +10,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.local import TreeOracle
 from ogive.local.design import design_tree
 from ogive.local.tree import COMPOSITIONS, NODES, SPLITS
+from ogive.parameters import completed, written_fields
 from ogive.privacy import ApproxDP, Privacy, check_privacy
 from ogive.statistics.pairwise.auc_bounds import VARIANTS, Sizes, check_choice
 from ogive.statistics.pairwise.hierarchy import check_a, check_prune, error_bound, prunes, threshold_of
@@ -86,7 +87,7 @@ class HierarchyAuc:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `from_dict` inverts it."""
-        return {"name": self.name, **dataclasses.asdict(self)}
+        return {"name": self.name, **written_fields(self)}
 
     @staticmethod
     def from_dict(data: Any) -> HierarchyAuc:
@@ -96,9 +97,10 @@ class HierarchyAuc:
             ParameterError: a field is missing, unknown or out of range.
         """
         names = {field.name for field in dataclasses.fields(HierarchyAuc)}
-        if not isinstance(data, dict) or set(data) != {"name", *names} or data["name"] != HierarchyAuc.name:
+        known = completed(HierarchyAuc, data) if isinstance(data, dict) else {}
+        if set(known) != {"name", *names} or known["name"] != HierarchyAuc.name:
             raise ParameterError("a described method hierarchy lacks a field, or has one that there is not")
-        return HierarchyAuc(**{name: data[name] for name in names})
+        return HierarchyAuc(**{name: known[name] for name in names})
 
     @property
     def branchings(self) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.exact import MAX_BITS
+from ogive.parameters import completed, written_fields
 from ogive.queries.pairs import DESIGNS, NOISES
 
 DEFAULT_BITS = 16
@@ -59,7 +60,7 @@ class Paired:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `from_dict` inverts it."""
-        return {"name": self.name, **dataclasses.asdict(self)}
+        return {"name": self.name, **written_fields(self)}
 
     @staticmethod
     def from_dict(data: Any) -> Paired:
@@ -69,9 +70,10 @@ class Paired:
             ParameterError: a field is missing, unknown or out of range.
         """
         names = {field.name for field in dataclasses.fields(Paired)}
-        if not isinstance(data, dict) or set(data) != {"name", *names} or data["name"] != Paired.name:
+        known = completed(Paired, data) if isinstance(data, dict) else {}
+        if set(known) != {"name", *names} or known["name"] != Paired.name:
             raise ParameterError("a described method paired lacks a field, or has one that there is not")
-        return Paired(**{name: data[name] for name in names})
+        return Paired(**{name: known[name] for name in names})
 
 
 def _whole(value: Any, least: int) -> bool:

@@ -16,6 +16,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
 from ogive.kernels.base import MATRICES, Measure
 from ogive.local.rounding import ROUNDINGS
+from ogive.parameters import completed, written_fields
 from ogive.privacy import PrivacyUnit
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms, check_choice
@@ -241,7 +242,7 @@ class Ustatistic:
             "classes": None if classes is None else Described(classes).to_dict(),
             "kernel": self.measure.to_dict(),
             **({"functions": digests} if digests else {}),
-            **{name: getattr(self, name) for name in _WRITTEN},
+            **{name: held for name, held in written_fields(self).items() if name in _WRITTEN},
             "method": self.method if isinstance(self.method, str) else self.method.to_dict(),
         }
 
@@ -252,8 +253,10 @@ class Ustatistic:
         Raises:
             ParameterError: a field is missing, unknown or out of range, or the kernel is a function.
         """
-        if not isinstance(data, dict) or set(data) != {"name", "columns", "classes", "kernel", *_WRITTEN}:
+        names = {"name", "columns", "classes", "kernel", *_WRITTEN}
+        if not isinstance(data, dict) or not set(data) <= names <= set(completed(Ustatistic, data)):
             raise ParameterError("a described ustatistic lacks a field, or has one that there is not")
+        data = completed(Ustatistic, data)
         listed = data["columns"]
         if not isinstance(listed, list):
             raise ParameterError("the columns of a described ustatistic must be a list")
@@ -332,7 +335,6 @@ class Ustatistic:
         )
 
 
-_WRITTEN = ("method", "matrix", "rounding", "confidence_level", "expected_records")
 _HELD_BY_COLUMNS = {
     "bounds",
     "bins",
@@ -344,6 +346,11 @@ _HELD_BY_COLUMNS = {
     "outside",
     "public_labels",
 }
+_WRITTEN = tuple(
+    field.name
+    for field in dataclasses.fields(Ustatistic)
+    if field.name not in _HELD_BY_COLUMNS and field.name not in ("columns", "kernel")
+)
 _SPELLED_OUT: dict[str, Any] = {
     field.name: field.default for field in dataclasses.fields(Ustatistic) if field.name in _HELD_BY_COLUMNS
 }

@@ -1,10 +1,10 @@
 """A ledger of November 2026 opens, answers what it answered for free, and finishes what was cut off with its noise."""
 
 import json
-import math
 import shutil
 
 import pytest
+from helpers.alike import alike
 from vectors.make_ledger import (
     ACCOUNTS,
     ANSWERS,
@@ -38,17 +38,6 @@ def ledger(tmp_path):
         (tmp_path / path.name).chmod(0o600)
     with Ledger.open(tmp_path / FILE.name) as found:
         yield found
-
-
-def alike(found, kept):
-    """Equal but for what another machine's floating point may do to the last digits of a number."""
-    if isinstance(kept, dict):
-        return found.keys() == kept.keys() and all(alike(found[name], kept[name]) for name in kept)
-    if isinstance(kept, list):
-        return len(found) == len(kept) and all(map(alike, found, kept))
-    if isinstance(kept, float):
-        return math.isclose(found, kept, rel_tol=1e-9, abs_tol=1e-12)
-    return type(found) is type(kept) and found == kept
 
 
 def test_every_account_says_what_it_said(ledger):

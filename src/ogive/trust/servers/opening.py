@@ -8,7 +8,6 @@ of a verification is never used for another. `release` asks so by itself; whoeve
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 
@@ -134,7 +133,7 @@ class ServersOpening:
         self._check(query)
         assert isinstance(query, LinearQuery)
         found = hashlib.sha256(b"ogive servers 2\n")
-        settings = repr(dataclasses.astuple(self._decided(query.aggregate))).encode()
+        settings = repr(self._decided(query.aggregate).digested).encode()
         found.update(len(settings).to_bytes(8, "big") + settings)
         for sums in self._aggregates(query.aggregate):
             found.update(query.digest(sums, self._adjacency))

@@ -51,6 +51,11 @@ class Uploads:
         """Whether uploads of all aggregates are verified, and not those of votes alone."""
         return self.verified and not (self.organizations and self.kind == AUTO)
 
+    @property
+    def digested(self) -> tuple[int | str | bool | float, ...]:
+        """What the digest of a release is of, in this order for ever."""
+        return self.servers, self.kind, self.verified, self.verifications, self.tolerated, self.organizations
+
 
 @dataclass(frozen=True)
 class Promise:

@@ -1,0 +1,76 @@
+"""Which fields of frozen parameters are written, in the texts by which a ledger knows a question.
+
+A field that a statistic, a method or the terms of a trust model gets later has a default that stands for what was done
+before there was the field. Questions asked before do not name it. So it is declared by `added`, and left out of every
+description while it holds that default: what was asked before stays the same question, with the same digest and noise.
+Every other value is written, and makes a question of its own.
+
+    @dataclass(frozen=True)
+    class Ecdf:
+        column: str
+        ties: str = added("below")
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+ValueT = TypeVar("ValueT")
+
+_MEANT_BEFORE = "ogive meant before"
+_SAME: Any = object()
+
+
+def added(meant_before: ValueT, *, default: ValueT = _SAME) -> ValueT:
+    """A dataclass field that came after descriptions of its class were stored.
+
+    Args:
+        meant_before: What was done before there was the field; a description without the field means this, for ever.
+        default: What the field holds where nothing is said; `meant_before` unless a later version chose another.
+
+    Example:
+        >>> import dataclasses
+        >>> @dataclasses.dataclass(frozen=True)
+        ... class Median:
+        ...     column: str
+        ...     ties: str = added("below")
+        >>> written_fields(Median("age")), written_fields(Median("age", "above"))
+        ({'column': 'age'}, {'column': 'age', 'ties': 'above'})
+    """
+    held = meant_before if default is _SAME else default
+    made: ValueT = dataclasses.field(default=held, metadata={_MEANT_BEFORE: meant_before})
+    return made
+
+
+def is_added(field: dataclasses.Field[Any]) -> bool:
+    """Whether a field was declared by `added`."""
+    return _MEANT_BEFORE in field.metadata
+
+
+def written_fields(value: Any, plain: Callable[[Any], Any] = lambda held: held) -> dict[str, Any]:
+    """The fields of a dataclass's instance by name, without added ones that hold what was meant before them.
+
+    Args:
+        value: The instance.
+        plain: Makes plain data of what a field holds; values are the same if their plain data are.
+    """
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(value):
+        held = plain(getattr(value, field.name))
+        # by their texts, since True equals 1 and is another answer
+        if not is_added(field) or repr(held) != repr(plain(field.metadata[_MEANT_BEFORE])):
+            found[field.name] = held
+    return found
+
+
+def completed(kind: Any, written: Mapping[str, Any]) -> dict[str, Any]:
+    """What `written_fields` wrote of an instance, with the added fields that it left out.
+
+    Args:
+        kind: The dataclass.
+        written: Its fields by name; others are kept as they are.
+    """
+    left_out = {field.name: field.metadata[_MEANT_BEFORE] for field in dataclasses.fields(kind) if is_added(field)}
+    return {**left_out, **written}

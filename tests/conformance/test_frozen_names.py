@@ -1,0 +1,291 @@
+"""Names of classes, functions and modules are nothing that is stored, hashed or seeded; names of fields are frozen.
+
+Whoever renames or moves a class changes no digest, no document and no noise. What does bind is listed here.
+"""
+
+import ast
+import contextlib
+import dataclasses
+import inspect
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from vectors.make_questions import FILE, MEASURED, all_cases, asked
+from vectors.make_stored import (
+    DOCUMENTS,
+    FOLDER,
+    KEY,
+    SECRET,
+    STATES,
+    STEPS,
+    TOTALS,
+    collected,
+    collections,
+    read,
+    reports_of,
+)
+
+import ogive
+from ogive.columns import Binning, Categories, Column, Domain, Label
+from ogive.grids import Grid
+from ogive.local import Collection
+from ogive.noise import KeyedSource
+from ogive.parameters import is_added
+from ogive.pate import LabelsPlan, LabelsPlanRow, PrivacyCost, SanitizedCost, aggregators
+from ogive.pate.kept_teachers import Terms
+from ogive.statistics import STATISTICS
+from ogive.statistics.named import RECIPES
+from ogive.streams import RunningTotal
+from ogive.trust.base import Distributed, Traffic
+
+ROOT = Path(ogive.__file__).parent
+CASES = all_cases()
+KEPT, HOW, WRITTEN = (json.loads(path.read_text(encoding="utf-8")) for path in (FILE, MEASURED, DOCUMENTS))
+
+# --- classes may be renamed
+
+
+def own_classes():
+    """Every class of the package that is loaded."""
+    found = set()
+    for name, module in list(sys.modules.items()):
+        if name == "ogive" or name.startswith("ogive."):
+            found |= {each for each in vars(module).values() if inspect.isclass(each)}
+    return sorted((each for each in found if each.__module__.startswith("ogive")), key=lambda each: each.__qualname__)
+
+
+@contextlib.contextmanager
+def renamed():
+    """Every class of the package is called otherwise, and is of another module."""
+    before = [(each, each.__name__, each.__qualname__, each.__module__) for each in own_classes()]
+    for number, (each, *_) in enumerate(before):
+        each.__name__ = each.__qualname__ = f"Renamed{number}"
+        each.__module__ = f"elsewhere{number}"
+    try:
+        yield
+    finally:
+        for each, name, qualname, module in before:
+            each.__name__, each.__qualname__, each.__module__ = name, qualname, module
+
+
+def few_cases():
+    """Some questions that have together every statistic, trust model, query, strategy, oracle, law and kernel."""
+    rooms = ("queries", "strategies", "oracles", "drawn", "kernels", "measures", "columns", "grids", "published")
+    seen, found = set(), []
+    for name, (statistic, trust, privacy, adjacency) in CASES.items():
+        has = {(room, each) for room in rooms for each in HOW[name].get(room, ())}
+        has |= {(statistic.name, trust.name), (type(privacy).__name__,), (adjacency.value,)}
+        if has - seen:
+            seen |= has
+            found.append(name)
+    return found
+
+
+def test_renaming_every_class_changes_no_question_and_no_noise():
+    names = few_cases()
+    assert 30 < len(names) < 100
+    with renamed():
+        assert Binning.__name__.startswith("Renamed")
+        for name in names:
+            question, how = asked(*CASES[name])
+            assert question == KEPT[name], name
+            assert how == HOW[name], name
+    assert Binning.__qualname__ == "Binning"
+
+
+def test_renaming_every_class_changes_no_document():
+    with renamed():
+        for name, data in WRITTEN.items():
+            if name != "training":
+                document = read(data)
+                assert json.loads(document.to_json()) == data, name
+
+
+def test_renaming_every_class_changes_no_report_and_no_state():
+    streams = json.loads(STATES.read_text(encoding="utf-8"))["totals"]
+    with renamed():
+        for name, description, data in collections():
+            reports = reports_of(description, data)
+            assert reports == (FOLDER / f"{name}.reports").read_bytes(), name
+            state = (FOLDER / f"{name}.state").read_bytes()
+            assert collected(description, reports).to_bytes(key=KEY) == state
+            assert Collection.load(state, key=KEY).to_bytes(key=KEY) == state
+        for name, options in TOTALS.items():
+            begun = RunningTotal(STEPS, source=KeyedSource(SECRET), **options)
+            begun.add_many([1, 0, 1, 1, 0, 0, 1] * 2)
+            assert begun.to_bytes().decode() == streams[name]["bytes"], name
+
+
+def test_a_digest_of_a_class_name_would_be_seen(monkeypatch):
+    """The control: columns whose kind is again the name of their class."""
+    name = next(name for name in few_cases() if "cells" in HOW[name]["queries"])
+
+    def to_dict(self):
+        return {"columns": [{"type": type(each).__name__.lower(), **each.to_dict()} for each in self.columns]}
+
+    monkeypatch.setattr(Domain, "to_dict", to_dict)
+    assert asked(*CASES[name])[1] == HOW[name]
+    with renamed():
+        assert asked(*CASES[name])[1]["contexts"] != HOW[name]["contexts"]
+
+
+def test_kinds_of_columns_are_constants():
+    kinds = {Binning: "binning", Categories: "categories", Label: "label"}
+    assert {each: each.kind for each in Column.__args__} == kinds
+    for kind in kinds:
+        assert isinstance(inspect.getattr_static(kind, "kind"), str)
+        assert "kind" not in {field.name for field in dataclasses.fields(kind)}
+    columns = Domain((Binning("x", Grid.integers(0, 3)), Categories("c", ("a", "b")), Label("y")))
+    assert [each["type"] for each in columns.to_dict()["columns"]] == ["binning", "categories", "label"]
+    assert Domain.from_dict(columns.to_dict()) == columns
+
+
+# --- where names of classes are read at all
+
+NAMES = ("__name__", "__qualname__", "__module__")
+READ_FOR_PEOPLE = {
+    ("FunctionKernel._failed", "type(problem).__name__"),
+    ("Session.__repr__", "type(self._trust).__name__"),
+    ("Simulation.__repr__", "self.model.__name__"),
+    ("_check_curves", "type(curve).__name__"),
+    ("_mode", "type(aggregator).__name__"),
+    ("_one_line", "type(problem).__name__"),
+    ("_shares", "type(weights).__name__"),
+    ("chapter_of", "kind.__name__"),
+    ("chapter_of", "type(estimate).__name__"),
+    ("do_tasks", "type(fault).__name__"),
+    ("main", "type(fault).__name__"),
+    ("quoted", "type(value).__name__"),
+}
+"""Messages: nothing is stored of them. What is raised at once is not listed."""
+
+READ_FOR_FILES = {
+    # a function that a user wrote is called as its user calls it
+    ("measure_of", "'__name__'"),
+    # so is a user's learner; that of a learner of ogive is held by the files of teachers, with its module
+    ("terms_of", "'__qualname__'"),
+    ("terms_of", "type(learner).__qualname__"),
+    # field names, frozen below
+    ("LabelsPlan.to_dict", "asdict(row)"),
+    ("LabelsPlan.to_dict", "asdict(self)"),
+    ("PlanRow.to_dict", "dataclasses.asdict(self.traffic)"),
+    ("PrivacyCost.to_dict", "asdict(self)"),
+    ("SanitizedCost.to_dict", "asdict(self)"),
+    ("open_folder", "asdict(terms)"),
+    # the order of fields, whose names stand beside them in the file
+    ("Collection.to_bytes", "astuple(self.counts)"),
+    ("Collection.merge", "astuple(self.counts + other.counts)"),
+    ("Counts.__add__", "astuple(other)"),
+    ("Counts.__add__", "astuple(self)"),
+}
+"""Files and digests: whatever is added here is frozen by a constant, or by a list below, first."""
+
+
+def reads(tree):
+    """(enclosing definitions, expression) wherever a name or the fields of a class are read, but to raise an error."""
+
+    def walk(node, where, raised):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            where = (*where, node.name)
+        called = node.func if isinstance(node, ast.Call) else None
+        name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", None)
+        asks = isinstance(node, ast.Attribute) and node.attr in NAMES
+        asks = asks or (isinstance(node, ast.Constant) and node.value in NAMES) or name in ("asdict", "astuple")
+        raised = raised or isinstance(node, ast.Raise)
+        if asks and not raised:
+            yield ".".join(where), ast.unparse(node)
+        for within in ast.iter_child_nodes(node):
+            yield from walk(within, where, raised)
+
+    return set(walk(tree, (), False))
+
+
+def test_names_of_classes_are_read_where_they_are_listed_and_nowhere_else():
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted(ROOT.rglob("*.py"))]
+    found = set().union(*map(reads, trees))
+    assert found - READ_FOR_PEOPLE - READ_FOR_FILES == set(), "freeze it by a constant; list what people alone are told"
+    assert found == READ_FOR_PEOPLE | READ_FOR_FILES
+
+
+def test_the_walk_sees_a_name_in_a_digest_and_not_one_in_an_error():
+    text = "class A:\n def to_dict(self):\n  return type(self).__name__\n def f(self):\n  raise E(self.__name__)\n"
+    assert reads(ast.parse(text)) == {("A.to_dict", "type(self).__name__")}
+    assert reads(ast.parse("x = dataclasses.asdict(y)\n")) == {("", "dataclasses.asdict(y)")}
+
+
+# --- names of fields are written in questions and files
+
+DESCRIBED = {
+    "bounds": "column base smallest largest false_alarm confidence_level missing",
+    "boxplot": "column bounds by groups bins grid method curve public_groups shares beyond missing expected_records",
+    "calibration": "probability label groups positive negative bins method split form constants bits floor df missing "
+    "confidence_level",
+    "ecdf": "column bounds bins grid method smooth missing expected_records",
+    "labels": "aggregator ballots max_answers probabilities",
+    "quantiles": "column probabilities bounds bins grid method missing confidence_level expected_records",
+    "roc": "score label bounds bins grid positive negative positive_when public_labels budget method smooth missing "
+    "outside confidence_level",
+    "ustatistic": "columns kernel _ bounds bins grid categories positive negative public_labels method matrix rounding "
+    "missing outside confidence_level expected_records",
+}
+METHODS = {
+    "adaptive": "rounds accounting noise",
+    "hierarchy": "variant a prune split composition branching nodes",
+    "histogram": "groups accounting noise",
+    "paired": "rounds design noise bits",
+    "projection": "basis degree noise constants",
+    "reports": "branching nodes split seed",
+    "selected": "share",
+    "confident": "threshold sigma_1 sigma_2",
+    "gnmax": "sigma",
+    "interactive": "threshold sigma_1 sigma_2 confidence",
+    "lnmax": "scale",
+    "margins": "sigma keep",
+}
+TERMS = {"secagg": "parties colluding dropouts wanted", "servers": "servers verified"}
+FILES = {
+    LabelsPlan: "delta queries teachers classes known rows",
+    LabelsPlanRow: "epsilon aggregator parameters asked max_answers answered right joint corrected",
+    PrivacyCost: "epsilon delta mode rule order noise queries answers publishable statement orders rdp",
+    SanitizedCost: "rdp log_sensitivity delta order smoothness scale form method reason aggregator queries teachers "
+    "classes answered max_answers independent_epsilon",
+    Terms: "teachers classes learner digest",
+    Traffic: "upload bytes_per_party bytes_per_server seconds bytes_to_party",
+}
+ADDED_LATER = "declare what came later by ogive.parameters.added, so that stored questions stay what they are"
+
+
+def first_fields(kind):
+    """Names of the fields that a class had when the first of its descriptions was stored."""
+    return [field.name for field in dataclasses.fields(kind) if not is_added(field)]
+
+
+def kinds_by_name():
+    """Every class whose fields `describe` writes."""
+    methods = [type(recipe) for recipe in RECIPES.values()]
+    methods += [ogive.HierarchyAuc, ogive.Paired, *aggregators.Aggregator.__args__]
+    terms = {trust.name: type(trust.terms) for _, trust, _, _ in CASES.values() if isinstance(trust, Distributed)}
+    yield {kind.name: kind for kind in STATISTICS}, DESCRIBED
+    yield {kind.name: kind for kind in methods}, METHODS
+    yield terms, TERMS
+
+
+def test_fields_of_questions_are_those_of_the_first_or_came_later_by_a_mark():
+    for kinds, listed in kinds_by_name():
+        assert kinds.keys() == listed.keys()
+        for name, kind in kinds.items():
+            assert first_fields(kind) == [each for each in listed[name].split() if each != "_"], ADDED_LATER
+
+
+@pytest.mark.parametrize("kind", FILES, ids=lambda kind: kind.__name__)
+def test_fields_of_files_are_those_that_were_written(kind):
+    assert [field.name for field in dataclasses.fields(kind)] == FILES[kind].split()
+
+
+def test_what_uploads_bind_is_in_one_order():
+    from ogive.trust.servers.settings import Uploads
+
+    uploads = Uploads(3, "tables", verified=True, verifications=16, tolerated=0.25, organizations=True)
+    assert repr(uploads.digested) == repr(dataclasses.astuple(uploads)) == "(3, 'tables', True, 16, 0.25, True)"
