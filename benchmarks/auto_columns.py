@@ -33,7 +33,7 @@ from ogive.datasets import data_directory
 from ogive.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, Privacy
-from ogive.statistics import named
+from ogive.statistics.methods import choose as named
 
 Int64 = NDArray[np.int64]
 Bounds = tuple[float, float]

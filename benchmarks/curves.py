@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ogive.noise import DerivedNodes, SystemSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.smoothing import DEFAULT_SMOOTHING, smooth
-from ogive.statistics.methods import candidates
+from ogive.statistics.methods.unbiased import candidates
 from ogive.strategies import Strategy, design_path
 
 Int64 = NDArray[np.int64]

@@ -27,7 +27,7 @@ from ogive.noise import KeyedSource
 from ogive.plots import save
 from ogive.smoothing import smooth
 from ogive.strategies import design_reports
-from ogive.strategies.reported_design import expected_tree, read_reports
+from ogive.strategies.reported.design import expected_tree, read_reports
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -27,8 +27,8 @@ from ogive.crypto.circuits import Circuit
 from ogive.crypto.twoparty import Outgoing
 from ogive.crypto.twoparty.messages import Step, pair_bytes
 from ogive.pairs import Design
-from ogive.pairs.network import Collector, PairsStudy, Person, Relay, collect, take_part
-from ogive.pairs.network.frames import Frame
+from ogive.runtime.pairs import Collector, PairsStudy, Person, Relay, collect, take_part
+from ogive.runtime.pairs.frames import Frame
 
 HOST, SECONDS = "127.0.0.1", 120.0
 NAMES = [name for name in CIRCUITS if not name.startswith("collision")]

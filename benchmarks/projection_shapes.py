@@ -8,10 +8,10 @@ Takes a few minutes. The table is part of the format of released curves: a new o
 from __future__ import annotations
 
 from ogive.privacy import Adjacency
-from ogive.strategies.projection_bases import BASES
-from ogive.strategies.projection_form import MAX_DEGREE, Form
-from ogive.strategies.projection_moments import LARGEST_DEGREE
-from ogive.strategies.projection_shapes import TABLE, computed, key, packed, write_table
+from ogive.strategies.projection.bases import BASES
+from ogive.strategies.projection.form import MAX_DEGREE, Form
+from ogive.strategies.projection.moments import LARGEST_DEGREE
+from ogive.strategies.projection.whitening import TABLE, computed, key, packed, write_table
 
 
 def forms() -> list[Form]:

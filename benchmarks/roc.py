@@ -23,8 +23,8 @@ from ogive.datasets import data_directory
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.releasing import release
-from ogive.statistics.roc import Roc
-from ogive.statistics.roc_estimate import RocEstimate
+from ogive.statistics.roc.estimate import RocEstimate
+from ogive.statistics.roc.statistic import Roc
 from ogive.strategies import design_path
 from ogive.trust import Central, Clear
 

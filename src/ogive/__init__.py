@@ -46,31 +46,31 @@ if TYPE_CHECKING:
     from ogive.provenance import Provenance
     from ogive.releasing import release
     from ogive.session import Session
-    from ogive.statistics.bands import Band
-    from ogive.statistics.bounds import Bounds
-    from ogive.statistics.bounds_estimate import BoundsEstimate
-    from ogive.statistics.boxplot import Boxplot
-    from ogive.statistics.boxplot_boxes import Box
-    from ogive.statistics.boxplot_estimate import Boxplots
-    from ogive.statistics.calibration import HosmerLemeshow
-    from ogive.statistics.calibration_estimate import Calibration
-    from ogive.statistics.curve import Curve
-    from ogive.statistics.distances import Distances, distances
-    from ogive.statistics.ecdf import Ecdf
-    from ogive.statistics.merging import merge
-    from ogive.statistics.pairwise.bounds_generic import optimal_bins
-    from ogive.statistics.quantiles import QuantileEstimates, Quantiles
-    from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
-    from ogive.statistics.recipes_hierarchy import HierarchyAuc
-    from ogive.statistics.recipes_pairs import Paired
-    from ogive.statistics.recipes_reports import Reports
-    from ogive.statistics.recipes_selected import PrivateSelection
-    from ogive.statistics.recipes_whole import HistogramQueries, Projection
-    from ogive.statistics.roc import Roc
-    from ogive.statistics.roc_band import RocBand
-    from ogive.statistics.roc_estimate import RocEstimate
-    from ogive.statistics.ustatistic import Ustatistic
-    from ogive.statistics.ustatistic_estimate import UstatisticEstimate
+    from ogive.statistics.bounds.estimate import BoundsEstimate
+    from ogive.statistics.bounds.statistic import Bounds
+    from ogive.statistics.boxplot.boxes import Box
+    from ogive.statistics.boxplot.estimate import Boxplots
+    from ogive.statistics.boxplot.statistic import Boxplot
+    from ogive.statistics.calibration.estimate import Calibration
+    from ogive.statistics.calibration.statistic import HosmerLemeshow
+    from ogive.statistics.curve.bands.simultaneous import Band
+    from ogive.statistics.curve.distances import Distances, distances
+    from ogive.statistics.curve.estimate import Curve
+    from ogive.statistics.curve.merging.merge import merge
+    from ogive.statistics.ecdf.statistic import Ecdf
+    from ogive.statistics.methods.adaptive import AdaptiveQuantiles
+    from ogive.statistics.methods.reports import Reports
+    from ogive.statistics.methods.selected import PrivateSelection
+    from ogive.statistics.methods.whole import HistogramQueries, Projection
+    from ogive.statistics.quantiles.statistic import QuantileEstimates, Quantiles
+    from ogive.statistics.roc.band import RocBand
+    from ogive.statistics.roc.estimate import RocEstimate
+    from ogive.statistics.roc.statistic import Roc
+    from ogive.statistics.ustatistic.estimate import UstatisticEstimate
+    from ogive.statistics.ustatistic.means.bounds import optimal_bins
+    from ogive.statistics.ustatistic.pairs.options import Paired
+    from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
+    from ogive.statistics.ustatistic.statistic import Ustatistic
     from ogive.strategies import (
         design_hats,
         design_histogram,
@@ -87,34 +87,34 @@ __version__ = "0.1.0"
 _HOME = {
     "Account": "ledger",
     "AccountWarning": "errors",
-    "AdaptiveQuantiles": "statistics.recipes_adaptive",
+    "AdaptiveQuantiles": "statistics.methods.adaptive",
     "Adjacency": "privacy",
     "ApproxDP": "privacy",
-    "Band": "statistics.bands",
-    "Bounds": "statistics.bounds",
-    "BoundsEstimate": "statistics.bounds_estimate",
-    "Box": "statistics.boxplot_boxes",
-    "Boxplot": "statistics.boxplot",
-    "Boxplots": "statistics.boxplot_estimate",
+    "Band": "statistics.curve.bands.simultaneous",
+    "Bounds": "statistics.bounds.statistic",
+    "BoundsEstimate": "statistics.bounds.estimate",
+    "Box": "statistics.boxplot.boxes",
+    "Boxplot": "statistics.boxplot.statistic",
+    "Boxplots": "statistics.boxplot.estimate",
     "BudgetError": "errors",
-    "Calibration": "statistics.calibration_estimate",
+    "Calibration": "statistics.calibration.estimate",
     "Central": "trust",
     "Clear": "trust",
     "Collected": "trust",
     "CopyError": "errors",
-    "Curve": "statistics.curve",
+    "Curve": "statistics.curve.estimate",
     "DataError": "errors",
-    "Distances": "statistics.distances",
-    "Ecdf": "statistics.ecdf",
+    "Distances": "statistics.curve.distances",
+    "Ecdf": "statistics.ecdf.statistic",
     "Grid": "grids",
-    "HierarchyAuc": "statistics.recipes_hierarchy",
-    "HistogramQueries": "statistics.recipes_whole",
-    "HosmerLemeshow": "statistics.calibration",
+    "HierarchyAuc": "statistics.ustatistic.reports.trees.options",
+    "HistogramQueries": "statistics.methods.whole",
+    "HosmerLemeshow": "statistics.calibration.statistic",
     "Ledger": "ledger",
     "LedgerError": "errors",
     "Local": "trust",
     "OgiveError": "errors",
-    "Paired": "statistics.recipes_pairs",
+    "Paired": "statistics.ustatistic.pairs.options",
     "Pairs": "trust",
     "ParameterError": "errors",
     "PeerError": "errors",
@@ -122,18 +122,18 @@ _HOME = {
     "PlanRow": "planning",
     "PointwiseCurve": "pointwise",
     "PrivacyUnit": "privacy",
-    "PrivateSelection": "statistics.recipes_selected",
-    "Projection": "statistics.recipes_whole",
+    "PrivateSelection": "statistics.methods.selected",
+    "Projection": "statistics.methods.whole",
     "Provenance": "provenance",
     "PureDP": "privacy",
-    "QuantileEstimates": "statistics.quantiles",
-    "Quantiles": "statistics.quantiles",
+    "QuantileEstimates": "statistics.quantiles.statistic",
+    "Quantiles": "statistics.quantiles.statistic",
     "RefusalError": "errors",
     "ReleaseMismatchError": "errors",
-    "Reports": "statistics.recipes_reports",
-    "Roc": "statistics.roc",
-    "RocBand": "statistics.roc_band",
-    "RocEstimate": "statistics.roc_estimate",
+    "Reports": "statistics.methods.reports",
+    "Roc": "statistics.roc.statistic",
+    "RocBand": "statistics.roc.band",
+    "RocEstimate": "statistics.roc.estimate",
     "RunningTotal": "streams",
     "ScaleError": "errors",
     "SecAgg": "trust",
@@ -141,8 +141,8 @@ _HOME = {
     "Simulation": "trust",
     "Session": "session",
     "UnsupportedError": "errors",
-    "Ustatistic": "statistics.ustatistic",
-    "UstatisticEstimate": "statistics.ustatistic_estimate",
+    "Ustatistic": "statistics.ustatistic.statistic",
+    "UstatisticEstimate": "statistics.ustatistic.estimate",
     "ZeroConcentratedDP": "privacy",
     "boxplot": "functions",
     "describe_collection": "collecting",
@@ -152,13 +152,13 @@ _HOME = {
     "design_projection": "strategies",
     "design_square_root": "strategies",
     "design_tree": "strategies",
-    "distances": "statistics.distances",
+    "distances": "statistics.curve.distances",
     "ecdf": "functions",
     "estimate_collection": "collecting",
     "find_bounds": "functions",
     "hosmer_lemeshow": "functions",
-    "merge": "statistics.merging",
-    "optimal_bins": "statistics.pairwise.bounds_generic",
+    "merge": "statistics.curve.merging.merge",
+    "optimal_bins": "statistics.ustatistic.means.bounds",
     "plan": "planning",
     "quantiles": "functions",
     "release": "releasing",

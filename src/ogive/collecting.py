@@ -13,7 +13,7 @@ from ogive.releasing import release
 from ogive.statistics.base import Statistic, Terms, describe
 from ogive.statistics.described import statistic_from_dict
 from ogive.trust.base import REPORTABLE
-from ogive.trust.collected import Collected
+from ogive.trust.local.collected import Collected
 
 
 def describe_collection(

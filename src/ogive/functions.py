@@ -13,26 +13,26 @@ from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy, Rational
 from ogive.queries import LabelValue
 from ogive.releasing import release
-from ogive.statistics.bounds import FALSE_ALARM, LARGEST, SMALLEST, Bounds
-from ogive.statistics.boxplot import DEFAULT_CURVE, EQUAL_SHARES, Boxplot
-from ogive.statistics.calibration import DEFAULT_GROUPS, HosmerLemeshow
-from ogive.statistics.ecdf import DEFAULT_BINS, Ecdf
-from ogive.statistics.quantiles import DECILES, Quantiles
-from ogive.statistics.recipes_hierarchy import HierarchyAuc
-from ogive.statistics.recipes_pairs import Paired
-from ogive.statistics.roc import Roc
-from ogive.statistics.ustatistic import Ustatistic
+from ogive.statistics.bounds.statistic import FALSE_ALARM, LARGEST, SMALLEST, Bounds
+from ogive.statistics.boxplot.statistic import DEFAULT_CURVE, EQUAL_SHARES, Boxplot
+from ogive.statistics.calibration.statistic import DEFAULT_GROUPS, HosmerLemeshow
+from ogive.statistics.ecdf.statistic import DEFAULT_BINS, Ecdf
+from ogive.statistics.quantiles.statistic import DECILES, Quantiles
+from ogive.statistics.roc.statistic import Roc
+from ogive.statistics.ustatistic.pairs.options import Paired
+from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
+from ogive.statistics.ustatistic.statistic import Ustatistic
 from ogive.trust import Central, Simulation, TrustModel
 
 if TYPE_CHECKING:
-    from ogive.statistics.bounds_estimate import BoundsEstimate
-    from ogive.statistics.boxplot_estimate import Boxplots
-    from ogive.statistics.calibration_estimate import Calibration
-    from ogive.statistics.curve import Curve
-    from ogive.statistics.named import Method
-    from ogive.statistics.quantiles import QuantileEstimates
-    from ogive.statistics.roc_estimate import RocEstimate
-    from ogive.statistics.ustatistic_estimate import UstatisticEstimate
+    from ogive.statistics.bounds.estimate import BoundsEstimate
+    from ogive.statistics.boxplot.estimate import Boxplots
+    from ogive.statistics.calibration.estimate import Calibration
+    from ogive.statistics.curve.estimate import Curve
+    from ogive.statistics.methods.choose import Method
+    from ogive.statistics.quantiles.statistic import QuantileEstimates
+    from ogive.statistics.roc.estimate import RocEstimate
+    from ogive.statistics.ustatistic.estimate import UstatisticEstimate
     from ogive.strategies import Strategy
 
 COLUMN = "value"

@@ -33,11 +33,11 @@ from ogive.privacy import Adjacency, Privacy, check_adjacency, check_privacy, pr
 from ogive.queries import Binning, CurveQuery
 from ogive.releasing import Payment, unit_of
 from ogive.statistics.base import describe
-from ogive.statistics.ecdf import Ecdf
-from ogive.statistics.inverse import bisect_points
-from ogive.statistics.methods import choose
-from ogive.statistics.named import as_method
-from ogive.statistics.recipes import Recipe
+from ogive.statistics.curve.inverse import bisect_points
+from ogive.statistics.ecdf.statistic import Ecdf
+from ogive.statistics.methods.base import Recipe
+from ogive.statistics.methods.choose import as_method
+from ogive.statistics.methods.unbiased import choose
 from ogive.strategies import Pointwise, Strategy, strategy_from_dict
 from ogive.trust.base import Opening, Replayed, TrustModel, check_trust
 

@@ -30,7 +30,7 @@ from ogive.privacy import (
 from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query, undeclared
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe, settled
-from ogive.statistics.stored import read_recorded
+from ogive.statistics.kinds import read_recorded
 from ogive.trust.base import Digested, Distributed, Held, Opening, TrustModel, Uploaded, check_trust, crowded, shares_of
 
 if TYPE_CHECKING:

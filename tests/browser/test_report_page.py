@@ -13,9 +13,9 @@ from ogive.noise import KeyedSource
 from ogive.pate import ConfidentGNMax, LargestMargins, label, sanitize, simulated_votes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.report import write_report
-from ogive.statistics.bounds import Bounds
-from ogive.statistics.calibration import HosmerLemeshow
-from ogive.statistics.roc import Roc
+from ogive.statistics.bounds.statistic import Bounds
+from ogive.statistics.calibration.statistic import HosmerLemeshow
+from ogive.statistics.roc.statistic import Roc
 
 WHITE, ACCENT, TRUE = (255, 255, 255), (31, 95, 174), (179, 71, 10)
 DARK_PAPER, DARK_ACCENT, DARK_TRUE = (20, 24, 29), (125, 180, 255), (255, 171, 107)

@@ -16,9 +16,9 @@ import pytest
 
 from ogive.cli import main
 from ogive.cli.demo import LEDGER_FILES
-from ogive.cli.demo_data import ROWS, find_table, simulate
-from ogive.cli.demo_model import DIGITS, evaluate
-from ogive.cli.demo_story import DECILES, LIMIT, Part, Refusal, age_grid, balance_grid, tell
+from ogive.demo.data import ROWS, find_table, simulate
+from ogive.demo.model import DIGITS, evaluate
+from ogive.demo.story import DECILES, LIMIT, Part, Refusal, age_grid, balance_grid, tell
 from ogive.errors import DataError, ParameterError
 from ogive.ledger import Ledger
 from ogive.provenance import Provenance

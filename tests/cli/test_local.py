@@ -14,7 +14,9 @@ import numpy as np
 import pytest
 
 from ogive import Curve
-from ogive.cli import kept_state, local, main
+from ogive.cli import main
+from ogive.cli.local import commands as local
+from ogive.cli.local import kept_state
 from ogive.local import Collection, Description
 from ogive.local import collection as collecting
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ogive import cli
-from ogive.statistics.curve import Curve
+from ogive.statistics.curve.estimate import Curve
 
 SITES = {"north": 3, "south": 4}
 

@@ -14,7 +14,7 @@ from ogive.accounting import epsilon_of_gaussian
 from ogive.cli import main
 from ogive.ledger.account import Reservation
 from ogive.pate import ConfidentGNMax, PrivacyCost, SanitizedCost, privacy_cost
-from ogive.statistics.labels_estimate import LabelsEstimate
+from ogive.statistics.labels.estimate import LabelsEstimate
 
 RNG = np.random.default_rng(3)
 TEACHERS, QUERIES, CLASSES = 250, 60, 4

@@ -72,7 +72,7 @@ def with_records(command):
 
 
 def test_every_verb_that_takes_a_trust_model_is_tried():
-    from ogive.cli.pate_label import label
+    from ogive.cli.pate.label import label
 
     single = [command for command, (place, _) in COMMANDS.items() if not place.endswith(":app")]
     assert {(command,) for command in single if with_records(command)} == {verb for verb in VERBS if len(verb) == 1}

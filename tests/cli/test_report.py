@@ -10,7 +10,7 @@ from ogive.cli import main
 from ogive.ledger import Ledger
 from ogive.pate import simulated_votes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
-from ogive.statistics.roc import Roc
+from ogive.statistics.roc.statistic import Roc
 
 RNG = np.random.default_rng(11)
 RISK = RNG.random(2_000)

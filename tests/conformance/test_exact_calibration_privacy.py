@@ -11,7 +11,7 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning, GroupSums, GroupSumsQuery, Label
 from ogive.records import Records
-from ogive.statistics.calibration_design import paper_query, sums_query
+from ogive.statistics.calibration.design import paper_query, sums_query
 
 BITS = 2
 ONE = 1 << BITS

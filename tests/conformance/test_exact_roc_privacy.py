@@ -16,7 +16,7 @@ from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning, ClassBinning, ClassCurvesQuery, Label
-from ogive.statistics.roc_designs import choose_for_classes
+from ogive.statistics.roc.designs import choose_for_classes
 from ogive.strategies import PathNoise, design_path
 
 GRANTED, RHO = PureDP(3), ZeroConcentratedDP("0.5")

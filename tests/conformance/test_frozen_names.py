@@ -36,7 +36,7 @@ from ogive.parameters import is_added
 from ogive.pate import LabelsPlan, LabelsPlanRow, PrivacyCost, SanitizedCost, aggregators
 from ogive.pate.kept_teachers import Terms
 from ogive.statistics import STATISTICS
-from ogive.statistics.named import RECIPES
+from ogive.statistics.methods.choose import RECIPES
 from ogive.streams import RunningTotal
 from ogive.trust.base import Distributed, Traffic
 

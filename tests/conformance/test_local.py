@@ -13,8 +13,8 @@ from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
-from ogive.statistics.boxplot_estimate import Boxplots
-from ogive.statistics.recipes_whole import HistogramQueries
+from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.statistics.methods.whole import HistogramQueries
 from ogive.trust import Clear, Local, SecAgg
 
 N = 20_000

@@ -19,7 +19,7 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.queries import Ballots, PairsQuery, RowValues
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
-from ogive.statistics.recipes_pairs import Paired
+from ogive.statistics.ustatistic.pairs.options import Paired
 from ogive.trust import Clear, Pairs, SecAgg, Servers
 
 N = 4_000
@@ -162,7 +162,7 @@ def test_a_release_that_was_cut_off_goes_on_with_the_same_pairs(tmp_path, monkey
     class KilledError(Exception):
         pass
 
-    import ogive.trust.pairs as module
+    import ogive.trust.pairs.model as module
 
     real = module.PairsOpening.answer
     seen = []

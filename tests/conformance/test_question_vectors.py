@@ -25,9 +25,9 @@ from ogive.queries import undeclared
 from ogive.smoothing import SMOOTHINGS
 from ogive.statistics import STATISTICS
 from ogive.statistics.base import Terms, settled
-from ogive.statistics.named import METHODS
-from ogive.statistics.stored import READERS
-from ogive.statistics.ustatistic_methods import METHODS as MEANS_OVER_PAIRS
+from ogive.statistics.kinds import READERS
+from ogive.statistics.methods.choose import METHODS
+from ogive.statistics.ustatistic.methods import METHODS as MEANS_OVER_PAIRS
 from ogive.trust import TRUST_MODELS
 from ogive.trust.base import crowded, shares_of
 

@@ -13,13 +13,13 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.queries import Answer, Ballots, LinearQuery
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
-from ogive.statistics.bounds_estimate import BoundsEstimate
-from ogive.statistics.boxplot_estimate import Boxplots
-from ogive.statistics.calibration_estimate import Calibration
-from ogive.statistics.labels_estimate import LabelsEstimate
-from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
-from ogive.statistics.roc_estimate import RocEstimate
-from ogive.statistics.ustatistic_estimate import UstatisticEstimate
+from ogive.statistics.bounds.estimate import BoundsEstimate
+from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.statistics.calibration.estimate import Calibration
+from ogive.statistics.labels.estimate import LabelsEstimate
+from ogive.statistics.methods.adaptive import AdaptiveQuantiles
+from ogive.statistics.roc.estimate import RocEstimate
+from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import TRUST_MODELS, Clear, Local, Pairs, SecAgg, Servers
 
@@ -258,7 +258,7 @@ def test_a_solver_that_gives_up_loses_nothing_that_was_paid_for(table, monkeypat
             raise ArithmeticError("did not converge")
         return strategy.estimate(answer, total)
 
-    monkeypatch.setattr("ogive.statistics.smoothed.smooth", give_up)
+    monkeypatch.setattr("ogive.statistics.methods.finish.smooth", give_up)
     curve = release(Ecdf("x", (0, 100), bins=64, smooth="least_squares"), trust=CountingTrust(table), privacy=PureDP(1))
     assert curve.smoothing == "isotonic"
 

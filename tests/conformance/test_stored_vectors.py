@@ -66,8 +66,8 @@ from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, KeyedSo
 from ogive.pate.kept_teachers import keep, kept_terms, model_path, open_folder, read_model
 from ogive.pointwise import PointwiseCurve
 from ogive.statistics import STATISTICS
-from ogive.statistics.asked import GOES_ON
-from ogive.statistics.stored import COSTS, READERS
+from ogive.statistics.kinds import COSTS, READERS
+from ogive.statistics.questions import GOES_ON
 from ogive.streams import RunningTotal
 from ogive.trust.servers.state import ServerState
 

@@ -25,8 +25,8 @@ from ogive.queries import Ballots, ReportsQuery
 from ogive.releasing import release
 from ogive.session import statement
 from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
-from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
-from ogive.statistics.recipes_pairs import Paired
+from ogive.statistics.methods.adaptive import AdaptiveQuantiles
+from ogive.statistics.ustatistic.pairs.options import Paired
 from ogive.trust import TRUST_MODELS, Central, Collected, Local, Pairs, SecAgg, Servers
 
 REPLACE, ADD_OR_REMOVE = Adjacency

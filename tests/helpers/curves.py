@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from ogive.grids import Grid
 from ogive.privacy import Adjacency, PureDP
 from ogive.provenance import Provenance
-from ogive.statistics.curve import Curve
+from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import design_path
 
 PROVENANCE = Provenance(

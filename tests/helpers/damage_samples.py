@@ -37,8 +37,8 @@ from ogive.pate.kept_teachers import DESCRIPTION, kept_terms
 from ogive.pointwise import PointwiseCurve
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.session import statement
+from ogive.statistics.kinds import read_estimate
 from ogive.statistics.plain_json import parse
-from ogive.statistics.stored import read_estimate
 from ogive.streams.running_total import RunningTotal
 from ogive.trust.servers.state import ServerState
 

@@ -14,7 +14,7 @@ from ogive.crypto.circuits import Builder
 from ogive.crypto.circuits.kernels import gini
 from ogive.errors import PeerError
 from ogive.pairs import Design
-from ogive.pairs.network import Collector, PairsStudy, Person, Relay, collect, take_part
+from ogive.runtime.pairs import Collector, PairsStudy, Person, Relay, collect, take_part
 
 HOST = "127.0.0.1"
 SECONDS = 30.0

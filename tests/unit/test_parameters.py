@@ -16,7 +16,7 @@ from ogive.parameters import added, completed, is_added, written_fields
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.queries import CurveQuery
 from ogive.statistics.base import describe
-from ogive.statistics.curve import Curve
+from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import design_tree
 
 TABLE = {"age": np.arange(40) % 10}

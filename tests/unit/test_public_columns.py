@@ -14,7 +14,7 @@ from ogive.kernels import measure_of
 from ogive.report import render_report
 from ogive.session import statement
 from ogive.statistics.base import describe
-from ogive.statistics.stored import read_estimate
+from ogive.statistics.kinds import read_estimate
 
 N = 400
 RNG = np.random.default_rng(3)

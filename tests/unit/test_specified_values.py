@@ -16,13 +16,15 @@ from ogive import kernels
 from ogive.accounting import per_report_epsilon
 from ogive.columns import Binning, Categories, Domain
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle, design_tree
-from ogive.statistics.pairwise import bounds_generic, generic, predicted, two_sample
-from ogive.statistics.pairwise.auc_bounds import boxed_bound, closed_form_a, mse_bound, root_a
-from ogive.statistics.pairwise.hierarchy import auc_of_trees, sizes_of, threshold_of
-from ogive.statistics.pairwise.hierarchy_reports import node_noise
-from ogive.statistics.pairwise.hierarchy_trees import ArrayTree, NodeNoise
-from ogive.statistics.pairwise.laws import law_of
-from ogive.statistics.pairwise.variance import conditional, hoeffding
+from ogive.statistics.ustatistic.means import bounds as bounds_generic
+from ogive.statistics.ustatistic.means import expected_error as predicted
+from ogive.statistics.ustatistic.means import generic, two_sample
+from ogive.statistics.ustatistic.means.variance import conditional, hoeffding
+from ogive.statistics.ustatistic.reports.laws import law_of
+from ogive.statistics.ustatistic.reports.trees.auc import auc_of_trees, sizes_of, threshold_of
+from ogive.statistics.ustatistic.reports.trees.bounds import boxed_bound, closed_form_a, mse_bound, root_a
+from ogive.statistics.ustatistic.reports.trees.counts import ArrayTree, NodeNoise
+from ogive.statistics.ustatistic.reports.trees.reports import node_noise
 
 GINI = kernels.AbsoluteDifference()
 KRR = RandomizedResponse(3, 1)

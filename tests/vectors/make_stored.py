@@ -52,7 +52,7 @@ from ogive.pate.learners import Constant
 from ogive.pointwise import PointwiseCurve
 from ogive.report import render_report
 from ogive.statistics import Bounds
-from ogive.statistics.stored import READERS, read_estimate
+from ogive.statistics.kinds import READERS, read_estimate
 from ogive.streams import RunningTotal
 
 FOLDER = Path(__file__).with_name("stored")

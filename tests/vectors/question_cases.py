@@ -40,10 +40,10 @@ from ogive.kernels import (
 from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, LNMax, Tallied
 from ogive.queries import Ballots
 from ogive.statistics import Bounds, Labels
-from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
-from ogive.statistics.recipes_reports import Reports
-from ogive.statistics.recipes_selected import PrivateSelection
-from ogive.statistics.recipes_whole import HistogramQueries, Projection
+from ogive.statistics.methods.adaptive import AdaptiveQuantiles
+from ogive.statistics.methods.reports import Reports
+from ogive.statistics.methods.selected import PrivateSelection
+from ogive.statistics.methods.whole import HistogramQueries, Projection
 from ogive.strategies import (
     design_hats,
     design_histogram,

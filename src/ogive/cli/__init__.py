@@ -32,10 +32,13 @@ COMMANDS = {
     "ustat": ("ogive.cli.ustat:ustat", "Release a statistic of pairs: Gini, Kendall's tau, AUC, collision entropy."),
     "bounds": ("ogive.cli.bounds:bounds", "Find bounds of a column whose range nobody knows."),
     "local": (
-        "ogive.cli.local:app",
+        "ogive.cli.local.commands:app",
         "Collect randomized reports from their owners, by files: describe, show, randomize, aggregate.",
     ),
-    "pate": ("ogive.cli.pate:app", "Label public inputs by a vote of teachers: train, plan, label, cost, sanitize."),
+    "pate": (
+        "ogive.cli.pate.app:app",
+        "Label public inputs by a vote of teachers: train, plan, label, cost, sanitize.",
+    ),
     "merge": ("ogive.cli.merge:merge", "Add up released curves of different people: sites or months."),
     "compare": ("ogive.cli.compare:compare", "Say how far released curves are from each other, or from records."),
     "ledger": ("ogive.cli.ledger:app", "Show, limit and export what was spent on which data."),

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from ogive.cli.options import NO_BOOKS, NOTHING_GRANTED, TABLE, BudgetOptions, OutputOptions, PrivacyOptions
+from ogive.cli.options.common import NO_BOOKS, NOTHING_GRANTED, TABLE, BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.paying import release_and_publish
 
 MEASURED = Group("What is measured", sort_key=1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogive.cli.box_options import ONE_BOX, BoxOptions
-from ogive.cli.options import (
+from ogive.cli.options.boxplot import ONE_BOX, BoxOptions
+from ogive.cli.options.common import (
     NO_BOOKS,
     NOTHING_GRANTED,
     TABLE,
@@ -21,7 +21,7 @@ from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ogive.statistics.boxplot_estimate import Boxplots
+    from ogive.statistics.boxplot.estimate import Boxplots
 
 
 def boxplot(

@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from ogive.cli.classes import ClassOptions
 from ogive.cli.converters import whole
-from ogive.cli.options import (
+from ogive.cli.options.classes import ClassOptions
+from ogive.cli.options.common import (
     NO_BOOKS,
     NOTHING_GRANTED,
     TABLE,

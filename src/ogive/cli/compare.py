@@ -7,15 +7,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ogive.cli.options import TABLE, OutputOptions, Plot
+from ogive.cli.options.common import TABLE, OutputOptions, Plot
 from ogive.cli.output import check_outputs, check_picture, draw, publish
 from ogive.errors import DataError, OgiveError, ParameterError
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
     from ogive.grids import Grid
-    from ogive.statistics.curve import Curve
-    from ogive.statistics.distances import Distances
+    from ogive.statistics.curve.distances import Distances
+    from ogive.statistics.curve.estimate import Curve
 
 SCHEMA = "ogive.comparison/1"
 _THRESHOLDS = 1 << 20
@@ -50,7 +50,7 @@ def compare(
             raise ParameterError("--plot draws one curve against one other, so name one")
         check_picture(plot)
     check_outputs(None, output.output, plot, keep=[first, *others])
-    from ogive.statistics.distances import distances
+    from ogive.statistics.curve.distances import distances
 
     curve = _read(first)
     compared = [_read(path) if _is_release(path) else _exact(path, curve, column, missing) for path in others]
@@ -75,7 +75,7 @@ def _is_release(path: Path) -> bool:
 
 
 def _read(path: Path) -> Curve:
-    from ogive.statistics.curve import Curve
+    from ogive.statistics.curve.estimate import Curve
 
     try:
         return Curve.from_json(path)
@@ -88,7 +88,7 @@ def _exact(path: Path, curve: Curve, column: str | None, missing: str) -> Curve:
     """The exact curve of records, within the bounds of a released one and on many more thresholds."""
     from ogive.queries import Binning
     from ogive.records import Records
-    from ogive.statistics.curve import Curve
+    from ogive.statistics.curve.estimate import Curve
 
     name, grid = curve.column if column is None else column, _refined(curve.grid)
     try:
@@ -127,8 +127,8 @@ def _refined(grid: Grid) -> Grid:
 
 def _stray(curve: Curve, exact: Curve, between: str | None) -> Distances:
     """How far a release is from records, whose curve is a staircase."""
-    from ogive.statistics.distances import compare
-    from ogive.statistics.distances_forms import axis_of, form
+    from ogive.statistics.curve.distance_forms import axis_of, form
+    from ogive.statistics.curve.distances import compare
 
     axis = axis_of(curve, exact, None)
     return compare(form(curve, axis, between), form(exact, axis, "steps"), unit=axis.unit)

@@ -14,7 +14,7 @@ from ogive.errors import LedgerError, ParameterError
 from ogive.privacy import number_text
 
 if TYPE_CHECKING:
-    from ogive.cli.demo_story import Story
+    from ogive.demo.story import Story
     from ogive.session import Session
 
 LEDGER = "ledger.db"
@@ -42,11 +42,11 @@ def demo(
         fresh: Begin a new ledger. Forgetting what was spent is harmless only here, where the data are public.
         json: Write the comparison as JSON to standard output instead of tables.
     """
-    from ogive.cli.demo_data import find_table
-    from ogive.cli.demo_model import evaluate
-    from ogive.cli.demo_story import LIMIT, Part, Refusal, Story, tell
-    from ogive.cli.demo_summary import summary
-    from ogive.cli.demo_tables import Printer
+    from ogive.demo.data import find_table
+    from ogive.demo.model import evaluate
+    from ogive.demo.story import LIMIT, Part, Refusal, Story, tell
+    from ogive.demo.summary import summary
+    from ogive.demo.tables import Printer
     from ogive.session import Session
 
     table = find_table(data)
@@ -91,11 +91,11 @@ def demo(
 
 def _write(story: Story, session: Session, folder: Path) -> Path:
     """Write the report, the releases as JSON, and their charts."""
-    from ogive.cli.demo_story import LIMIT
-    from ogive.cli.demo_summary import released_curve
+    from ogive.demo.story import LIMIT
+    from ogive.demo.summary import released_curve
     from ogive.files import write_atomically
     from ogive.report import chart_svg, write_report
-    from ogive.statistics.quantiles import QuantileEstimates
+    from ogive.statistics.quantiles.statistic import QuantileEstimates
 
     for part in story.parts:
         estimate, name = part.estimate, part.wish.name

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ogive.cli.method_options import ANY_METHOD, MethodOptions
-from ogive.cli.options import (
+from ogive.cli.options.common import (
     NO_BOOKS,
     NOTHING_GRANTED,
     TABLE,
@@ -15,6 +14,7 @@ from ogive.cli.options import (
     Plot,
     PrivacyOptions,
 )
+from ogive.cli.options.methods import ANY_METHOD, MethodOptions
 from ogive.cli.paying import release_and_publish
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options import TABLE, OutputOptions, Words, guarantee
+from ogive.cli.options.common import TABLE, OutputOptions, Words, guarantee
 from ogive.cli.output import check_outputs, publish
 from ogive.cli.paying import announce, files_of
 from ogive.errors import LedgerError, ParameterError

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from ogive.cli.options import TABLE, OutputOptions, Plot
+from ogive.cli.options.common import TABLE, OutputOptions, Plot
 from ogive.cli.output import check_outputs, check_picture, draw, publish
 from ogive.errors import DataError, OgiveError
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
-    from ogive.statistics.curve import Curve
+    from ogive.statistics.curve.estimate import Curve
 
 
 def merge(
@@ -30,7 +30,7 @@ def merge(
         output: Where the result goes.
         plot: A picture of the curve and its band.
     """
-    from ogive.statistics.merging import merge as merge_curves
+    from ogive.statistics.curve.merging.merge import merge as merge_curves
 
     if plot is not None:
         check_picture(plot)
@@ -42,7 +42,7 @@ def merge(
 
 
 def _read(path: Path) -> Curve:
-    from ogive.statistics.curve import Curve
+    from ogive.statistics.curve.estimate import Curve
 
     try:
         return Curve.from_json(path)

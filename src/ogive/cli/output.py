@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ogive.cli.options import OutputOptions
+from ogive.cli.options.common import OutputOptions
 from ogive.errors import ParameterError, RefusalError
 from ogive.files import check_writable, permissions, write_atomically
 
@@ -108,7 +108,7 @@ def draw(plot: Callable[[Any], Any], path: Path) -> None:
     """Draw into a file whose suffix was checked before; for its owner alone where the picture is not private."""
     from matplotlib.figure import Figure
 
-    from ogive.plots.axes import is_public
+    from ogive.pictures import is_public
 
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     plot(figure.add_subplot())

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogive.cli.options import BudgetOptions, OutputOptions, PrivacyOptions
+from ogive.cli.options.common import BudgetOptions, OutputOptions, PrivacyOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.errors import AccountWarning, LedgerError
 from ogive.provenance import publishable

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Group, Parameter
 
-from ogive.cli.box_options import ONE_BOX, BoxOptions
 from ogive.cli.converters import whole
-from ogive.cli.method_options import ANY_METHOD, MethodOptions
-from ogive.cli.options import DECILES, TABLE, OutputOptions, Plot, Probabilities
-from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
-from ogive.cli.pairing_options import ANY_PAIRS, PairingOptions
-from ogive.cli.plan_options import (
+from ogive.cli.options.boxplot import ONE_BOX, BoxOptions
+from ogive.cli.options.common import DECILES, TABLE, OutputOptions, Plot, Probabilities
+from ogive.cli.options.methods import ANY_METHOD, MethodOptions
+from ogive.cli.options.pairing import ANY_PAIRS, PairingOptions
+from ogive.cli.options.plan import (
     NOTHING_PLANNED,
     PlannedClasses,
     PlannedColumn,
@@ -22,7 +21,8 @@ from ogive.cli.plan_options import (
     PlannedScore,
     PlanOptions,
 )
-from ogive.cli.tree_options import ANY_TREE, TreeOptions
+from ogive.cli.options.trees import ANY_TREE, TreeOptions
+from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
 

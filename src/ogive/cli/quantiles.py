@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ogive.cli.method_options import ANY_METHOD, MethodOptions
-from ogive.cli.options import (
+from ogive.cli.options.common import (
     DECILES,
     NO_BOOKS,
     NOTHING_GRANTED,
@@ -17,11 +16,12 @@ from ogive.cli.options import (
     PrivacyOptions,
     Probabilities,
 )
+from ogive.cli.options.methods import ANY_METHOD, MethodOptions
 from ogive.cli.paying import release_and_publish
 
 if TYPE_CHECKING:
     from ogive.grids import Grid
-    from ogive.statistics.quantiles import QuantileEstimates
+    from ogive.statistics.quantiles.statistic import QuantileEstimates
 
 
 def quantiles(

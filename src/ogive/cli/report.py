@@ -78,8 +78,8 @@ def _read_all(files: Sequence[Path]) -> tuple[list[_Named], list[SanitizedCost]]
         DataError: a file is neither.
     """
     from ogive.pate import PrivacyCost, SanitizedCost
+    from ogive.statistics.kinds import read_estimate
     from ogive.statistics.plain_json import parse
-    from ogive.statistics.stored import read_estimate
 
     releases: list[_Named] = []
     costs: list[SanitizedCost] = []
@@ -136,7 +136,7 @@ def _answers(account: Account, others: Sequence[object]) -> tuple[list[_Named], 
         DataError: nothing, and there is nothing else to report.
     """
     from ogive.pate import SanitizedCost
-    from ogive.statistics.stored import is_cost, read_recorded
+    from ogive.statistics.kinds import is_cost, read_recorded
 
     answers = account.answers()
     found: list[_Named] = [(read_recorded(answer), None) for answer in answers if not is_cost(answer)]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from ogive.cli.classes import ClassOptions
-from ogive.cli.options import (
+from ogive.cli.options.classes import ClassOptions
+from ogive.cli.options.common import (
     NO_BOOKS,
     NOTHING_GRANTED,
     TABLE,
@@ -20,7 +20,7 @@ from ogive.cli.paying import release_and_publish
 from ogive.cli.wording import in_options
 
 if TYPE_CHECKING:
-    from ogive.statistics.roc_estimate import RocEstimate
+    from ogive.statistics.roc.estimate import RocEstimate
 
 
 def roc(

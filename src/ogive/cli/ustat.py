@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ogive.cli.options import (
+from ogive.cli.options.common import (
     NO_BOOKS,
     NOTHING_GRANTED,
     TABLE,
@@ -13,10 +13,10 @@ from ogive.cli.options import (
     Plot,
     PrivacyOptions,
 )
-from ogive.cli.pairing_options import ANY_PAIRS, PairingOptions
+from ogive.cli.options.pairing import ANY_PAIRS, PairingOptions
+from ogive.cli.options.trees import ANY_TREE, TreeOptions
+from ogive.cli.options.ustatistic import GINI, UstatOptions
 from ogive.cli.paying import release_and_publish
-from ogive.cli.tree_options import ANY_TREE, TreeOptions
-from ogive.cli.ustat_options import GINI, UstatOptions
 from ogive.errors import ParameterError
 
 

@@ -19,7 +19,7 @@ from ogive.queries import Ballots
 from ogive.queries.labels import Check
 
 if TYPE_CHECKING:
-    from ogive.statistics.labels import Aggregator
+    from ogive.statistics.labels.statistic import Aggregator
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.accounting.rounding import shown_up
 from ogive.pate.costs.conversion import Rule, epsilon_of_rdp
-from ogive.plots import BLUE, GRAY, ORANGE, caption, lighten, new_axes
+from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
 
 if TYPE_CHECKING:
     from ogive.pate.costs.stated import PrivacyCost

@@ -15,8 +15,8 @@ from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PureDP
 from ogive.queries import Ballots
 from ogive.releasing import release
 from ogive.statistics import Terms
-from ogive.statistics.labels import Aggregator, Labels
-from ogive.statistics.labels_estimate import LabelsEstimate
+from ogive.statistics.labels.estimate import LabelsEstimate
+from ogive.statistics.labels.statistic import Aggregator, Labels
 from ogive.trust.base import TrustModel
 
 

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.planning.metrics import Errors
-from ogive.statistics.bands import upper_quantile
-from ogive.statistics.bands_common import common_ends
-from ogive.statistics.bands_programs import some_thresholds
-from ogive.statistics.predicted import public_noise
-from ogive.statistics.reference_shapes import EVERY
+from ogive.statistics.curve.bands.approximating import common_ends
+from ogive.statistics.curve.bands.programs import some_thresholds
+from ogive.statistics.curve.bands.simultaneous import upper_quantile
+from ogive.statistics.methods.expected_error import public_noise
+from ogive.statistics.methods.reference_shapes import EVERY
 from ogive.strategies import Approximating
 
 Float64 = NDArray[np.float64]

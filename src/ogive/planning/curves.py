@@ -18,7 +18,7 @@ from ogive.planning.metrics import Errors
 from ogive.planning.scaled import noise_maxima
 from ogive.privacy import Adjacency
 from ogive.queries import CurveQuery
-from ogive.statistics.bands import NoiseMaxima, one_sided_distances, upper_quantile
+from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, one_sided_distances, upper_quantile
 from ogive.strategies import Approximating, Strategy
 from ogive.strategies.base import approximates
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ogive.errors import ParameterError, quoted
+from ogive.pictures import GRAY, new_axes
 from ogive.planning.metrics import DECIDING, METRICS, listed, named, title
 from ogive.planning.text import heading
-from ogive.plots import GRAY, new_axes
 from ogive.privacy import PureDP, ZeroConcentratedDP
 
 if TYPE_CHECKING:

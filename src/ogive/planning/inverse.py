@@ -14,7 +14,7 @@ from ogive.planning.predict import Planned, Planner
 from ogive.planning.rehearsal import rehearse
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
 from ogive.statistics.base import Statistic, Terms
-from ogive.statistics.ustatistic import Ustatistic
+from ogive.statistics.ustatistic.statistic import Ustatistic
 from ogive.trust import Central
 
 KINDS = ("pure", "zcdp", "approx")

@@ -10,11 +10,11 @@ import numpy as np
 from ogive.planning.curves import CONFIDENCE, simulations_for
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import ClassCurvesQuery, GroupSumsQuery
-from ogive.statistics.bands import upper_quantile
 from ogive.statistics.base import Statistic
-from ogive.statistics.calibration_sums import Measured
-from ogive.statistics.roc_designs import class_variance
-from ogive.statistics.roc_noise import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, simulate_noise
+from ogive.statistics.calibration.sums import Measured
+from ogive.statistics.curve.bands.simultaneous import upper_quantile
+from ogive.statistics.roc.designs import class_variance
+from ogive.statistics.roc.noise import KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN, simulate_noise
 
 
 def class_errors(way: Statistic[Any], query: ClassCurvesQuery, unit: PrivacyUnit, records: int) -> dict[str, float]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ogive.planning.curves import CONFIDENCE
-from ogive.statistics.bounds_estimate import BoundsEstimate
-from ogive.statistics.bounds_noise import reach
+from ogive.statistics.bounds.estimate import BoundsEstimate
+from ogive.statistics.bounds.noise import reach
 
 
 def bounds_errors(estimate: BoundsEstimate, records: int) -> dict[str, float]:

@@ -11,8 +11,8 @@ from ogive.noise import DiscreteLaplace
 from ogive.privacy import Loss
 from ogive.queries import CellsQuery, PairsQuery, Query, ReportsQuery
 from ogive.statistics.base import Terms
-from ogive.statistics.ustatistic import Ustatistic
-from ogive.statistics.ustatistic_reference import NARROW, SHAPES
+from ogive.statistics.ustatistic.reference_shapes import NARROW, SHAPES
+from ogive.statistics.ustatistic.statistic import Ustatistic
 
 SHAPE_WORDS = (
     f"errors are those on {len(SHAPES)} public reference shapes, spread out and skewed, and where bins round values on "

@@ -39,18 +39,18 @@ from ogive.queries import (
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics.base import Estimate, Statistic, Terms, describe, settled
-from ogive.statistics.bounds_estimate import BoundsEstimate
-from ogive.statistics.curve import Curve
-from ogive.statistics.ecdf import Ecdf
-from ogive.statistics.labels import Labels
-from ogive.statistics.named import Method, as_method, predicted_errors
-from ogive.statistics.predicted import typical
-from ogive.statistics.quantiles import Quantiles
-from ogive.statistics.recipes import Task
-from ogive.statistics.recipes_reports import Reports, owners_answer
-from ogive.statistics.reference_shapes import EVERY, REFERENCES
-from ogive.statistics.ustatistic import Ustatistic
-from ogive.statistics.ustatistic_methods import pairs_answer
+from ogive.statistics.bounds.estimate import BoundsEstimate
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.ecdf.statistic import Ecdf
+from ogive.statistics.labels.statistic import Labels
+from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.choose import Method, as_method, predicted_errors
+from ogive.statistics.methods.expected_error import typical
+from ogive.statistics.methods.reference_shapes import EVERY, REFERENCES
+from ogive.statistics.methods.reports import Reports, owners_answer
+from ogive.statistics.quantiles.statistic import Quantiles
+from ogive.statistics.ustatistic.methods import pairs_answer
+from ogive.statistics.ustatistic.statistic import Ustatistic
 from ogive.strategies import ReportedHistogram, ReportedTree
 from ogive.strategies.base import approximates
 from ogive.trust import Central, Simulation, TrustModel

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from ogive.noise import DerivedNodes, DiscreteGaussian, KeyedSource
 from ogive.noise.base import Law, NodeNoise
+from ogive.noise.simulated import draw_public
 from ogive.queries import CurveQuery, LabelsQuery, Query
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
-from ogive.statistics.public_noise import draw_public
 
 Int64 = NDArray[np.int64]
 

@@ -15,10 +15,10 @@ from ogive.planning.metrics import Errors
 from ogive.planning.rehearsal import answer_imagined
 from ogive.queries import Int64
 from ogive.statistics.base import Terms
-from ogive.statistics.curve import Curve
-from ogive.statistics.ecdf import Ecdf
-from ogive.statistics.recipes import LARGEST_PREDICTED
-from ogive.statistics.reference_shapes import EVERY, Shapes
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.ecdf.statistic import Ecdf
+from ogive.statistics.methods.base import LARGEST_PREDICTED
+from ogive.statistics.methods.reference_shapes import EVERY, Shapes
 
 _SHAPES = Shapes(EVERY.names, runs=4)
 

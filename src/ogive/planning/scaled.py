@@ -15,7 +15,7 @@ import numpy as np
 
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import Law
-from ogive.statistics.bands import NoiseMaxima, simulate_maxima
+from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, simulate_maxima
 from ogive.strategies import Strategy
 
 _WIDE = 8.0  # standard deviation of integer noise that is as good as continuous

@@ -24,6 +24,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from ogive.axis import to_labels
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
@@ -31,7 +32,6 @@ from ogive.queries import Aggregate, Ballots, ClassBinning, GroupBinning, GroupS
 from ogive.records import Records
 from ogive.records.labelled import columns_of
 from ogive.records.sources import Source, memory_source
-from ogive.statistics.curve_axis import to_labels
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

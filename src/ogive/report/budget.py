@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from ogive.html import words
+from ogive.html.chart import draw, key
+from ogive.html.chart_bar import BarChart
+from ogive.html.markup import Html, tag
+from ogive.html.parts import Row, card, figure, say, strong, table
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
-from ogive.report import words
-from ogive.report.chart import draw, key
-from ogive.report.chart_bar import BarChart
-from ogive.report.markup import Html, tag
-from ogive.report.parts import Row, card, figure, say, strong, table
 from ogive.session.statement import hidden
-from ogive.statistics.asked import GOES_ON, asked_name, subjects, trust_words
-from ogive.statistics.ustatistic_text import TITLES
+from ogive.statistics.questions import GOES_ON, asked_name, subjects, trust_words
+from ogive.statistics.ustatistic.text import TITLES
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ogive.accounting.rounding import shown_up
-from ogive.report.markup import Html, join, tag
-from ogive.report.parts import Row, card, figure, fine, say, strong, table
+from ogive.html.markup import Html, join, tag
+from ogive.html.parts import Row, card, figure, fine, say, strong, table
 
 if TYPE_CHECKING:
     from ogive.pate import SanitizedCost

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.errors import ParameterError
 from ogive.files import permissions, write_atomically
+from ogive.html import words
+from ogive.html.chapter import Chapter, write
+from ogive.html.chart import standalone
+from ogive.html.markup import Html, tag
+from ogive.html.parts import figure, not_private, say, table
 from ogive.provenance import publishable
-from ogive.report import words
 from ogive.report.budget import budget
-from ogive.report.chapter import Chapter, write
-from ogive.report.chart import standalone
+from ogive.report.chapters import chapters_of
 from ogive.report.data_dependent import TITLE, cost_section, headline
 from ogive.report.kinds import chapter_of
-from ogive.report.markup import Html, tag
-from ogive.report.merging import chapters_of
-from ogive.report.parts import figure, not_private, say, table
 from ogive.report.totals import Total, totals
 from ogive.statistics.base import Estimate
 
@@ -203,7 +203,7 @@ def _chapters(
 
 
 def _asset(name: str) -> str:
-    return resources.files("ogive.report").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("ogive.html").joinpath(name).read_text(encoding="utf-8")
 
 
 def _warning(chapters: list[Chapter]) -> Html | None:

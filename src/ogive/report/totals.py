@@ -10,9 +10,9 @@ from fractions import Fraction
 from ogive.accounting import epsilon_of_gaussian, group_loss, total_loss
 from ogive.accounting.rounding import rounded_up
 from ogive.errors import ParameterError
+from ogive.html.words import implied
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.provenance import Provenance
-from ogive.report.words import implied
 
 _ALMOST_ONE = 1 - Fraction(1, 10**9)
 _ROUNDED_UP = 1 + Fraction(1, 10**9)

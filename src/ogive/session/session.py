@@ -23,13 +23,13 @@ from ogive.session.opening import check_statistic, default_adjacency, name_of, o
 from ogive.session.statement import disclosure, left, statement
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic
-from ogive.statistics.stored import is_cost, read_recorded
+from ogive.statistics.kinds import is_cost, read_recorded
 from ogive.trust import Central, Simulation, TrustModel
 
 if TYPE_CHECKING:
     from ogive.ledger import Entry
     from ogive.planning import Plan
-    from ogive.statistics.ecdf import Ecdf
+    from ogive.statistics.ecdf.statistic import Ecdf
 
 
 class Session(Verbs):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.errors import quoted
 from ogive.privacy import PrivacyUnit, named_columns
-from ogive.statistics.asked import GOES_ON, asked_name, published_columns, subjects, trust_words
+from ogive.statistics.questions import GOES_ON, asked_name, published_columns, subjects, trust_words
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry

@@ -12,23 +12,23 @@ from ogive.privacy import Privacy, Rational
 from ogive.queries import LabelValue
 from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc, Ustatistic
 from ogive.statistics.base import EstimateT, Statistic
-from ogive.statistics.bounds import FALSE_ALARM, LARGEST, SMALLEST
-from ogive.statistics.boxplot import DEFAULT_CURVE, EQUAL_SHARES
-from ogive.statistics.calibration import DEFAULT_GROUPS
-from ogive.statistics.ecdf import DEFAULT_BINS
-from ogive.statistics.quantiles import DECILES
-from ogive.statistics.recipes_hierarchy import HierarchyAuc
-from ogive.statistics.recipes_pairs import Paired
+from ogive.statistics.bounds.statistic import FALSE_ALARM, LARGEST, SMALLEST
+from ogive.statistics.boxplot.statistic import DEFAULT_CURVE, EQUAL_SHARES
+from ogive.statistics.calibration.statistic import DEFAULT_GROUPS
+from ogive.statistics.ecdf.statistic import DEFAULT_BINS
+from ogive.statistics.quantiles.statistic import DECILES
+from ogive.statistics.ustatistic.pairs.options import Paired
+from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
 
 if TYPE_CHECKING:
-    from ogive.statistics.bounds_estimate import BoundsEstimate
-    from ogive.statistics.boxplot_estimate import Boxplots
-    from ogive.statistics.calibration_estimate import Calibration
-    from ogive.statistics.curve import Curve
-    from ogive.statistics.named import Method
-    from ogive.statistics.quantiles import QuantileEstimates
-    from ogive.statistics.roc_estimate import RocEstimate
-    from ogive.statistics.ustatistic_estimate import UstatisticEstimate
+    from ogive.statistics.bounds.estimate import BoundsEstimate
+    from ogive.statistics.boxplot.estimate import Boxplots
+    from ogive.statistics.calibration.estimate import Calibration
+    from ogive.statistics.curve.estimate import Curve
+    from ogive.statistics.methods.choose import Method
+    from ogive.statistics.quantiles.statistic import QuantileEstimates
+    from ogive.statistics.roc.estimate import RocEstimate
+    from ogive.statistics.ustatistic.estimate import UstatisticEstimate
     from ogive.strategies import Strategy
 
 

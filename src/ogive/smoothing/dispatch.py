@@ -29,23 +29,23 @@ from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.smoothing.hats import smooth_hats
-from ogive.smoothing.hats_absolute import smooth_hats_absolute
-from ogive.smoothing.intervals import nested_intervals
-from ogive.smoothing.path import ANCHORED, BOXED, UNKNOWN, smooth_path
-from ogive.smoothing.path_absolute import smooth_path_absolute
 from ogive.smoothing.shrinkage import NoiseEnergy, noise_energy, shrink
-from ogive.smoothing.square_root import smooth_square_root
-from ogive.smoothing.tree import smooth_tree
-from ogive.smoothing.tree_absolute import smooth_tree_absolute
 from ogive.strategies.base import Strategy, approximates
-from ogive.strategies.hats import LeastSquaresHats
-from ogive.strategies.opened import OpenedThresholds
-from ogive.strategies.path import PathNoise
-from ogive.strategies.reported import BITS, ReportedTree
-from ogive.strategies.square_root import SquareRoot, decoder
-from ogive.strategies.square_root_integer import factor_column
-from ogive.strategies.tree import LeastSquaresTree
+from ogive.strategies.hats.smoothing import smooth_hats
+from ogive.strategies.hats.smoothing_absolute import smooth_hats_absolute
+from ogive.strategies.hats.strategy import LeastSquaresHats
+from ogive.strategies.path.intervals import nested_intervals
+from ogive.strategies.path.smoothing import ANCHORED, BOXED, UNKNOWN, smooth_path
+from ogive.strategies.path.smoothing_absolute import smooth_path_absolute
+from ogive.strategies.path.strategy import PathNoise
+from ogive.strategies.reported.strategy import BITS, ReportedTree
+from ogive.strategies.square_root.integer import factor_column
+from ogive.strategies.square_root.smoothing import smooth_square_root
+from ogive.strategies.square_root.strategy import SquareRoot, decoder
+from ogive.strategies.thresholds import OpenedThresholds
+from ogive.strategies.tree.smoothing import smooth_tree
+from ogive.strategies.tree.smoothing_absolute import smooth_tree_absolute
+from ogive.strategies.tree.strategy import LeastSquaresTree
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

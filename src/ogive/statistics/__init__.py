@@ -3,14 +3,14 @@
 from typing import Any
 
 from ogive.statistics.base import Estimate, Statistic, Terms
-from ogive.statistics.bounds import Bounds
-from ogive.statistics.boxplot import Boxplot
-from ogive.statistics.calibration import HosmerLemeshow
-from ogive.statistics.ecdf import Ecdf
-from ogive.statistics.labels import Labels
-from ogive.statistics.quantiles import Quantiles
-from ogive.statistics.roc import Roc
-from ogive.statistics.ustatistic import Ustatistic
+from ogive.statistics.bounds.statistic import Bounds
+from ogive.statistics.boxplot.statistic import Boxplot
+from ogive.statistics.calibration.statistic import HosmerLemeshow
+from ogive.statistics.ecdf.statistic import Ecdf
+from ogive.statistics.labels.statistic import Labels
+from ogive.statistics.quantiles.statistic import Quantiles
+from ogive.statistics.roc.statistic import Roc
+from ogive.statistics.ustatistic.statistic import Ustatistic
 
 STATISTICS: tuple[type[Statistic[Any]], ...] = (
     Ecdf,

@@ -8,11 +8,11 @@ from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.parameters import completed
 from ogive.statistics.base import Statistic
-from ogive.statistics.boxplot import Boxplot
-from ogive.statistics.ecdf import Ecdf
-from ogive.statistics.named import RECIPES
-from ogive.statistics.quantiles import Quantiles
-from ogive.statistics.ustatistic import Ustatistic
+from ogive.statistics.boxplot.statistic import Boxplot
+from ogive.statistics.ecdf.statistic import Ecdf
+from ogive.statistics.methods.choose import RECIPES
+from ogive.statistics.quantiles.statistic import Quantiles
+from ogive.statistics.ustatistic.statistic import Ustatistic
 
 _CURVES = {kind.name: kind for kind in (Ecdf, Quantiles, Boxplot)}
 

@@ -6,19 +6,19 @@ from typing import Any
 
 from ogive.errors import ParameterError, quoted
 from ogive.strategies.base import Approximating, Level, Pointwise, Strategy
-from ogive.strategies.hats import LeastSquaresHats, design_hats
+from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats
 from ogive.strategies.histogram import GroupedHistogram, design_histogram
-from ogive.strategies.opened import OpenedThresholds
-from ogive.strategies.path import PathNoise
-from ogive.strategies.path_design import design_path
-from ogive.strategies.projection import OrthogonalProjection
-from ogive.strategies.projection_design import design_projection
-from ogive.strategies.reported import ReportedTree
-from ogive.strategies.reported_design import design_reports
-from ogive.strategies.reported_histogram import ReportedHistogram
-from ogive.strategies.square_root import SquareRoot, design_square_root
+from ogive.strategies.path.design import design_path
+from ogive.strategies.path.strategy import PathNoise
+from ogive.strategies.projection.design import design_projection
+from ogive.strategies.projection.strategy import OrthogonalProjection
+from ogive.strategies.reported.design import design_reports
+from ogive.strategies.reported.histogram import ReportedHistogram
+from ogive.strategies.reported.strategy import ReportedTree
+from ogive.strategies.square_root.strategy import SquareRoot, design_square_root
 from ogive.strategies.summed import SummedApproximations, SummedStrategies
-from ogive.strategies.tree import LeastSquaresTree, design_tree
+from ogive.strategies.thresholds import OpenedThresholds
+from ogive.strategies.tree.strategy import LeastSquaresTree, design_tree
 
 __all__ = [
     "Approximating",

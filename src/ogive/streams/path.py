@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.path_constants import shift_cost
-from ogive.strategies.path_design import best_tree, path_noise_law
-from ogive.strategies.path_l2 import grid_squared_shift
-from ogive.strategies.path_tree import candidate_trees
+from ogive.strategies.path.constants import shift_cost
+from ogive.strategies.path.design import best_tree, path_noise_law
+from ogive.strategies.path.l2 import grid_squared_shift
+from ogive.strategies.path.tree import candidate_trees
 from ogive.streams.stored import Elements, fields
 from ogive.streams.windows import NoiseWindow
 

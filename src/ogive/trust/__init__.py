@@ -3,9 +3,9 @@
 from ogive.trust.base import Opening, TrustModel
 from ogive.trust.central import Central
 from ogive.trust.clear import Clear
-from ogive.trust.collected import Collected
-from ogive.trust.local import Local
-from ogive.trust.pairs import Pairs
+from ogive.trust.local.collected import Collected
+from ogive.trust.local.model import Local
+from ogive.trust.pairs.model import Pairs
 from ogive.trust.secagg import SecAgg
 from ogive.trust.servers import Servers
 from ogive.trust.simulation import Simulation

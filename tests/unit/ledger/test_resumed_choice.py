@@ -7,7 +7,7 @@ import ogive
 from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError
 from ogive.ledger.account import Reservation
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
-from ogive.statistics import named
+from ogive.statistics.methods import choose as named
 from ogive.trust.central import Central
 
 RECORDS = {"x": np.random.default_rng(1).beta(2, 5, 10_000)}

@@ -12,8 +12,8 @@ import referencing
 from ogive.errors import DataError
 from ogive.pate import ConfidentGNMax, GNMax, LargestMargins, LNMax, label
 from ogive.privacy import Adjacency, ApproxDP, PureDP
-from ogive.statistics.labels_estimate import LabelsEstimate
-from ogive.statistics.stored import read_estimate
+from ogive.statistics.kinds import read_estimate
+from ogive.statistics.labels.estimate import LabelsEstimate
 
 SCHEMAS = [
     json.loads((files("ogive") / "schemas" / name).read_text())

@@ -7,7 +7,7 @@ import pytest
 
 from ogive.planning.approximating import approximate_errors
 from ogive.privacy import Adjacency, ApproxDP
-from ogive.statistics.reference_shapes import EVERY
+from ogive.statistics.methods.reference_shapes import EVERY
 from ogive.strategies import design_histogram, design_projection
 
 TAIL = Fraction(1, 20)

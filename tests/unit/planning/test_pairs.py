@@ -12,7 +12,7 @@ from ogive.noise import KeyedSource
 from ogive.planning.plan_json import fields
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.statistics.base import Terms
-from ogive.statistics.ustatistic_reference import ROWS, references
+from ogive.statistics.ustatistic.reference_shapes import ROWS, references
 from ogive.trust import Central, Local, Pairs, SecAgg
 
 N = 3_000

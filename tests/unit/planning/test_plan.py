@@ -16,7 +16,7 @@ from ogive.queries import CurveQuery
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Ecdf, Quantiles
 from ogive.statistics.base import Terms
-from ogive.statistics.named import RECIPES
+from ogive.statistics.methods.choose import RECIPES
 from ogive.strategies import design_path
 from ogive.trust import Central, Clear
 

@@ -14,7 +14,7 @@ from ogive.records import Records
 from ogive.releasing import release
 from ogive.statistics import Bounds, HosmerLemeshow, Roc
 from ogive.statistics.base import Terms
-from ogive.statistics.roc_noise import pull_of_total, share_excess
+from ogive.statistics.roc.noise import pull_of_total, share_excess
 from ogive.trust import Central, Clear
 
 RECORDS = 6_000

@@ -13,7 +13,7 @@ from ogive.pate import GNMax
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots
 from ogive.statistics import Ecdf, Labels, Quantiles, Roc
-from ogive.statistics.named import RECIPES
+from ogive.statistics.methods.choose import RECIPES
 
 SCHEMA = json.loads((files("ogive") / "schemas" / "plan-1.schema.json").read_text())
 ECDF = Ecdf("x", (0, 100), bins=32)

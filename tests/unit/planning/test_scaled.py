@@ -11,8 +11,8 @@ from ogive.planning.scaled import noise_maxima
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning, CurveQuery
 from ogive.statistics import Ecdf, Roc
-from ogive.statistics.bands import simulate_maxima
-from ogive.statistics.methods import UNBIASED_METHODS, candidates
+from ogive.statistics.curve.bands.simultaneous import simulate_maxima
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS, candidates
 
 GRID = Grid.linear(0, 1, bins=8)
 GRANTS = [PureDP("0.05"), PureDP("0.3"), PureDP(3), ZeroConcentratedDP("0.01")]

@@ -16,7 +16,7 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, KernelQuery, RowValues
 from ogive.queries import kernels as module
-from ogive.statistics.pairwise.noisy_kernels import design_kernels, kernel_means
+from ogive.statistics.ustatistic.curator.noisy_kernels import design_kernels, kernel_means
 from ogive.trust import Central, Clear
 
 UNIT = PrivacyUnit(Adjacency.REPLACE)
@@ -331,7 +331,7 @@ def test_more_records_than_the_bits_allow_are_refused():
 def test_a_volume_of_three_classes_is_released_with_an_error_that_holds():
     """200 releases of one table at epsilon 0.2: errors against the exact volume, in stated deviations of the noise."""
     from ogive.releasing import release
-    from ogive.statistics.ustatistic import Ustatistic
+    from ogive.statistics.ustatistic.statistic import Ustatistic
 
     table = a_table(600)
     volume = Ustatistic(("x", "city"), "vus", bounds={"x": (0, 1)}, categories={"city": ("a", "b", "c")})

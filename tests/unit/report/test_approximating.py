@@ -5,8 +5,8 @@ import pytest
 
 import ogive
 from ogive.report import write_report
-from ogive.report.kinds.distribution import distribution_chapter
-from ogive.report.kinds.figures import figures_of
+from ogive.statistics.curve.chapter import distribution_chapter
+from ogive.statistics.curve.figures import figures_of
 from ogive.strategies import design_histogram
 
 VALUES = np.random.default_rng(8).normal(50, 12, 3000)

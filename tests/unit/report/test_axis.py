@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ogive.grids import Grid
-from ogive.report.axis import date_ticks, log_ticks, nice_step, number_ticks, plain_number, show, tick_label, ticks
+from ogive.html.axis import date_ticks, log_ticks, nice_step, number_ticks, plain_number, show, tick_label, ticks
 
 EPOCH = datetime.date(1970, 1, 1)
 

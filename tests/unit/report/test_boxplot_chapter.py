@@ -9,9 +9,9 @@ from helpers.declared import public_of
 
 import ogive
 from ogive.errors import ParameterError
+from ogive.html.chart_box import MOST_ROWS
 from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report
-from ogive.report.chart_box import MOST_ROWS
 from ogive.report.kinds import chapter_of
 
 RNG = np.random.default_rng(6)

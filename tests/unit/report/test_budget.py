@@ -11,7 +11,7 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.report import render_report
 from ogive.report.budget import size
 from ogive.session.statement import subject
-from ogive.statistics.asked import subjects
+from ogive.statistics.questions import subjects
 from ogive.strategies import design_projection
 
 DATA = {"age": np.arange(4_000) % 90}

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ogive.grids import Grid
-from ogive.report.chart import BOTTOM, LEFT, NARROW, RIGHT, TOP, WIDE, draw, standalone
-from ogive.report.chart_curve import CurveChart
+from ogive.html.chart import BOTTOM, LEFT, NARROW, RIGHT, TOP, WIDE, draw, standalone
+from ogive.html.chart_curve import CurveChart
 
 SVG = "{http://www.w3.org/2000/svg}"
 

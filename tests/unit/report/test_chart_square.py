@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ogive.report.chart import draw, standalone
-from ogive.report.chart_bar import BarChart
-from ogive.report.chart_square import LARGE, SMALL, Line, Mark, Ribbon, SquareChart
+from ogive.html.chart import draw, standalone
+from ogive.html.chart_bar import BarChart
+from ogive.html.chart_square import LARGE, SMALL, Line, Mark, Ribbon, SquareChart
 
 SVG = "{http://www.w3.org/2000/svg}"
 ENDS = np.array([0.0, 1.0])

@@ -13,12 +13,12 @@ from ogive.noise import KeyedSource
 from ogive.pate import Ballots, ConfidentGNMax, LargestMargins, label
 from ogive.report import chart_svg, render_report, summarize
 from ogive.report.kinds import KINDS, chapter_of
-from ogive.report.kinds.calibration import p_value_words
-from ogive.statistics.bounds import Bounds
-from ogive.statistics.calibration import HosmerLemeshow
-from ogive.statistics.labels_estimate import LabelsEstimate
-from ogive.statistics.roc import Roc
-from ogive.statistics.stored import READERS
+from ogive.statistics.bounds.statistic import Bounds
+from ogive.statistics.calibration.chapter import p_value_words
+from ogive.statistics.calibration.statistic import HosmerLemeshow
+from ogive.statistics.kinds import READERS
+from ogive.statistics.labels.estimate import LabelsEstimate
+from ogive.statistics.roc.statistic import Roc
 
 RNG = np.random.default_rng(8)
 N = 6_000

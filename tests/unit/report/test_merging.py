@@ -11,7 +11,7 @@ from ogive.errors import ParameterError
 from ogive.ledger import Ledger
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.report import render_report, summarize
-from ogive.statistics.stored import read_estimate
+from ogive.statistics.kinds import read_estimate
 
 AGES = np.random.default_rng(5).integers(20, 80, 4_000)
 GRID = ogive.Grid.integers(0, 110)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ogive.html import words
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.report import words
 
 
 @given(st.fractions(0, 700))
@@ -112,7 +112,7 @@ def test_the_public_number_of_records_is_named_only_where_it_is_public():
 
 def test_every_strategy_and_smoothing_has_words():
     from ogive.smoothing import RANK_MATCHING, SMOOTHINGS
-    from ogive.statistics.named import METHODS
+    from ogive.statistics.methods.choose import METHODS
 
     assert set(METHODS) <= set(words.METHODS)
     assert {*SMOOTHINGS, RANK_MATCHING} <= set(words.SMOOTHINGS)

@@ -14,7 +14,7 @@ from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency
 from ogive.smoothing import smooth
 from ogive.strategies import PathNoise
-from ogive.strategies.path_tree import PathTree, uniform_tree
+from ogive.strategies.path.tree import PathTree, uniform_tree
 
 PATHS = {
     "binary": lambda size: uniform_tree(size, 2),

@@ -19,7 +19,7 @@ from ogive.strategies import (
     design_square_root,
     design_tree,
 )
-from ogive.strategies.path_tree import PathTree, uniform_tree
+from ogive.strategies.path.tree import PathTree, uniform_tree
 
 SIZES = (1, 2, 3, 7, 33, 100)
 

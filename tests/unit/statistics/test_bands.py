@@ -13,12 +13,17 @@ from hypothesis import strategies as st
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace, KeyedSource
+from ogive.noise.simulated import draw_public
 from ogive.privacy import Adjacency, PureDP
-from ogive.statistics import bands
-from ogive.statistics.bands import one_sided_distances, simulate_maxima, simultaneous_band, upper_quantile
-from ogive.statistics.public_noise import draw_public
+from ogive.statistics.curve.bands import simultaneous as bands
+from ogive.statistics.curve.bands.simultaneous import (
+    one_sided_distances,
+    simulate_maxima,
+    simultaneous_band,
+    upper_quantile,
+)
 from ogive.strategies import PathNoise, design_path, design_tree
-from ogive.strategies.path_tree import uniform_tree
+from ogive.strategies.path.tree import uniform_tree
 
 SIMULATIONS = 1999
 

@@ -13,11 +13,12 @@ from scipy.optimize import linprog
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP
-from ogive.statistics import bands_common, bands_programs
-from ogive.statistics.bands_common import common_ends, prefixes
-from ogive.statistics.bands_measured import common_measurements
-from ogive.statistics.bands_programs import Feasible, fewest_records, mass_ends, most_mass
-from ogive.statistics.curve import Curve
+from ogive.statistics.curve.bands import approximating as bands_common
+from ogive.statistics.curve.bands import programs as bands_programs
+from ogive.statistics.curve.bands.approximating import common_ends, prefixes
+from ogive.statistics.curve.bands.measured import common_measurements
+from ogive.statistics.curve.bands.programs import Feasible, fewest_records, mass_ends, most_mass
+from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import OpenedThresholds, design_histogram, design_projection
 from ogive.strategies.summed import SummedApproximations
 from tests.helpers.curves import noisy_curve

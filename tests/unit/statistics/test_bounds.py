@@ -22,9 +22,9 @@ from ogive.queries import CurveQuery
 from ogive.records import Records
 from ogive.releasing import release
 from ogive.statistics import Bounds, Terms
-from ogive.statistics.bounds_estimate import BoundsEstimate
-from ogive.statistics.bounds_noise import flat_strategy, reach, sum_reach, tail
-from ogive.statistics.stored import read_estimate
+from ogive.statistics.bounds.estimate import BoundsEstimate
+from ogive.statistics.bounds.noise import flat_strategy, reach, sum_reach, tail
+from ogive.statistics.kinds import read_estimate
 from ogive.strategies import LeastSquaresTree
 from ogive.trust import Central, Clear
 

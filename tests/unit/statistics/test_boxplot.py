@@ -13,8 +13,8 @@ from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedErro
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PureDP, ZeroConcentratedDP
 from ogive.statistics.base import describe
-from ogive.statistics.boxplot_boxes import SHOWN_OUTLIERS, box_of, inverse, selection_grants
-from ogive.statistics.curve import Curve
+from ogive.statistics.boxplot.boxes import SHOWN_OUTLIERS, box_of, inverse, selection_grants
+from ogive.statistics.curve.estimate import Curve
 
 RNG = np.random.default_rng(5)
 N = 6_000

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import ogive
 from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
-from ogive.statistics.stored import read_estimate
+from ogive.statistics.kinds import read_estimate
 
 SCHEMAS = [
     json.loads((files("ogive") / "schemas" / name).read_text())

@@ -16,9 +16,9 @@ from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning, GroupSums, Label
 from ogive.releasing import release
-from ogive.statistics.calibration import HosmerLemeshow, group_bounds
-from ogive.statistics.calibration_design import default_split, difference_variance, divide, paper_noise, sums_query
-from ogive.statistics.calibration_sums import Measured
+from ogive.statistics.calibration.design import default_split, difference_variance, divide, paper_noise, sums_query
+from ogive.statistics.calibration.statistic import HosmerLemeshow, group_bounds
+from ogive.statistics.calibration.sums import Measured
 from ogive.trust import Central, Clear
 
 RNG = np.random.default_rng(11)

@@ -15,9 +15,9 @@ from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.releasing import release
-from ogive.statistics.calibration import HosmerLemeshow
-from ogive.statistics.calibration_estimate import Calibration
-from ogive.statistics.stored import read_estimate
+from ogive.statistics.calibration.estimate import Calibration
+from ogive.statistics.calibration.statistic import HosmerLemeshow
+from ogive.statistics.kinds import read_estimate
 from ogive.trust import Central, Clear
 
 CURVE, SCHEMA = (

@@ -17,13 +17,14 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning, GroupSums, Label
 from ogive.releasing import release
-from ogive.statistics import calibration_intervals, calibration_null
-from ogive.statistics.calibration import HosmerLemeshow
-from ogive.statistics.calibration_design import sums_query
-from ogive.statistics.calibration_intervals import noise_margins, share_intervals
-from ogive.statistics.calibration_null import bootstrap_p_value
-from ogive.statistics.calibration_sums import Measured, Sums, statistic
-from ogive.statistics.calibration_within import Within
+from ogive.statistics.calibration import intervals as calibration_intervals
+from ogive.statistics.calibration import null as calibration_null
+from ogive.statistics.calibration.design import sums_query
+from ogive.statistics.calibration.intervals import noise_margins, share_intervals
+from ogive.statistics.calibration.null import bootstrap_p_value
+from ogive.statistics.calibration.statistic import HosmerLemeshow
+from ogive.statistics.calibration.sums import Measured, Sums, statistic
+from ogive.statistics.calibration.within import Within
 from ogive.trust import Central
 
 LEVEL, CONTROL = 1e-3, 1e-9

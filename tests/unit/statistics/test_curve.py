@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
-from ogive.statistics.curve import Curve
+from ogive.statistics.curve.estimate import Curve
 
 GRID = Grid.integers(0, 20)
 VALUES = np.random.default_rng(3).binomial(20, 0.4, size=500).astype(float)

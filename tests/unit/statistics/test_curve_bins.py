@@ -9,7 +9,7 @@ from hypothesis import given
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
-from ogive.statistics.curve import Curve
+from ogive.statistics.curve.estimate import Curve
 
 VALUES = np.random.default_rng(2).uniform(0, 10, size=200)
 GRID = Grid.linear(0, 10, bins=20)

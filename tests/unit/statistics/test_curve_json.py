@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.statistics.curve import Curve
+from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import design_hats, design_path, design_square_root, design_tree
 
 SCHEMA = json.loads((files("ogive") / "schemas" / "curve-1.schema.json").read_text())

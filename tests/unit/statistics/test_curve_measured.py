@@ -7,7 +7,7 @@ import pytest
 
 from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
-from ogive.statistics.curve import Curve
+from ogive.statistics.curve.estimate import Curve
 from tests.helpers.curves import exact_curve, noisy_curve
 
 GRID = Grid.linear(0, 1, bins=8)

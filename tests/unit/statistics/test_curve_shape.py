@@ -11,9 +11,9 @@ import ogive
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP
-from ogive.statistics.curve import Curve
-from ogive.statistics.curve_shape import groups, quantile_pairs
-from ogive.statistics.distances import distances
+from ogive.statistics.curve.distances import distances
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.shape import groups, quantile_pairs
 from ogive.strategies import design_projection
 from tests.helpers.curves import exact_curve, noisy_curve
 

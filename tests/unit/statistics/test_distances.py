@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from ogive import Distances, Grid, distances
 from ogive.errors import ParameterError
-from ogive.statistics.distances import compare
-from ogive.statistics.distances_forms import Piecewise, of_curve
+from ogive.statistics.curve.distance_forms import Piecewise, of_curve
+from ogive.statistics.curve.distances import compare
 from tests.helpers.curves import exact_curve
 
 UNIT = Grid.linear(0, 1, bins=16)

@@ -10,9 +10,9 @@ from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, Binning, GroupBinning
 from ogive.statistics.base import Terms
-from ogive.statistics.grouped import ask_groups
-from ogive.statistics.recipes import Task
-from ogive.statistics.recipes_selected import PrivateSelection
+from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.groups import ask_groups
+from ogive.statistics.methods.selected import PrivateSelection
 
 BINNING = Binning("x", Grid.linear(0, 1, bins=256))
 GROUPS = GroupBinning(BINNING, "g", ("a", "b"))

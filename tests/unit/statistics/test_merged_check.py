@@ -11,7 +11,7 @@ import ogive
 from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP
-from ogive.statistics.curve import Curve
+from ogive.statistics.curve.estimate import Curve
 
 SCHEMA = json.loads((files("ogive") / "schemas" / "curve-1.schema.json").read_text())
 BOUNDS, BINS = (0, 100), 64

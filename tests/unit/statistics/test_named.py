@@ -10,13 +10,14 @@ from ogive.pointwise import PointwiseCurve
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning
 from ogive.releasing import release
-from ogive.statistics import Ecdf, Quantiles, predicted
+from ogive.statistics import Ecdf, Quantiles
 from ogive.statistics.base import Terms, describe
-from ogive.statistics.methods import UNBIASED_METHODS
-from ogive.statistics.named import METHODS, RECIPES, as_method, better, predicted_errors, unbiased
-from ogive.statistics.recipes import Recipe, Task
-from ogive.statistics.recipes_whole import HistogramQueries, Projection
-from ogive.statistics.reference_shapes import REFERENCES, USUAL
+from ogive.statistics.methods import expected_error as predicted
+from ogive.statistics.methods.base import Recipe, Task
+from ogive.statistics.methods.choose import METHODS, RECIPES, as_method, better, predicted_errors, unbiased
+from ogive.statistics.methods.reference_shapes import REFERENCES, USUAL
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS
+from ogive.statistics.methods.whole import HistogramQueries, Projection
 from ogive.strategies import design_projection, design_tree
 from ogive.trust import Central, Clear
 

@@ -16,9 +16,9 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, Cells, CellsQuery, RowValues, design_cells
 from ogive.queries.kernels import reach
-from ogive.statistics.pairwise import cells
-from ogive.statistics.pairwise.noisy_kernels import design_kernels, noise_variances, sampling_bound
-from ogive.statistics.pairwise.variance import hoeffding, two_sample_hoeffding
+from ogive.statistics.ustatistic.curator import cells
+from ogive.statistics.ustatistic.curator.noisy_kernels import design_kernels, noise_variances, sampling_bound
+from ogive.statistics.ustatistic.means.variance import hoeffding, two_sample_hoeffding
 from ogive.trust import Central, Clear, SecAgg
 
 UNIT = PrivacyUnit(Adjacency.REPLACE)

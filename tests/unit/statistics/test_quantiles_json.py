@@ -13,8 +13,8 @@ import ogive
 from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
-from ogive.statistics.quantiles import QuantileEstimates
-from ogive.statistics.stored import read_estimate
+from ogive.statistics.kinds import read_estimate
+from ogive.statistics.quantiles.statistic import QuantileEstimates
 
 SCHEMAS = [
     json.loads((files("ogive") / "schemas" / name).read_text())

@@ -14,7 +14,7 @@ from ogive.queries import Binning
 from ogive.queries.threshold import ThresholdQuery
 from ogive.releasing import release
 from ogive.statistics import Ecdf, Quantiles
-from ogive.statistics.recipes_adaptive import AdaptiveQuantiles, Search, usual_rounds
+from ogive.statistics.methods.adaptive import AdaptiveQuantiles, Search, usual_rounds
 from ogive.trust import Central, Clear
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE

@@ -12,8 +12,8 @@ from ogive import ApproxDP, HierarchyAuc, Local, ParameterError, PureDP, Ustatis
 from ogive.local import Collection, Randomizer, design_tree
 from ogive.noise import KeyedSource
 from ogive.statistics.base import describe
-from ogive.statistics.pairwise import hierarchy
-from ogive.statistics.recipes_hierarchy import CHILDREN
+from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
+from ogive.statistics.ustatistic.reports.trees.options import CHILDREN
 
 N, BINS = 4_000, 64
 RNG = np.random.default_rng(3)

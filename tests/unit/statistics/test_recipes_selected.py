@@ -15,8 +15,8 @@ from ogive.queries.candidates import FRACTION_BITS, MOST_RECORDS, ApproximationS
 from ogive.releasing import release
 from ogive.statistics import Ecdf
 from ogive.statistics.base import Terms
-from ogive.statistics.recipes import Task
-from ogive.statistics.recipes_selected import PrivateSelection
+from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.selected import PrivateSelection
 from ogive.strategies import GroupedHistogram, design_projection, design_tree
 from ogive.trust import Central
 

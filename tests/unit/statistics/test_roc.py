@@ -13,7 +13,7 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.releasing import release
 from ogive.smoothing import SMOOTHINGS
-from ogive.statistics.roc import Roc
+from ogive.statistics.roc.statistic import Roc
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import Central, Clear
 
@@ -255,7 +255,7 @@ def test_a_smoothing_that_gives_up_loses_nothing_that_was_paid_for(monkeypatch):
             raise ArithmeticError("did not converge")
         return smooth(strategy, answer, kind=kind, **options)
 
-    monkeypatch.setattr("ogive.statistics.roc.smooth", give_up)
+    monkeypatch.setattr("ogive.statistics.roc.statistic.smooth", give_up)
     for fields in ({}, {"budget": "split", "method": "path"}, {"budget": "split", "method": "tree_ls"}):
         estimate = released(smooth="least_squares", **fields)
         assert {estimate.negatives.smoothing, estimate.positives.smoothing} == {"isotonic"}

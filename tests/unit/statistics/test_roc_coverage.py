@@ -12,8 +12,8 @@ from sklearn.metrics import roc_auc_score
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.releasing import release
-from ogive.statistics.roc import Roc
-from ogive.statistics.roc_interval import delong_variance, hanley_mcneil_variance
+from ogive.statistics.roc.interval import delong_variance, hanley_mcneil_variance
+from ogive.statistics.roc.statistic import Roc
 from ogive.trust import Central, Clear
 
 pytestmark = pytest.mark.distribution

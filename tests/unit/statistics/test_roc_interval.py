@@ -9,11 +9,11 @@ from sklearn.metrics import roc_auc_score
 from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
 from ogive.releasing import release
-from ogive.statistics.bands import NoiseMaxima
-from ogive.statistics.roc import Roc
-from ogive.statistics.roc_interval import auc_interval
-from ogive.statistics.roc_noise import SimulatedNoise, pairs_at_ends, pairs_in_order
-from ogive.statistics.roc_points import area, rates, tie_bound
+from ogive.statistics.curve.bands.simultaneous import NoiseMaxima
+from ogive.statistics.roc.interval import auc_interval
+from ogive.statistics.roc.noise import SimulatedNoise, pairs_at_ends, pairs_in_order
+from ogive.statistics.roc.points import area, rates, tie_bound
+from ogive.statistics.roc.statistic import Roc
 from ogive.trust import Central, Clear
 
 CURVES = np.array([[100.0, 250.0, 380.0, 400.0], [5.0, 20.0, 60.0, 100.0]])

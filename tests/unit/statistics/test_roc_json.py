@@ -16,9 +16,9 @@ from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.releasing import release
-from ogive.statistics.roc import Roc
-from ogive.statistics.roc_estimate import RocEstimate
-from ogive.statistics.stored import read_estimate
+from ogive.statistics.kinds import read_estimate
+from ogive.statistics.roc.estimate import RocEstimate
+from ogive.statistics.roc.statistic import Roc
 from ogive.trust import Central, Clear
 
 CURVE, SCHEMA = (

@@ -7,9 +7,9 @@ import pytest
 from helpers.dense import prefix_covariance
 
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.simulated import draw_public
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.statistics.public_noise import draw_public
-from ogive.statistics.roc_noise import (
+from ogive.statistics.roc.noise import (
     KNOWN_SIZES,
     KNOWN_SUM,
     NOTHING_KNOWN,

@@ -14,12 +14,12 @@ from ogive.errors import OgiveError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning
-from ogive.statistics import named
 from ogive.statistics.base import Terms
-from ogive.statistics.named import RECIPES, better, unbiased
-from ogive.statistics.predicted import simulated_curve
-from ogive.statistics.recipes import Task
-from ogive.statistics.reference_shapes import EVERY, Shapes
+from ogive.statistics.methods import choose as named
+from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.choose import RECIPES, better, unbiased
+from ogive.statistics.methods.expected_error import simulated_curve
+from ogive.statistics.methods.reference_shapes import EVERY, Shapes
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 RUNS, LEVEL = 80, 1.75

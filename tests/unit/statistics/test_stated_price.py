@@ -10,7 +10,7 @@ import ogive
 from ogive.errors import DataError
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc
-from ogive.statistics.stored import read_estimate
+from ogive.statistics.kinds import read_estimate
 from ogive.trust import Central, Clear, SecAgg
 
 RNG = np.random.default_rng(4)

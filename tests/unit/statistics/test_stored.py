@@ -16,8 +16,8 @@ from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots
 from ogive.releasing import release
 from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
+from ogive.statistics.kinds import READERS, read_estimate
 from ogive.statistics.plain_json import parse
-from ogive.statistics.stored import READERS, read_estimate
 from ogive.trust import Central, Clear
 
 RNG = np.random.default_rng(11)

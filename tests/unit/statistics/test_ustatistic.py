@@ -19,9 +19,9 @@ from ogive.queries import CellsQuery, KernelQuery, ReportsQuery
 from ogive.releasing import release
 from ogive.statistics.base import Terms, describe
 from ogive.statistics.described import statistic_from_dict
-from ogive.statistics.ustatistic import Ustatistic
-from ogive.statistics.ustatistic_methods import METHODS
-from ogive.statistics.ustatistic_text import summary
+from ogive.statistics.ustatistic.methods import METHODS
+from ogive.statistics.ustatistic.statistic import Ustatistic
+from ogive.statistics.ustatistic.text import summary
 from ogive.trust import Central, Clear, Local
 
 N = 4_000

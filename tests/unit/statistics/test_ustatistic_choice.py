@@ -11,7 +11,7 @@ from ogive.kernels import MetricLoss
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.statistics.base import Terms
-from ogive.statistics.ustatistic_methods import BY_CURATORS
+from ogive.statistics.ustatistic.methods import BY_CURATORS
 
 N = 3_000
 RUNS = 25

@@ -12,7 +12,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.kernels import measure_of
 from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
-from ogive.statistics.ustatistic_estimate import KernelMean, UstatisticEstimate
+from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
 
 LETTERS = Domain((Categories("x", tuple("abcdefgh")),))
 

@@ -11,7 +11,7 @@ from ogive.kernels import Greater, Mean, measure_of
 from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
 from ogive.releasing import release
-from ogive.statistics.ustatistic import Ustatistic
+from ogive.statistics.ustatistic.statistic import Ustatistic
 from ogive.trust import Clear, Local
 
 N = 60_000

@@ -9,7 +9,7 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.releasing import release
 from ogive.statistics.base import Terms
-from ogive.statistics.ustatistic import Ustatistic
+from ogive.statistics.ustatistic.statistic import Ustatistic
 from ogive.trust import Clear, Local
 
 N = 200_000

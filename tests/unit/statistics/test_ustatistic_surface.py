@@ -14,7 +14,7 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.releasing import release
 from ogive.statistics import Ustatistic
-from ogive.statistics.ustatistic_estimate import UstatisticEstimate
+from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.trust import Central, Clear, Local
 
 RNG = np.random.default_rng(9)

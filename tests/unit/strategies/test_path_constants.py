@@ -9,8 +9,8 @@ from scipy.optimize import linprog
 
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency
-from ogive.strategies.path_constants import half_open_cost, interval_cost, shift_cost
-from ogive.strategies.path_tree import PathTree, candidate_trees, merged_top_tree, uniform_tree
+from ogive.strategies.path.constants import half_open_cost, interval_cost, shift_cost
+from ogive.strategies.path.tree import PathTree, candidate_trees, merged_top_tree, uniform_tree
 
 MIXED = [
     PathTree(8, (2, 4)),

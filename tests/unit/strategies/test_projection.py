@@ -14,9 +14,9 @@ from ogive.errors import DataError, ParameterError, ScaleError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource, Skellam
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.strategies import Approximating, OrthogonalProjection, design_projection, strategy_from_dict
-from ogive.strategies.projection_bases import BASES
-from ogive.strategies.projection_design import usual_degree
-from ogive.strategies.projection_shapes import whitening
+from ogive.strategies.projection.bases import BASES
+from ogive.strategies.projection.design import usual_degree
+from ogive.strategies.projection.whitening import whitening
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 APPROXIMATE, CONCENTRATED, PURE = ApproxDP("0.1", "1e-6"), ZeroConcentratedDP("0.2"), PureDP("0.5")

@@ -11,10 +11,10 @@ from ogive.local import TreeOracle
 from ogive.local.simulation import simulate
 from ogive.noise import DiscreteGaussian
 from ogive.privacy import Adjacency, PureDP
-from ogive.statistics.bands import simulate_maxima, upper_quantile
+from ogive.statistics.curve.bands.simultaneous import simulate_maxima, upper_quantile
 from ogive.strategies import ReportedTree, design_reports, strategy_from_dict
-from ogive.strategies.reported import BITS
-from ogive.strategies.reported_design import expected_tree, read_reports
+from ogive.strategies.reported.design import expected_tree, read_reports
+from ogive.strategies.reported.strategy import BITS
 
 ONE = Fraction(1)
 UNIT = 2**BITS

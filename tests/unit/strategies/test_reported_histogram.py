@@ -11,9 +11,9 @@ from ogive import Boxplot, Ecdf, Local, ParameterError, PureDP, UnsupportedError
 from ogive.local import Collection, RandomizedResponse, Randomizer, UnaryOracle, simulate
 from ogive.noise import DiscreteGaussian, KeyedSource
 from ogive.privacy import Adjacency
-from ogive.statistics.recipes_whole import HistogramQueries
+from ogive.statistics.methods.whole import HistogramQueries
 from ogive.strategies import ReportedHistogram, strategy_from_dict
-from ogive.strategies.reported_histogram import BITS, expected_histogram, read_histogram
+from ogive.strategies.reported.histogram import BITS, expected_histogram, read_histogram
 
 SIZE, GROUPS, RECORDS = 20, 6, 5_000
 COUNTS = np.random.default_rng(3).multinomial(RECORDS, np.random.default_rng(4).dirichlet(np.full(SIZE, 0.6)))

@@ -23,16 +23,16 @@ from ogive.reproduce.ecdf.models import evaluate
 from ogive.reproduce.ecdf.releases import CODE as RELEASE_CODE
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
-from ogive.statistics.calibration import HosmerLemeshow
-from ogive.statistics.calibration_estimate import Calibration
+from ogive.statistics.calibration.estimate import Calibration
+from ogive.statistics.calibration.statistic import HosmerLemeshow
 from ogive.trust import Central, Clear
 
 CODE = (
     *RELEASE_CODE,
     "queries/*.py",
     "releasing.py",
-    "statistics/calibration*.py",
-    "statistics/inverse.py",
+    "statistics/calibration/*.py",
+    "statistics/curve/inverse.py",
     "reproduce/ecdf/data_sets.py",
     "reproduce/ecdf/models.py",
     "reproduce/ecdf/calibration.py",

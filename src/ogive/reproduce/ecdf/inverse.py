@@ -18,7 +18,7 @@ from ogive.reproduce.ecdf.releases import SIZE, best_strategy, measure, paper_st
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.smoothing import DEFAULT_SMOOTHING, smooth
-from ogive.statistics.inverse import bisect_domain
+from ogive.statistics.curve.inverse import bisect_domain
 
 Float64 = NDArray[np.float64]
 

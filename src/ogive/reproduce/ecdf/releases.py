@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
-from ogive.statistics.methods import choose
+from ogive.statistics.methods.unbiased import choose
 from ogive.strategies import Strategy, design_path
 
 Int64 = NDArray[np.int64]
@@ -20,8 +20,8 @@ SIZE = 2**15
 
 CODE = (
     "noise/*.py",
-    "strategies/*.py",
-    "statistics/methods.py",
+    "strategies/**/*.py",
+    "statistics/methods/unbiased.py",
     "smoothing/*.py",
     "reproduce/ecdf/releases.py",
 )

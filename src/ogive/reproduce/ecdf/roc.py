@@ -30,8 +30,8 @@ from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell
 from ogive.smoothing import smooth
-from ogive.statistics.roc import Roc
-from ogive.statistics.roc_points import area, distance
+from ogive.statistics.roc.points import area, distance
+from ogive.statistics.roc.statistic import Roc
 from ogive.trust import Central
 
 Float64 = NDArray[np.float64]
@@ -41,7 +41,7 @@ CODE = (
     *RELEASE_CODE,
     "queries/*.py",
     "releasing.py",
-    "statistics/roc*.py",
+    "statistics/roc/*.py",
     "reproduce/ecdf/data_sets.py",
     "reproduce/ecdf/models.py",
     "reproduce/ecdf/roc.py",

@@ -21,7 +21,7 @@ from ogive.reproduce.projection.releases import DEGREE, SIZE, guarantee, histogr
 from ogive.reproduce.projection.shapes import SHAPES
 from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell
-from ogive.statistics.boxplot import Boxplot
+from ogive.statistics.boxplot.statistic import Boxplot
 from ogive.trust import Central
 
 Float64 = NDArray[np.float64]

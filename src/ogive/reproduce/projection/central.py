@@ -44,7 +44,7 @@ from ogive.reproduce.projection.releases import (
 )
 from ogive.reproduce.projection.shapes import SHAPES, Shape
 from ogive.reproduce.randomness import streams
-from ogive.statistics.curve import Curve
+from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import OpenedThresholds
 
 Float64 = NDArray[np.float64]

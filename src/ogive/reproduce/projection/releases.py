@@ -16,10 +16,10 @@ from ogive.privacy import Adjacency, ApproxDP
 from ogive.releasing import release
 from ogive.reproduce.projection.baselines import GROUPS, ROUNDS, valid_curve
 from ogive.reproduce.projection.shapes import POINTS
-from ogive.statistics.curve import Curve
-from ogive.statistics.ecdf import Ecdf
-from ogive.statistics.recipes_adaptive import AdaptiveQuantiles
-from ogive.statistics.recipes_whole import HistogramQueries, Projection
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.ecdf.statistic import Ecdf
+from ogive.statistics.methods.adaptive import AdaptiveQuantiles
+from ogive.statistics.methods.whole import HistogramQueries, Projection
 from ogive.strategies import Strategy, design_projection
 from ogive.trust import Central
 
@@ -46,10 +46,10 @@ CODE = (
     "queries/*.py",
     "releasing.py",
     "smoothing/*.py",
-    "statistics/*.py",
-    "strategies/*.py",
+    "statistics/**/*.py",
+    "strategies/**/*.py",
     "strategies/*.npz",
-    "trust/*.py",
+    "trust/**/*.py",
     "reproduce/projection/baselines.py",
     "reproduce/projection/distances.py",
     "reproduce/projection/releases.py",

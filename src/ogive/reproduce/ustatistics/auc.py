@@ -11,7 +11,8 @@ from ogive.privacy import exact
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.reproduce.ustatistics.scores import classes
-from ogive.statistics.pairwise import hierarchy, two_sample
+from ogive.statistics.ustatistic.means import two_sample
+from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
 
 PAPER, TIES, OURS = "as printed", "ties counted half", "four children, unary nodes"
 HAAR = "one bit in the Haar basis"
@@ -26,7 +27,7 @@ MOST_HAAR = 1 << 10
 """Bins up to which the Haar basis is tried too; its kernel is a matrix."""
 
 CODE = (
-    "local/*.py", "statistics/pairwise/hierarchy*.py", "statistics/pairwise/auc_bounds.py",
+    "local/*.py", "statistics/ustatistic/reports/trees/*.py", "statistics/ustatistic/reports/trees/bounds.py",
     "reproduce/ustatistics/auc.py", "reproduce/ustatistics/scores.py",
 )  # fmt: skip
 

@@ -12,7 +12,7 @@ from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.reproduce.ustatistics.auc import EPSILONS, MOST_HAAR
 from ogive.reproduce.ustatistics.scores import classes
-from ogive.statistics.pairwise import two_sample
+from ogive.statistics.ustatistic.means import two_sample
 
 PAPER, OURS = "randomized response, as printed", "one bit in the Haar basis"
 STATED = "stated standard error of randomized response"
@@ -22,7 +22,7 @@ GUESS = "of the guess 1/2"
 EXPONENTS = (2, 4, 6, 8, 10, 12)
 
 CODE = (
-    "local/*.py", "statistics/pairwise/*law*.py", "statistics/pairwise/two_sample.py",
+    "local/*.py", "statistics/ustatistic/reports/*law*.py", "statistics/ustatistic/means/two_sample.py",
     "reproduce/ustatistics/generic.py", "reproduce/ustatistics/scores.py",
 )  # fmt: skip
 

@@ -10,7 +10,7 @@ from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.reproduce.ustatistics import kendall_pairs
 from ogive.reproduce.ustatistics.ratings import coefficients, histogram, signs
-from ogive.statistics.pairwise import generic
+from ogive.statistics.ustatistic.means import generic
 
 PAPER, OURS = "randomized response, as printed", "projected unary reports"
 COVERED = "truth within 1.96 stated standard errors"
@@ -20,7 +20,7 @@ TRUTHS = ("tau-a", "tau-b", "gamma")
 EPSILONS = (0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 
 CODE = (
-    "local/*.py", "pairs/*.py", "statistics/pairwise/*law*.py", "statistics/pairwise/generic.py",
+    "local/*.py", "pairs/*.py", "statistics/ustatistic/reports/*law*.py", "statistics/ustatistic/means/generic.py",
     "reproduce/ustatistics/all_pairs.py", "reproduce/ustatistics/kendall.py",
     "reproduce/ustatistics/kendall_pairs.py", "reproduce/ustatistics/ratings.py",
 )  # fmt: skip

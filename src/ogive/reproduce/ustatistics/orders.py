@@ -12,7 +12,7 @@ from ogive.local import PublicClasses, simulate
 from ogive.local.design import design_tree
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
-from ogive.statistics.pairwise import hierarchy
+from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
 
 SPLITS = {
     "budget, basic": {"split": "budget", "composition": "basic"},
@@ -32,8 +32,8 @@ BASE = {"levels": 8, "people": 10_000_000, "epsilon": 0.5}
 SCANS = {"levels": (4, 16), "people": (2_500_000, 40_000_000), "epsilon": (0.25, 1.0)}
 
 CODE = (
-    "local/*.py", "accounting/randomized_responses.py", "statistics/pairwise/hierarchy*.py",
-    "statistics/pairwise/auc_bounds.py", "reproduce/ustatistics/orders.py",
+    "local/*.py", "accounting/randomized_responses.py", "statistics/ustatistic/reports/trees/*.py",
+    "statistics/ustatistic/reports/trees/bounds.py", "reproduce/ustatistics/orders.py",
 )  # fmt: skip
 
 

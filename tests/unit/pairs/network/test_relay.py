@@ -9,9 +9,9 @@ from helpers.twoparty import enrolment
 
 from ogive.crypto.wire import Header
 from ogive.errors import PeerError
-from ogive.pairs.network import Relay, collect, take_part
-from ogive.pairs.network.frames import ANSWER_BYTES, Frame, answer, check_answer, pack, read_frame
-from ogive.pairs.network.relay import MOST_FOR_PERSON, MOST_FROM_ONE
+from ogive.runtime.pairs import Relay, collect, take_part
+from ogive.runtime.pairs.frames import ANSWER_BYTES, Frame, answer, check_answer, pack, read_frame
+from ogive.runtime.pairs.relay import MOST_FOR_PERSON, MOST_FROM_ONE
 
 STUDY = study_of(np.array([[0, 1], [2, 3], [0, 2], [1, 3]]), 4)
 VALUES = [5, 60, 17, 33]

@@ -9,8 +9,8 @@ from helpers.twoparty import Notes, deliver_in_any_order, enrolment, public
 
 from ogive.errors import ParameterError, PeerError
 from ogive.pairs import Design, paired_again, permutations, round_robin
-from ogive.pairs.network import PairsStudy
-from ogive.pairs.network.departures import Departures
+from ogive.runtime.pairs import PairsStudy
+from ogive.runtime.pairs.departures import Departures
 
 RNG = np.random.default_rng(810)
 SIX = round_robin(6, 2, seed=b"six").pairs
@@ -369,7 +369,7 @@ def test_studies_that_lack_something_are_refused():
 
 
 def test_somebody_elses_key_is_refused():
-    from ogive.pairs.network import Person
+    from ogive.runtime.pairs import Person
 
     study = study_of(np.array([[0, 1]]), 2)
     person = Person(study, 0, {"x": 1}, key=enrolment(2), note=Notes())

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.errors import ParameterError
-from ogive.statistics.pairwise.auc_bounds import (
+from ogive.statistics.ustatistic.reports.trees.auc import error_bound
+from ogive.statistics.ustatistic.reports.trees.bounds import (
     Sizes,
     all_nodes_variance,
     best_a,
@@ -19,9 +20,8 @@ from ogive.statistics.pairwise.auc_bounds import (
     mse_bound,
     root_a,
 )
-from ogive.statistics.pairwise.hierarchy import error_bound
-from ogive.statistics.pairwise.hierarchy_trees import ArrayTree, NodeNoise
-from ogive.statistics.pairwise.hierarchy_walk import walk
+from ogive.statistics.ustatistic.reports.trees.counts import ArrayTree, NodeNoise
+from ogive.statistics.ustatistic.reports.trees.walk import walk
 
 C = 4.682694377
 CASE = (70_000, 30_000, C, 10)

@@ -6,8 +6,8 @@ import scipy.stats
 
 from ogive.errors import ParameterError
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
-from ogive.statistics.pairwise import predicted
-from ogive.statistics.pairwise.bounds_generic import closed_form_bins, error_bound, optimal_bins, variance_bound
+from ogive.statistics.ustatistic.means import expected_error as predicted
+from ogive.statistics.ustatistic.means.bounds import closed_form_bins, error_bound, optimal_bins, variance_bound
 
 ORACLES = {"krr": RandomizedResponse, "unary": UnaryOracle, "haar": HaarOracle}
 

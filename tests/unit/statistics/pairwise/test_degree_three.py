@@ -7,7 +7,7 @@ import pytest
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import RandomizedResponse, UnaryOracle
-from ogive.statistics.pairwise.degree_three import mean
+from ogive.statistics.ustatistic.means.degree_three import mean
 from tests.helpers.reports import moments, outcomes
 
 ORACLE = RandomizedResponse(3, 1)

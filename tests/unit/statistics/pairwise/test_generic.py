@@ -9,9 +9,10 @@ import scipy.stats
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
-from ogive.statistics.pairwise import generic, predicted
-from ogive.statistics.pairwise.laws import LARGEST_PAIRWISE, law_of
-from ogive.statistics.pairwise.variance import conditional, hoeffding
+from ogive.statistics.ustatistic.means import expected_error as predicted
+from ogive.statistics.ustatistic.means import generic
+from ogive.statistics.ustatistic.means.variance import conditional, hoeffding
+from ogive.statistics.ustatistic.reports.laws import LARGEST_PAIRWISE, law_of
 from tests.helpers.reports import moments, outcomes, responses
 
 KINDS = (RandomizedResponse, UnaryOracle, HaarOracle)

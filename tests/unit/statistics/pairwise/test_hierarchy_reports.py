@@ -9,11 +9,11 @@ from ogive.errors import DataError, ParameterError
 from ogive.local import PublicClasses, RandomizedResponse, TreeOracle, simulate
 from ogive.local.design import design_tree
 from ogive.noise import KeyedSource
-from ogive.statistics.pairwise import hierarchy_reports
-from ogive.statistics.pairwise.hierarchy import auc, auc_of_trees
-from ogive.statistics.pairwise.hierarchy_reports import KeptLevel, correlations, node_noise, trees
-from ogive.statistics.pairwise.hierarchy_trees import ArrayTree, NodeNoise
-from ogive.statistics.pairwise.hierarchy_walk import walk
+from ogive.statistics.ustatistic.reports.trees import reports as hierarchy_reports
+from ogive.statistics.ustatistic.reports.trees.auc import auc, auc_of_trees
+from ogive.statistics.ustatistic.reports.trees.counts import ArrayTree, NodeNoise
+from ogive.statistics.ustatistic.reports.trees.reports import KeptLevel, correlations, node_noise, trees
+from ogive.statistics.ustatistic.reports.trees.walk import walk
 
 MODES = {
     "even": {},

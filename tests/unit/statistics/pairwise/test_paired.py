@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ogive.pairs import Design, balanced_injections, injections, permutations, round_robin, with_replacement
-from ogive.statistics.pairwise.paired import paired_means
+from ogive.statistics.ustatistic.pairs.paired import paired_means
 
 DRAWS = 1500
 

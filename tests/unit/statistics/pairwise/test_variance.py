@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
-from ogive.statistics.pairwise.laws import law_of
-from ogive.statistics.pairwise.variance import (
+from ogive.statistics.ustatistic.means.variance import (
     conditional,
     estimated,
     two_sample_conditional,
     two_sample_estimated,
 )
+from ogive.statistics.ustatistic.reports.laws import law_of
 from tests.helpers.reports import moments, responses
 
 ORACLES = {"krr": RandomizedResponse(4, 1), "unary": UnaryOracle(4, 1), "haar": HaarOracle(4, 1)}

@@ -9,11 +9,12 @@ from ogive.errors import DataError, ParameterError
 from ogive.kernels import vus, vus_extremes
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracle, UnaryOracle
 from ogive.noise import KeyedSource
-from ogive.statistics.pairwise import predicted, two_sample
-from ogive.statistics.pairwise.laws import law_of
-from ogive.statistics.pairwise.vus_local import predicted as predicted_variance
-from ogive.statistics.pairwise.vus_local import shares, volume
-from ogive.statistics.pairwise.vus_variance import excess, multinomial
+from ogive.statistics.ustatistic.means import expected_error as predicted
+from ogive.statistics.ustatistic.means import two_sample
+from ogive.statistics.ustatistic.reports.laws import law_of
+from ogive.statistics.ustatistic.reports.surface.estimator import predicted as predicted_variance
+from ogive.statistics.ustatistic.reports.surface.estimator import shares, volume
+from ogive.statistics.ustatistic.reports.surface.variance import excess, multinomial
 
 ORACLES = [RandomizedResponse, UnaryOracle, HaarOracle]
 

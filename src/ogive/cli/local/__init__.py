@@ -1,0 +1,1 @@
+"""The command `ogive local`: reports that their owners randomize, by files."""

@@ -1,0 +1,291 @@
+"""Options that several commands share, and how they become the library's arguments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from ogive.cli.converters import whole
+from ogive.cli.options.trust import HolderOptions
+from ogive.errors import DataError, ParameterError
+
+if TYPE_CHECKING:
+    from ogive.grids import Bound, Grid
+    from ogive.privacy import Privacy
+    from ogive.trust import Simulation
+
+GRIDS = ("linear", "geometric", "integers")
+DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
+
+Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)]
+"""Some words, one after the other."""
+
+Probabilities = Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)]
+"""Which quantiles."""
+
+
+@Parameter(name="*", group=Group("What is measured", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class MeasureOptions:
+    """Column, thresholds and what a missing value means."""
+
+    column: str
+    """Name of the column: numbers, dates or times."""
+
+    bounds: tuple[str, str] | None = None
+    """Smallest and largest possible value, public: numbers or ISO dates. Values outside are clipped."""
+
+    bins: Annotated[int | None, Parameter(converter=whole)] = None
+    """Number of thresholds of a linear or geometric grid; 1024 by default."""
+
+    grid: Words = ("linear",)
+    """linear (the default), geometric, integers, a file of thresholds, or the thresholds themselves."""
+
+    missing: Literal["refuse", "low", "high", "drop"] = "refuse"
+    """What a missing value means: an error, the lower bound, the upper bound, or not counted."""
+
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments for a statistic.
+
+        Raises:
+            ParameterError, DataError: the options do not fit each other, or the thresholds cannot be read.
+        """
+        return {**thresholds(self.bounds, self.bins, self.grid), "missing": self.missing}
+
+
+@Parameter(name="*", group=Group("What is measured", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class ScoreOptions:
+    """A score, its thresholds, and what a missing one or one outside the bounds means."""
+
+    score: str
+    """Name of the column with the score of each record."""
+
+    bounds: tuple[str, str] | None = None
+    """Smallest and largest possible score, public."""
+
+    bins: Annotated[int | None, Parameter(converter=whole)] = None
+    """Number of thresholds of a linear or geometric grid; 1024 by default."""
+
+    grid: Words = ("linear",)
+    """linear (the default), geometric, integers, a file of thresholds, or the thresholds themselves."""
+
+    missing: Literal["refuse", "low", "high"] = "refuse"
+    """What a missing score means: an error, the lower bound or the upper bound."""
+
+    outside: Literal["refuse", "clip"] = "refuse"
+    """What a score outside the bounds means: an error, or the nearer bound."""
+
+    def arguments(self) -> dict[str, Any]:
+        """Keyword arguments for a statistic.
+
+        Raises:
+            ParameterError, DataError: the options do not fit each other, or the thresholds cannot be read.
+        """
+        return {**thresholds(self.bounds, self.bins, self.grid), "missing": self.missing, "outside": self.outside}
+
+
+def thresholds(bounds: tuple[str, str] | None, bins: int | None, grid: tuple[str, ...]) -> dict[str, Any]:
+    """The arguments bounds, grid and, where it was said, bins of a statistic.
+
+    Raises:
+        ParameterError, DataError: the options do not fit each other, or the thresholds cannot be read.
+    """
+    kind = _grid(grid)
+    arguments: dict[str, Any] = {"bounds": bounds, "grid": kind}
+    if bins is not None:
+        if kind not in ("linear", "geometric"):
+            raise ParameterError("--bins fits linear and geometric grids; the others have bins of their own")
+        arguments["bins"] = bins
+    return arguments
+
+
+def _grid(words: tuple[str, ...]) -> Grid | str:
+    from ogive.grids import Grid
+
+    if len(words) == 1 and words[0] in GRIDS:
+        return words[0]
+    written: list[Bound] = list(words)
+    if len(words) == 1 and not _is_threshold(words[0]):
+        written = list(_thresholds_in(Path(words[0])))
+    return Grid.explicit(written)
+
+
+def _is_threshold(text: str) -> bool:
+    from ogive.grids import Grid
+
+    try:
+        Grid.explicit([text])
+    except ParameterError:
+        return False
+    return True
+
+
+def _thresholds_in(path: Path) -> list[str]:
+    """Thresholds from a text file, separated by white space or commas."""
+    if not path.is_file():
+        raise ParameterError(
+            f"--grid must be {', '.join(GRIDS)}, thresholds or a file of thresholds, got {str(path)!r}"
+        )
+    try:
+        return path.read_text(encoding="utf-8").replace(",", " ").split()
+    except (OSError, UnicodeDecodeError):
+        raise DataError(f"the thresholds in {path} cannot be read; write numbers or ISO dates, one per line") from None
+
+
+@Parameter(name="*", group=Group("What is granted", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class PrivacyOptions(HolderOptions):
+    """How much privacy may be spent, and under whose trust."""
+
+    epsilon: str | None = None
+    """Privacy loss; with --delta the guarantee is approximate."""
+
+    delta: str | None = None
+    """Slack in probability, far below one over the number of people."""
+
+    rho: str | None = None
+    """Loss in zero-concentrated privacy, instead of epsilon and delta."""
+
+    adjacency: Literal["replace", "add_or_remove"] | None = None
+    """replace: one record takes another value, their number is public. add_or_remove: one is present or absent,
+    their number is private. By default replace, or add_or_remove where a person may have several records."""
+
+    public: Words = ()
+    """Columns that everybody may know, such as a label: exact counts of them may be published. An account declares them
+    when it is new."""
+
+    trust: str = "central"
+    """Who holds the records: central (a trusted curator), secagg (several organizations, of whose answers only the sum
+    is seen), servers (owners share their records between servers), local (every record is randomized at its owner),
+    pairs (people compute a statistic of pairs between themselves), or clear (no privacy at all). All but a curator
+    are simulated here."""
+
+    def privacy(self) -> Privacy | None:
+        """The guarantee in the library's types; None where none was given.
+
+        Raises:
+            ParameterError: a value is out of range, or the options contradict each other.
+        """
+        if self.trust == "clear" and (self.epsilon, self.delta, self.rho) != (None, None, None):
+            raise ParameterError(
+                "--trust clear shows exact values without noise, so leave out --epsilon, --delta and --rho"
+            )
+        privacy = guarantee(self.epsilon, self.delta, self.rho)
+        if privacy is None and self.trust != "clear":
+            raise ParameterError("say how much privacy may be spent, for example --epsilon 1")
+        return privacy
+
+    def simulation(self) -> Simulation:
+        """The trust model of this name with its options, to be made of the records.
+
+        Raises:
+            ParameterError: there is none, an option does not fit it, or one is missing.
+        """
+        return self.simulations([self.trust])[0]
+
+
+@Parameter(name="*", group=Group("Budget", sort_key=3))
+@dataclass(frozen=True, kw_only=True)
+class BudgetOptions:
+    """Whose records these are, and the account that pays."""
+
+    person: str | None = None
+    """Column that says whose record it is, where a person may have several; the guarantee is then for persons."""
+
+    max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
+    """How many of a person's records are kept, chosen at random."""
+
+    ledger: str | None = None
+    """Keep the books there: a file, sqlite:///FILE or postgresql://USER@HOST/DB. A repeated question is free."""
+
+    data_set: str | None = None
+    """What the data set is called in the ledger; by default the file's name without its suffix."""
+
+    limit_epsilon: str | None = None
+    """How much may be spent in all, said when the data set is new in the ledger."""
+
+    limit_delta: str | None = None
+    """Slack in probability of the limit, beside --limit-epsilon."""
+
+    limit_rho: str | None = None
+    """The limit in zero-concentrated privacy, instead of the other two."""
+
+    part: str | None = None
+    """The part of the data set that these records are, where no person is in two parts."""
+
+    batch: str | None = None
+    """Public name of these records, to tell them from others when curves are merged; by default the part's."""
+
+    updated: Annotated[bool, Parameter(show_default=False)] = False
+    """The records may have changed since they were last used; what was spent stays spent."""
+
+    other_people: Annotated[bool, Parameter(show_default=False)] = False
+    """Ids in --person that another data set or part has too mean other people here, or a second budget is meant."""
+
+    def limit(self) -> Privacy | None:
+        """The limit in the library's types; None where none was given.
+
+        Raises:
+            ParameterError: the options contradict each other, or need a ledger.
+        """
+        limit = guarantee(self.limit_epsilon, self.limit_delta, self.limit_rho, prefix="limit-")
+        if self.ledger is None:
+            for name in ("data_set", "part"):
+                if getattr(self, name) is not None:
+                    raise ParameterError(f"--{name.replace('_', '-')} needs --ledger beside it")
+            said = {"limit-epsilon": limit is not None, "updated": self.updated, "other-people": self.other_people}
+            for option in (option for option, given in said.items() if given):
+                raise ParameterError(f"--{option} needs --ledger beside it")
+        if self.other_people and self.person is None:
+            raise ParameterError("--other-people needs --person beside it; without it nobody compares people")
+        return limit
+
+
+def guarantee(epsilon: str | None, delta: str | None, rho: str | None, *, prefix: str = "") -> Privacy | None:
+    """A guarantee from the options that write it; None where none was given.
+
+    Raises:
+        ParameterError: a value is out of range, or the options contradict each other.
+    """
+    from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
+
+    def made(kind: type[Privacy], *values: str) -> Privacy:
+        try:
+            return kind(*values)
+        except ParameterError as problem:  # which begins with the name of the number
+            raise ParameterError(f"--{prefix}{problem}") from None
+
+    if rho is not None:
+        if epsilon is not None or delta is not None:
+            raise ParameterError(
+                f"give either --{prefix}rho or --{prefix}epsilon (with or without --{prefix}delta), not both"
+            )
+        return made(ZeroConcentratedDP, rho)
+    if epsilon is None:
+        if delta is not None:
+            raise ParameterError(f"--{prefix}delta needs --{prefix}epsilon beside it")
+        return None
+    return made(PureDP, epsilon) if delta is None else made(ApproxDP, epsilon, delta)
+
+
+@Parameter(name="*", group=Group("Output", sort_key=4))
+@dataclass(frozen=True, kw_only=True)
+class OutputOptions:
+    """Where the result goes; a table on standard output unless said otherwise."""
+
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None
+    """Write JSON to this file."""
+
+    json: Annotated[bool, Parameter(show_default=False)] = False
+    """Write JSON to standard output."""
+
+
+Plot = Annotated[Path | None, Parameter(group="Output", help="Draw the result into this file, .png or .svg.")]
+
+NOTHING_GRANTED = PrivacyOptions()
+NO_BOOKS = BudgetOptions()
+TABLE = OutputOptions()

@@ -1,0 +1,195 @@
+"""Options of `ogive plan`: for how many records, at which guarantees, and how accurate it should be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from ogive.cli.converters import whole
+from ogive.cli.options.classes import ClassOptions
+from ogive.cli.options.common import MeasureOptions, ScoreOptions, Words, guarantee
+from ogive.cli.options.trust import HolderOptions
+from ogive.cli.options.ustatistic import UstatOptions
+from ogive.errors import ParameterError, quoted
+
+if TYPE_CHECKING:
+    from ogive.privacy import Adjacency, Privacy
+
+
+@Parameter(name="*", group=Group("What is measured", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class PlannedColumn(MeasureOptions):
+    """Thresholds and missing values of a column, whose name matters for --like alone."""
+
+    column: str = "value"
+    """Name of the column."""
+
+
+@Parameter(name="*", group=Group("What is measured", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class PlannedScore(ScoreOptions):
+    """Thresholds of a score, whose name matters for --like alone."""
+
+    score: str = "score"
+    """Name of the column with the scores."""
+
+
+@Parameter(name="*", group=Group("Classes", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class PlannedClasses(ClassOptions):
+    """Which of two classes a record belongs to, which matters for --like alone."""
+
+    label: str = "label"
+    """Name of the column with the class of each record."""
+
+
+@Parameter(name="*", group=Group("What is measured", sort_key=1))
+@dataclass(frozen=True, kw_only=True)
+class PlannedPairs(UstatOptions):
+    """A statistic of pairs, the names of whose columns matter for --like alone."""
+
+    columns: Words = ("value",)
+    """Names of the kernel's columns, in its order; for an AUC the score and the label."""
+
+
+@Parameter(name="*", group=Group("What is planned", sort_key=2))
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(HolderOptions):
+    """How many records there are, and which guarantees are compared."""
+
+    records: Annotated[int | None, Parameter(converter=whole)] = None
+    """Number of records; under add_or_remove, where it is private, your own guess."""
+
+    epsilon: Words = ()
+    """One privacy loss or several to compare; 0.1 to 5 where nothing is said."""
+
+    rho: Words = ()
+    """The same in zero-concentrated privacy."""
+
+    delta: str | None = None
+    """Makes the guarantees of --epsilon, or of --error, approximate."""
+
+    error: str | None = None
+    """Ask for the privacy that an error needs, instead of errors: a name of the table and a value, as ks=0.01."""
+
+    kind: Literal["pure", "zcdp"] = "pure"
+    """With --error: which kind of guarantee, unless --delta makes it approximate."""
+
+    adjacency: Literal["replace", "add_or_remove"] | None = None
+    """As for a release: replace by default, or add_or_remove where a person may have several records."""
+
+    public: Words = ()
+    """Columns that everybody may know, such as a label."""
+
+    person: str | None = None
+    """Column that says whose record it is, where a person may have several."""
+
+    max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
+    """How many of a person's records would be kept."""
+
+    trust: Words = ("central",)
+    """Who would hold the records: central, secagg, servers or local; several to compare them."""
+
+    like: Path | None = None
+    """A file of public or synthetic records to simulate on; never the records that are to be protected."""
+
+    positive_share: float | None = None
+    """Of roc and calibration, without --like: share of positive labels that is assumed, 0.3 by default."""
+
+    auc: float | None = None
+    """The same: area under the ROC curve that is assumed, 0.8 by default."""
+
+    runs: Annotated[int | None, Parameter(converter=whole)] = None
+    """Releases to simulate for each row, where that is needed; 200 by default, 40 for calibration."""
+
+    def unit(self) -> Adjacency:
+        """The adjacency that was said, or the one that fits."""
+        from ogive.privacy import Adjacency
+
+        if self.adjacency is not None:
+            return Adjacency(self.adjacency)
+        return Adjacency.ADD_OR_REMOVE if self.max_rows_per_person > 1 else Adjacency.REPLACE
+
+    def arguments(self, data: Path | None) -> dict[str, Any]:
+        """Keyword arguments that `plan` and `required_privacy` share.
+
+        Raises:
+            ParameterError, DataError: the number of records is not said, or is private and would be counted.
+        """
+        return {
+            "records": self._records(data),
+            "adjacency": self.unit(),
+            "person": self.person,
+            "max_rows_per_person": self.max_rows_per_person,
+            "trust": self._models(),
+            "public": self.public,
+            "like": self.like,
+            "positive_share": self.positive_share,
+            "auc": self.auc,
+            "runs": self.runs,
+        }
+
+    def privacy(self) -> tuple[Privacy, ...] | None:
+        """The guarantees to compare; None for the usual ones.
+
+        Raises:
+            ParameterError: a value is out of range, or the options contradict each other.
+        """
+        if self.epsilon and self.rho:
+            raise ParameterError("give either --rho or --epsilon (with or without --delta), not both")
+        if self.rho:
+            found = [guarantee(None, self.delta, rho) for rho in self.rho]
+        else:
+            usual: Sequence[str] = ("0.1", "0.2", "0.5", "1", "2", "5") if self.delta is not None else ()
+            found = [guarantee(epsilon, self.delta, None) for epsilon in self.epsilon or usual]
+        return tuple(each for each in found if each is not None) or None
+
+    def wanted(self) -> dict[str, float] | None:
+        """The error of --error by its name; None where there is none.
+
+        Raises:
+            ParameterError: it is not a name and a number, or guarantees were named beside it.
+        """
+        if self.error is None:
+            return None
+        if self.epsilon or self.rho:
+            raise ParameterError("--error finds the privacy loss, so leave out --epsilon and --rho")
+        name, _, value = self.error.partition("=")
+        try:
+            return {name.strip(): float(value)}
+        except ValueError:
+            raise ParameterError(
+                f"--error must be a name and a value, for example ks=0.01, got {quoted(self.error)}"
+            ) from None
+
+    def _records(self, data: Path | None) -> int:
+        from ogive.privacy import Adjacency
+        from ogive.records import Records
+
+        if data is None:
+            if self.records is None:
+                raise ParameterError("say how many records there are, for example --records 10000")
+            return self.records
+        if self.records is not None:
+            raise ParameterError("give either a file or --records, not both")
+        if self.unit() is Adjacency.ADD_OR_REMOVE:
+            raise ParameterError(
+                "the number of records is private under add_or_remove, so it is not counted; "
+                "give your own guess with --records"
+            )
+        if self.person is not None:
+            raise ParameterError("a person may have several rows, so they are not counted; give --records instead")
+        return Records.of(data).size
+
+    def _models(self) -> Any:
+        found = self.simulations(self.trust)
+        if len(found) > 1 and self.error is not None:
+            raise ParameterError("--error finds the privacy loss under one trust model; name one with --trust")
+        return found[0] if len(found) == 1 else found
+
+
+NOTHING_PLANNED = PlanOptions()

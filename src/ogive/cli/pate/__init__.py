@@ -1,0 +1,1 @@
+"""The command `ogive pate`: labels from an ensemble of teachers."""

@@ -1,0 +1,18 @@
+"""`ogive pate`: labels by the votes of teachers, what they cost, and what a run would bring."""
+
+from __future__ import annotations
+
+from cyclopts import App
+
+app = App(
+    name="pate",
+    help="Label public inputs by a noisy vote of teachers: train, plan, label, cost, sanitize.",
+)
+for _name, _summary in (
+    ("train", "Train teachers on parts of private records, and count their votes on public inputs."),
+    ("plan", "Choose aggregator, threshold and noise on public or simulated votes; spends nothing."),
+    ("label", "Release labels, paid from a ledger."),
+    ("cost", "Say what a run costs; a number that depends on the votes is private."),
+    ("sanitize", "Publish a data-dependent cost, with noise."),
+):
+    app.command(f"ogive.cli.pate.{_name}:{_name}", name=_name, help=_summary)

@@ -1,0 +1,301 @@
+"""What a release means, in words for people who do not work in privacy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+from ogive.accounting import epsilon_of
+from ogive.html.axis import plain_number
+from ogive.privacy import (
+    Adjacency,
+    ApproxDP,
+    Charge,
+    GaussianDP,
+    Privacy,
+    PrivacyUnit,
+    PureDP,
+    ZeroConcentratedDP,
+    named_columns,
+)
+
+METHODS = {
+    "path": "path noise: fresh noise on every block of thresholds above a point",
+    "tree_ls": "noisy counts on a tree of blocks, combined by least squares",
+    "hat_ls": "noisy overlapping sums (hats), combined by least squares",
+    "sqrt": "square-root factorization with correlated noise",
+    "projection": "noisy coefficients of a few orthogonal functions",
+    "histogram": "noisy counts of groups of neighboring thresholds, joined by straight lines",
+    "adaptive": "noisy counts at thresholds chosen one after the other, joined by straight lines",
+    "selected": "a choice between ways to measure, by noisy scores of how they suit the records",
+    "reports": "reports that every record's owner randomized, about blocks of a hierarchy, combined by least squares",
+    "reported_histogram": "reports that every record's owner randomized, about groups of bins; straight lines between",
+    "tree": "reports that every record's owner randomized, about blocks of a hierarchy",
+    "classes": "reports that every record's owner randomized, beside a group that is public",
+    "krr": "reports that every record's owner randomized: the right bin, or any other at random",
+    "unary": "reports that every record's owner randomized: a noisy bit for every bin",
+    "haar": "reports that every record's owner randomized: one noisy bit of a wavelet",
+    "paired": "values that pairs of people computed between themselves, each with noise that neither knows",
+    "kernel": "noise on the exact mean over all pairs of records",
+    "cells": "noisy counts of every combination of bins",
+    "group_sums": "noisy sums for each group of records",
+    "sparse_vector": "a search for the ends of the records, by noisy counts of those beyond",
+    "noisy_max": "quartiles chosen by noisy ranks among the thresholds",
+    "labels": "votes with noise, of which nothing is opened but labels",
+    "votes": "noisy counts of the votes on every query, which are opened",
+    "bisection": "path noise, opened only where the search for the quantiles went",
+}
+ALMOST = Fraction(1, 2)
+"""Up to this epsilon, likelihoods are called almost the same."""
+IMPLIED_DELTA = Fraction(1, 10**6)
+"""The slack at which a concentrated guarantee is put into words."""
+BEYOND, BEYOND_POWER = 700, 304
+"""Beyond this epsilon no factor is stated; e to it is more than 10 to this power."""
+WEAK = 0.99
+"""A guarantee that lets guesses about one person be right more often than this is called weak."""
+SMOOTHINGS = {
+    "shrinkage": "shrinkage: noise taken out where nothing but noise is seen",
+    "least_squares": "least squares: the closest valid curve to all measurements",
+    "least_absolute": "least absolute deviations: the valid curve of smallest total deviation",
+    "isotonic": "isotonic: the closest never-falling curve",
+    "rank_matching": "counts and thresholds, each put in order, matched by rank",
+    "none": "none",
+}
+
+
+def method(name: str) -> str:
+    """A method in words; "a+b" are two methods, one for each of two curves."""
+    parts = list(dict.fromkeys(name.split("+")))
+    return "; then ".join(METHODS.get(part, part) for part in parts)
+
+
+def rows(count: int) -> str:
+    """So many rows."""
+    return "1 row" if count == 1 else f"{count:,} rows"
+
+
+def percent(share: float, places: int | None = None) -> str:
+    """A share in percent; without `places`, with as many as it needs."""
+    value = 100 * share
+    return f"{plain_number(round(value, 6)) if places is None else f'{value:.{places}f}'} %"
+
+
+def decimal(value: float, half_width: float) -> str:
+    """A number such as an area with the places that mean something beside this uncertainty: two to four."""
+    places = min(4, max(2, 1 - math.floor(math.log10(max(half_width, 1e-9)))))
+    return f"{value:.{places}f}"
+
+
+def digits(half_width: float) -> int:
+    """How many places of a percentage mean something beside this uncertainty."""
+    return min(5, max(1, 1 - math.floor(math.log10(max(half_width, 1e-9) * 100))))
+
+
+def points(width: float) -> str:
+    """A difference of shares in percentage points, rounded up to two figures."""
+    return f"{rounded_up(100 * width)} percentage points"
+
+
+def rounded_up(value: float) -> str:
+    """An error, rounded up to two figures."""
+    if value <= 0:
+        return "0"
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return plain_number(math.ceil(value / unit - 1e-9) * unit, 3)
+
+
+def in_a_thousand(width: float) -> str:
+    """A difference of shares as records in a thousand, or in ten thousand where it is small."""
+    of = next(size for size in (1_000, 10_000, 100_000, 1_000_000) if width * size >= 1 or size == 1_000_000)
+    count = max(1, math.ceil(width * of - 1e-9))
+    return f"{count:,} in {of:,}"
+
+
+def factor(epsilon: Fraction) -> str:
+    """E to the epsilon, rounded up: to two places below 10, to three figures above.
+
+    Epsilon must be at most `BEYOND`. No power of e but the first is a decimal, so the next one above is always right.
+    """
+    if epsilon == 0:
+        return "1.00"
+    with localcontext(prec=60):
+        value = (Decimal(epsilon.numerator) / epsilon.denominator).exp()
+        unit = Decimal(10) ** (-2 if value < 10 else value.adjusted() - 2)
+        shown = (value // unit + 1) * unit
+    return f"{shown:.2f}" if value < 10 else plain_number(float(shown))
+
+
+def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything published here") -> str:
+    """What the guarantee promises to one person, as one sentence.
+
+    Args:
+        privacy: The guarantee.
+        unit: Whose data it hides.
+        what: What it is for.
+    """
+    epsilon, delta = implied(privacy)
+    said = f"{_change(unit)}, {what} "
+    if epsilon > BEYOND:
+        said += f"could have been more or less likely by a factor beyond 10^{BEYOND_POWER}"
+    elif epsilon > ALMOST:
+        said += f"would have been at most {factor(epsilon)} times more or less likely"
+    else:
+        said += f"would have been almost as likely: at most {factor(epsilon)} times more or less"
+    if delta:
+        said += f", except for an added chance of at most 1 in {math.floor(1 / delta):,}"
+    return f"{said} (implied by the concentrated guarantee)." if isinstance(privacy, ZeroConcentratedDP) else f"{said}."
+
+
+def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:
+    """How well the guarantee lets anybody guess something about one person, as a sentence or two.
+
+    Of two equally likely data sets that are adjacent, a guess from what is published names the right one with
+    probability at most (e^epsilon + delta) / (e^epsilon + 1): add up the guarantee for both ways of being wrong.
+    """
+    epsilon, delta = implied(privacy)
+    who = "record" if unit.person is None else "person"
+    values = "other values" if unit.public else "values"
+    what = f"the {values} of one {who}" if unit.adjacency is Adjacency.REPLACE else f"whether one {who} is in the data"
+    odds = math.exp(-min(700.0, float(epsilon)))
+    most = (1 + float(delta) * odds) / (1 + odds)
+    shown = math.ceil(100 * most - 1e-9) if most <= WEAK else math.ceil(1e4 * most - 1e-9) / 100
+    right = f"at most {shown:g} %" if shown < 100 else "up to 100 %"
+    weak = " That is weak protection." if most > WEAK else ""
+    return (
+        f"Whoever guesses {what} from this, between two possibilities that seemed equally likely, is right in "
+        f"{right} of cases.{weak}"
+    )
+
+
+def implied(privacy: Privacy) -> tuple[Fraction, Fraction]:
+    """Epsilon and delta that a guarantee implies."""
+    match privacy:
+        case PureDP(epsilon=epsilon):
+            return epsilon, Fraction(0)
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return epsilon, delta
+        case ZeroConcentratedDP():
+            return epsilon_of(privacy, IMPLIED_DELTA), IMPLIED_DELTA
+
+
+def _change(unit: PrivacyUnit) -> str:
+    same = f" but the same in {named_columns(unit.public)}" if unit.public else ""
+    if unit.person is None:
+        if unit.adjacency is Adjacency.REPLACE:
+            return f"Had any one record held entirely different values{same}"
+        return "Had any one record been missing, or one more been there"
+    if unit.adjacency is Adjacency.REPLACE:
+        return f"Had any one person been another with entirely different values{same}"
+    return "Had any one person been missing with all their rows, or one more been there"
+
+
+def _amount(value: Fraction) -> str:
+    """An exact number as a decimal, rounded up to six figures where it would be longer."""
+    if value == 0:
+        return "0"
+    exact = Fraction(plain_decimal(value))
+    if exact == value:
+        return plain_decimal(value)
+    unit = Fraction(10) ** (math.floor(math.log10(value)) - 5)
+    return plain_decimal(math.ceil(value / unit) * unit)
+
+
+def plain_decimal(value: Fraction) -> str:
+    """The nearest short decimal of an exact number."""
+    return f"{float(value):.6g}"
+
+
+def amount(privacy: Charge) -> str:
+    """A guarantee or a loss with its numbers as decimals, rounded up where they do not end."""
+    match privacy:
+        case PureDP(epsilon=epsilon):
+            return f"epsilon = {_amount(epsilon)}"
+        case ApproxDP(epsilon=epsilon, delta=delta):
+            return f"epsilon = {_amount(epsilon)}, delta = {_amount(delta)}"
+        case ZeroConcentratedDP(rho=rho):
+            return f"rho = {_amount(rho)} (zero-concentrated)"
+        case GaussianDP(mu_squared=mu_squared):
+            return f"mu = {_amount(Fraction(math.sqrt(mu_squared)))} (Gaussian)"
+
+
+def kind_words(privacy: Privacy) -> str:
+    """The name of the kind of guarantee."""
+    match privacy:
+        case PureDP():
+            return "pure differential privacy"
+        case ApproxDP():
+            return "approximate differential privacy"
+        case ZeroConcentratedDP():
+            return "zero-concentrated differential privacy"
+
+
+def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
+    """What the guarantees on a page do not protect, as pairs of a short name and a sentence."""
+    found = [
+        (
+            "Bounds and thresholds are public.",
+            "They were chosen without looking at the records, or found by a release that is priced here. Whoever "
+            "chooses them from the records publishes something about the records that no noise hides.",
+        )
+    ]
+    if any(unit.adjacency is Adjacency.REPLACE for unit in units):
+        found.append(
+            (
+                "The number of records is public.",
+                "One record may be replaced by any other without notice, but how many there are is published exactly. "
+                "Where the mere presence of a person is a secret, use the adjacency add_or_remove.",
+            )
+        )
+    public = sorted({column for unit in units for column in unit.public})
+    if public:
+        columns = named_columns(public)
+        found.append(
+            (
+                f"{columns[0].upper()}{columns[1:]} {'is' if len(public) == 1 else 'are'} public.",
+                "Everybody may know what every record holds there, so exact counts of it may be published, and no "
+                "noise hides it.",
+            )
+        )
+    if any(unit.person is None for unit in units):
+        found.append(
+            (
+                "One record per person.",
+                "The promise is made to one record. A person with k records among them is protected k times less: "
+                "multiply epsilon by k (rho by k squared; delta grows by more than k).",
+            )
+        )
+    found += [
+        (
+            "Who is a person.",
+            f"Rows with the same value in {unit.person} count as one person's, and at most "
+            f"{rows(unit.max_rows_per_person)} of each person are used, drawn at random. Somebody who is there "
+            "under two values counts as two persons and is protected less.",
+        )
+        for unit in dict.fromkeys(units)
+        if unit.person is not None
+    ]
+    return [
+        *found,
+        (
+            "Facts about everyone.",
+            "If a whole population shares a property, these figures show it, and it can be guessed of each member, "
+            "whether or not that member's record was used.",
+        ),
+        (
+            "What others already know.",
+            "Knowledge from elsewhere stays what it was; the promise is that this page adds little to it about any "
+            "one person. Families and other groups whose records go together are protected as several records are.",
+        ),
+        (
+            "Releases add up.",
+            "Every further release of the same records costs privacy again. Reading more off a curve that is "
+            "already released costs nothing.",
+        ),
+        (
+            "The records themselves.",
+            "Noise protects what is published. Who may read the records, and whether their copies are safe, is a "
+            "matter of other locks.",
+        ),
+    ]

@@ -1,0 +1,101 @@
+"""What goes over a connection between a participant and the relay, and how the relay knows who is there.
+
+    frame = type u8 | length u32 | content,  little-endian
+
+The relay begins with 32 random bytes; a participant answers with its number and its signature of them, so that nobody
+is kept out by a stranger who says their number. What the relay says of who is there it says to the aggregator alone,
+and nothing depends on it but which pairs are tried.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from enum import IntEnum
+
+from cryptography.exceptions import InvalidSignature
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+
+from ogive.crypto.channels import SIGNATURE_BYTES
+from ogive.crypto.labels import Label, digest
+from ogive.crypto.labels import number as field
+from ogive.crypto.wire import Reader
+from ogive.errors import PeerError
+from ogive.runtime.pairs.study import PairsStudy
+
+CHALLENGE_BYTES = 32
+NUMBER_BYTES = 4
+ANSWER_BYTES = NUMBER_BYTES + SIGNATURE_BYTES
+_FRONT_BYTES = 5
+
+
+class Frame(IntEnum):
+    """Types of frames."""
+
+    CHALLENGE = 1
+    ANSWER = 2
+    MESSAGE = 3
+    ARRIVED = 4
+    LEFT = 5
+
+
+def pack(kind: Frame, content: bytes) -> bytes:
+    """A frame."""
+    return bytes([kind]) + len(content).to_bytes(_FRONT_BYTES - 1, "little") + content
+
+
+async def read_frame(reader: asyncio.StreamReader, *, longest: int) -> tuple[Frame, bytes] | None:
+    """The next frame, None once the other side has hung up.
+
+    Raises:
+        PeerError: it is of no known type, or longer than allowed.
+    """
+    try:
+        kind, *length = await reader.readexactly(_FRONT_BYTES)
+        size = int.from_bytes(bytes(length), "little")
+        if kind not in list(Frame) or size > longest:
+            raise PeerError(f"a frame must be of a known type and have at most {longest} bytes, got {kind} and {size}")
+        return Frame(kind), await reader.readexactly(size)
+    except (asyncio.IncompleteReadError, ConnectionError):
+        return None
+
+
+def answer(study: PairsStudy, number: int, challenge: bytes, key: Ed25519PrivateKey) -> bytes:
+    """Who a participant is, signed."""
+    return number.to_bytes(NUMBER_BYTES, "little") + key.sign(_signed(study, number, challenge))
+
+
+def check_answer(study: PairsStudy, challenge: bytes, content: bytes) -> int:
+    """The number of whoever answered.
+
+    Raises:
+        PeerError: there is nobody of the number, or somebody else signed.
+    """
+    reader = Reader(content, "answer to the relay")
+    number, signature = reader.number(NUMBER_BYTES), reader.take(SIGNATURE_BYTES)
+    reader.finish()
+    if number > len(study.people):
+        raise PeerError(f"there is no number {number} in this study")
+    public = study.people[number - 1] if number else study.aggregator
+    try:
+        Ed25519PublicKey.from_public_bytes(public).verify(signature, _signed(study, number, challenge))
+    except InvalidSignature:
+        raise PeerError(f"somebody who is not number {number} says so") from None
+    return number
+
+
+def read_user(study: PairsStudy, content: bytes) -> int:
+    """The user that the relay says something of.
+
+    Raises:
+        PeerError: there is none of the number.
+    """
+    reader = Reader(content, "word of the relay")
+    number = reader.number(NUMBER_BYTES)
+    reader.finish()
+    if not 1 <= number <= len(study.people):
+        raise PeerError(f"there is no person with number {number} in this study")
+    return number - 1
+
+
+def _signed(study: PairsStudy, number: int, challenge: bytes) -> bytes:
+    return digest(Label.PAIRS_CONNECTION, study.digest, field(number), challenge)

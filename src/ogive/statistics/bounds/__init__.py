@@ -1,0 +1,1 @@
+"""Bounds of a column whose range nobody knows."""

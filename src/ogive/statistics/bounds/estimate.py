@@ -1,0 +1,174 @@
+"""Bounds found in noisy counts per order of magnitude: the ends, and how many records may lie outside."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ogive.grids import Grid
+from ogive.privacy import Adjacency
+from ogive.provenance import Provenance, publishable
+from ogive.statistics import plain_json
+from ogive.statistics.bounds import stored as bounds_json
+from ogive.statistics.bounds.noise import reach, sum_reach
+from ogive.statistics.curve.bins import lower_ends
+from ogive.strategies import LeastSquaresTree
+
+
+@dataclass(frozen=True)
+class BoundsEstimate:
+    """Bounds of one column: the outermost orders of magnitude that certainly hold records.
+
+    Fields:
+        column: What was measured.
+        grid: The public magnitudes; values beyond its ends count as its ends.
+        counts: Noisy number of records per bin of the grid.
+        strategy: The noise of the counts; None if there is none.
+        adjacency: Which data sets are adjacent.
+        total: The number of records where it is public, else None.
+        false_alarm: Largest probability that a bin without records is taken for one with records.
+        confidence_level: Chance that at most `records_outside` records lie outside the bounds.
+        provenance: What was released, at what price and under whose trust.
+    """
+
+    schema: ClassVar[str] = bounds_json.SCHEMA
+
+    column: str
+    grid: Grid
+    counts: tuple[int, ...]
+    strategy: LeastSquaresTree | None
+    adjacency: Adjacency
+    total: int | None
+    false_alarm: float
+    confidence_level: float
+    provenance: Provenance | None = None
+
+    @cached_property
+    def threshold(self) -> int:
+        """The noisy count from which on a bin is taken to hold records."""
+        return 1 if self.strategy is None else reach(self.strategy.laws[0], self.grid.bins, self.false_alarm)
+
+    @cached_property
+    def _kept(self) -> tuple[int, int] | None:
+        """First and last bin that is taken to hold records."""
+        bins = np.flatnonzero(np.array(self.counts) >= self.threshold)
+        return (int(bins[0]), int(bins[-1])) if len(bins) else None
+
+    @property
+    def defined(self) -> bool:
+        """Whether any order of magnitude certainly holds records; else there are too few for this price."""
+        return self._kept is not None
+
+    @property
+    def low(self) -> float:
+        """Lower bound; NaN where undefined."""
+        if self._kept is None:
+            return math.nan
+        ends = lower_ends(self.grid)
+        first = self._kept[0]
+        return 0.0 if self.grid.thresholds[first] == 0 else float(ends[first])
+
+    @property
+    def high(self) -> float:
+        """Upper bound, above the lower one; NaN where undefined."""
+        if self._kept is None:
+            return math.nan
+        last = self._kept[1]
+        end = float(self.grid.thresholds[last])
+        end = 0.0 if 0 > end > -float(np.finfo(np.float64).tiny) else end
+        # all records on one threshold: a bound needs room above it
+        return end if end > self.low else float(self.grid.thresholds[min(last + 1, self.grid.bins - 1)])
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Lower and upper bound, as other statistics want them."""
+        return self.low, self.high
+
+    @property
+    def records_outside(self) -> int | None:
+        """With probability `confidence_level` at most so many records lie outside; None where undefined."""
+        if self._kept is None:
+            return None
+        first, last = self._kept
+        below = self._at_most(sum(self.counts[:first]), first)
+        above = self._at_most(sum(self.counts[last + 1 :]), self.grid.bins - 1 - last)
+        return below + above if self.total is None else min(below + above, self.total)
+
+    def _at_most(self, noisy: int, bins: int) -> int:
+        """Most records that bins at one end hold, for all numbers of bins at both ends at once."""
+        if self.strategy is None or bins == 0:
+            return noisy
+        chance = (1 - self.confidence_level) / (2 * (self.grid.bins - 1))
+        return max(0, math.floor(noisy + sum_reach(self.strategy.laws[0], bins, chance)))
+
+    def with_provenance(self, provenance: Provenance) -> BoundsEstimate:
+        """The same estimate carrying its provenance."""
+        return dataclasses.replace(self, provenance=provenance)
+
+    def errors(self, truth: BoundsEstimate) -> dict[str, float]:
+        """Distances from the bounds of the exact counts.
+
+        Returns:
+            outside: Share of the records in bins outside the bounds; 1 where they are undefined.
+            too_wide: How many bins without records the bounds include at their ends.
+        """
+        exact = np.array(truth.counts)
+        if self._kept is None:
+            return {"outside": 1.0, "too_wide": 0.0}
+        first, last = self._kept
+        inside = exact[first : last + 1]
+        held = np.flatnonzero(inside)
+        empty = len(inside) if not len(held) else held[0] + len(inside) - 1 - held[-1]
+        return {"outside": float(1 - inside.sum() / max(exact.sum(), 1)), "too_wide": float(empty)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data of the published schema `ogive.bounds/1`."""
+        return bounds_json.to_dict(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=1)
+
+    @staticmethod
+    def from_dict(data: Any) -> BoundsEstimate:
+        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
+
+        Raises:
+            ParameterError, DataError: these are no bounds that this version can read.
+        """
+        estimate = BoundsEstimate(**bounds_json.fields(data))
+        bounds_json.check_ends(estimate, data)
+        return estimate
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> BoundsEstimate:
+        """Read bounds from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            ParameterError, DataError: these are no bounds that this version can read.
+        """
+        return BoundsEstimate.from_dict(plain_json.parse(source))
+
+    def __str__(self) -> str:
+        head = f"bounds of {self.column} ({self.provenance})"
+        if not self.defined:
+            return f"{head}\nundefined: no order of magnitude certainly holds records; spend more, or use a larger base"
+        lines = [head, f"{self.low:g} to {self.high:g}"]
+        if self.strategy is None:
+            lines.append(f"{self.records_outside} records outside")
+        else:
+            lines += [
+                f"both ends hold records: {100 * (1 - self.false_alarm):g} % sure",
+                f"at most {self.records_outside} records outside: {100 * self.confidence_level:g} % sure",
+            ]
+        return "\n".join(lines)

@@ -1,0 +1,113 @@
+"""Bounds found privately, as a step of its own with a price of its own.
+
+Records are counted per order of magnitude, with independent noise. Bins whose noisy count passes a
+threshold certainly hold records; the outermost of them are the bounds. The threshold is chosen
+from the law of the noise so that bins without records pass with a small total probability.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ogive.errors import ParameterError, quoted
+from ogive.grids import Grid
+from ogive.privacy import exact
+from ogive.queries import Answer, Binning, CurveQuery, Query
+from ogive.statistics.base import Terms
+from ogive.statistics.bounds.estimate import BoundsEstimate
+from ogive.statistics.bounds.noise import flat_strategy
+from ogive.statistics.confidence import check_level
+
+SMALLEST, LARGEST = 2.0**-20, 1 << 63  # a float would be read as its decimal digits, which are not 2^63
+FALSE_ALARM = 0.01
+LEAST_FALSE_ALARM = 1e-9
+CONFIDENCE_LEVEL = 0.95
+MAX_MAGNITUDES = 4096
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Smallest and largest magnitude of one column, for `bounds=` where no bounds are known.
+
+    Fields:
+        column: Numeric column.
+        base: Ratio of neighboring magnitudes, above 1; 2 finds bounds within a factor of two.
+        smallest, largest: Magnitudes that matter, public: smaller ones are rounded away from zero, and
+            values beyond `largest` in either direction count as `largest`.
+        false_alarm: Largest probability that the bounds reach to a bin without records.
+        confidence_level: Of the number of records that may lie outside.
+        missing: What a missing value means; see `Binning`. Dropping needs a private number of records.
+    """
+
+    name: ClassVar[str] = "bounds"
+
+    column: str
+    _: KW_ONLY
+    base: float = 2.0
+    smallest: float = SMALLEST
+    largest: float = LARGEST
+    false_alarm: float = FALSE_ALARM
+    confidence_level: float = CONFIDENCE_LEVEL
+    missing: str = "refuse"
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        if not isinstance(self.column, str):
+            raise ParameterError(f"column must be a column's name, got {quoted(self.column)}")
+        if exact(self.base, "base") <= 1:
+            raise ParameterError(f"base must be above 1, got {self.base}")
+        if not 0 < exact(self.smallest, "smallest") < exact(self.largest, "largest"):
+            raise ParameterError(
+                f"magnitudes must be above 0 and increase, got smallest={self.smallest}, largest={self.largest}"
+            )
+        if not LEAST_FALSE_ALARM <= exact(self.false_alarm, "false_alarm") < 1:
+            raise ParameterError(f"false_alarm must be from {LEAST_FALSE_ALARM:g} to below 1, got {self.false_alarm}")
+        object.__setattr__(self, "false_alarm", float(self.false_alarm))
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+        self.binning()
+
+    def binning(self) -> Binning:
+        """Bins of negative values, of zero alone and of positive values, by magnitude."""
+        magnitudes = [exact(self.smallest, "smallest")]
+        base, largest = exact(self.base, "base"), exact(self.largest, "largest")
+        while magnitudes[-1] < largest:
+            if len(magnitudes) == MAX_MAGNITUDES:
+                raise ParameterError(f"there are more than {MAX_MAGNITUDES} magnitudes; use a larger base")
+            magnitudes.append(magnitudes[-1] * base)
+        ends = [float(magnitude) for magnitude in magnitudes]
+        above_none = float(np.nextafter(0.0, -1.0))  # the largest negative number, so that zero has a bin of its own
+        grid = Grid.explicit([*(-end for end in reversed(ends)), above_none, 0.0, *ends])
+        return Binning(self.column, grid, self.missing)
+
+    def canonical(self) -> Bounds:
+        """The one spelling that stands for all of the same question: its numbers as the exact ones they stand for."""
+        numbers: dict[str, Any] = {name: exact(getattr(self, name), name) for name in ("base", "smallest", "largest")}
+        return dataclasses.replace(self, **numbers)
+
+    def alternatives(self) -> dict[str, Bounds]:
+        """Every bin is counted once; there is no other method."""
+        return {"tree_ls": self}
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, BoundsEstimate]:
+        """Count all bins once, and read the bounds off the noisy counts.
+
+        Privacy: one measurement at the whole of `terms.privacy`; a record is in one bin.
+        """
+        binning = self.binning()
+        strategy = flat_strategy(binning, terms, chance=self.false_alarm)
+        answer = yield CurveQuery(binning, strategy)
+        return BoundsEstimate(
+            column=self.column,
+            grid=binning.grid,
+            counts=tuple(answer.values.tolist()),
+            strategy=answer.noise_of(strategy) if answer.noisy else None,
+            adjacency=terms.adjacency,
+            total=answer.total,
+            false_alarm=self.false_alarm,
+            confidence_level=self.confidence_level,
+        )

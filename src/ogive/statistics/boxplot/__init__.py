@@ -1,0 +1,1 @@
+"""Boxplots, of all records or one for each group."""

@@ -1,0 +1,205 @@
+"""Boxes: five numbers of a group and what lies beyond its whiskers, from a curve or found one by one.
+
+A box of a curve is that of as many evenly spread values as there are records: value i of n is the point at which
+the curve reaches (i - 1/2) / n. So the picture has no randomness of its own, and redrawing it tells nothing new. Where
+the curve is flat, the first point counts; within a bin of numbers or times, mass lies evenly.
+"""
+
+from __future__ import annotations
+
+import bisect
+import math
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.accounting import gaussian_rho, pure_epsilon
+from ogive.grids import Grid
+from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
+from ogive.queries import (
+    Answer,
+    Binning,
+    LabelValue,
+    QuantileScore,
+    Query,
+    design_noisy_max,
+    design_sparse_vector,
+)
+from ogive.statistics.base import Terms
+from ogive.statistics.curve.bins import lower_ends
+
+if TYPE_CHECKING:
+    from ogive.statistics.curve.estimate import Curve
+
+Float64 = NDArray[np.float64]
+
+WHISKER = 1.5
+"""Whiskers reach to the outermost values within so many times the box's height of it."""
+
+SHOWN_OUTLIERS = 50
+"""Most values beyond each whisker that are listed; all are counted."""
+
+NUMBERS = ("low", "q1", "median", "q3", "high")
+
+
+@dataclass(frozen=True)
+class Box:
+    """One box: five numbers of the grid, not decreasing, and what lies beyond; nothing unless it is `defined`.
+
+    Fields:
+        group: Value of the group; None where all records are in one box.
+        low, high: Ends of the whiskers.
+        q1, median, q3: Quartiles.
+        below, above: How many records lie beyond each whisker, by estimate; None where that is not known.
+        outliers: Some of those, at most 50 on either side, increasing; drawn from the curve, not records.
+        records: Estimated or public number of records of the group; None where it is not known.
+        flat: Whether both quartiles lie in one bin of the grid: the middle half of the records has one value, or
+            values closer than the grid tells apart.
+    """
+
+    group: LabelValue | None
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+    below: int | None = None
+    above: int | None = None
+    outliers: tuple[float, ...] = ()
+    records: float | None = None
+    flat: bool = False
+
+    @property
+    def numbers(self) -> tuple[float, float, float, float, float]:
+        """Low, q1, median, q3, high."""
+        return self.low, self.q1, self.median, self.q3, self.high
+
+    @property
+    def defined(self) -> bool:
+        """Whether there are any records, as far as the noise lets one see."""
+        return self.records is None or self.records > 0
+
+
+def inverse(grid: Grid, probabilities: Float64, shares: Float64) -> Float64:
+    """The first points at which a curve reaches some shares in (0, 1], as numbers of the grid."""
+    bins = np.searchsorted(probabilities, shares, side="left")
+    before = np.concatenate(([0.0], probabilities))[bins]
+    mass = probabilities[bins] - before
+    within = np.where(mass > 0, (shares - before) / np.where(mass > 0, mass, 1.0), 1.0)
+    low, high = lower_ends(grid)[bins], grid.thresholds[bins]
+    numbers = low + np.clip(within, 0, 1) * (high - low)
+    if grid.unit != "number":
+        numbers = np.minimum(np.ceil(numbers), np.floor(high))
+    return np.asarray(numbers, dtype=np.float64)
+
+
+def middle(grid: Grid, place: int) -> float:
+    """The middle of a bin, where the median of its records is if they lie evenly; as a number of the grid."""
+    low, high = float(lower_ends(grid)[place]), float(grid.thresholds[place])
+    number = (low + high) / 2
+    return number if grid.unit == "number" else min(math.ceil(number), math.floor(high))
+
+
+def box_of(curve: Curve, group: LabelValue | None) -> Box:
+    """The box of a curve; post-processing."""
+    grid, shares = curve.grid, curve.probabilities
+    n = max(1, round(curve.records))
+
+    def value(number: int) -> float:
+        return float(inverse(grid, shares, np.array((number - 0.5) / n)))
+
+    q1, median, q3 = (float(number) for number in inverse(grid, shares, np.array([0.25, 0.5, 0.75])))
+    reach = WHISKER * (q3 - q1)
+    numbers = range(1, n + 1)
+    below = bisect.bisect_left(numbers, q1 - reach, key=value)
+    within = bisect.bisect_right(numbers, q3 + reach, key=value)
+    # of few records the outermost may lie inside the box
+    low = min(value(min(below + 1, n)), q1)
+    high = max(value(max(within, 1)), q3)
+    shown = [*_spread(1, below), *_spread(within + 1, n)]
+    first, last = np.searchsorted(shares, [0.25, 0.75], side="left")
+    return Box(
+        group,
+        low,
+        q1,
+        median,
+        q3,
+        high,
+        below=below,
+        above=n - within,
+        outliers=tuple(value(number) for number in shown),
+        records=curve.records,
+        flat=bool(first == last),
+    )
+
+
+def _spread(first: int, last: int) -> list[int]:
+    """Whole numbers from first to last, of many some evenly spread, both ends included."""
+    if last - first < SHOWN_OUTLIERS:
+        return list(range(first, last + 1))
+    return [first + (last - first) * step // (SHOWN_OUTLIERS - 1) for step in range(SHOWN_OUTLIERS)]
+
+
+def selection_grants(privacy: Privacy, shares: Sequence[Fraction]) -> tuple[tuple[PureDP, ...], bool]:
+    """The epsilon of each of several selections that together keep a guarantee, and whether they are priced in zCDP.
+
+    Epsilons add up; in zCDP halves of their squares do, which allows more where the guarantee is in zCDP, and
+    where delta is large.
+    """
+    if isinstance(privacy, PureDP):
+        return tuple(PureDP(privacy.epsilon * share) for share in shares), False
+    rho = gaussian_rho(privacy) if isinstance(privacy, ApproxDP) else privacy
+    squares = tuple(pure_epsilon(ZeroConcentratedDP(rho.rho * share)) for share in shares)
+    if isinstance(privacy, ApproxDP):
+        plain = tuple(PureDP(privacy.epsilon * share) for share in shares)
+        if min(plain, key=_size).epsilon >= min(squares, key=_size).epsilon:
+            return plain, False
+    return squares, True
+
+
+def _size(grant: PureDP) -> Fraction:
+    return grant.epsilon
+
+
+def five_numbers(
+    binning: Binning, group: LabelValue | None, terms: Terms, *, shares: Sequence[Fraction], beyond: int
+) -> Generator[Query, Answer, Box]:
+    """Find both ends and then the quartiles between them, each by a selection of its own.
+
+    Args:
+        binning: Column and grid; candidates are its bins, and of the chosen one the middle is told.
+        group: What the box is of.
+        terms: What all five may cost together.
+        shares: Of the lower end, the first quartile, the median, the third quartile and the upper end.
+        beyond: How many records may lie beyond each end.
+
+    Privacy: five selections; their losses add up to at most `terms.privacy`.
+    """
+    grants, concentrated = selection_grants(terms.privacy, shares)
+    ends = []
+    for side, grant in (("low", grants[0]), ("high", grants[4])):
+        answer = yield design_sparse_vector(
+            binning, side, privacy=grant, unit=terms.unit, beyond=beyond, concentrated=concentrated
+        )
+        ends.append(int(answer.values[0]))
+    first, last = min(ends), max(ends)
+    found = []
+    for quarter, grant in zip((1, 2, 3), grants[1:4], strict=True):
+        score = QuantileScore(Fraction(quarter, 4), first=first, last=last)
+        answer = yield design_noisy_max(binning, score, privacy=grant, unit=terms.unit, concentrated=concentrated)
+        found.append(first + int(answer.values[0]))
+    q1, median, q3 = (middle(binning.grid, place) for place in sorted(found))
+    return Box(
+        group,
+        float(lower_ends(binning.grid)[first]),
+        q1,
+        median,
+        q3,
+        float(binning.grid.thresholds[last]),
+        records=None if answer.total is None else float(answer.total),
+        flat=min(found) == max(found),
+    )

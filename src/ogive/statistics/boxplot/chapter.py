@@ -1,0 +1,177 @@
+"""The chapter of boxplots: where the middle half of each group lies, how far the rest reaches, and what is beyond."""
+
+from __future__ import annotations
+
+from ogive.errors import ParameterError
+from ogive.html.axis import plain_number, show
+from ogive.html.chapter import Chapter, Picture
+from ogive.html.chart_box import MOST_ROWS, BoxChart, Row
+from ogive.html.markup import Html
+from ogive.html.parts import Row as TableRow
+from ogive.html.parts import fine, say, table
+from ogive.statistics.boxplot.boxes import Box
+from ogive.statistics.boxplot.estimate import Boxplots
+
+_HEAD = ("Low end", "First quartile", "Median", "Third quartile", "High end", "Beyond")
+
+
+def boxplot_chapter(found: Boxplots, truth: Boxplots | None) -> Chapter:
+    """What boxes say.
+
+    Args:
+        found: As released.
+        truth: The boxes of the exact records, of the same groups, or None.
+
+    Raises:
+        ParameterError: the truth is private, or of another grid or other groups.
+    """
+    if truth is not None:
+        if not isinstance(truth, Boxplots) or truth.private:
+            raise ParameterError(f"the truth for {found.column} must be exact boxes of the same groups")
+        found.errors(truth)
+    assert found.provenance is not None
+    shown = truth if found.private else None
+    about = "" if found.by is None else f" by {found.by}"
+    return Chapter(
+        title=f"Boxplot of {found.column}{about}",
+        subject=found.column,
+        provenance=found.provenance,
+        headline=headline(found),
+        error=_error(found),
+        released=_released(found),
+        pictures=(_picture(found, shown),),
+        tables=(_table("Boxes", found, _read(found)), None if shown is None else _table("True boxes", shown)),
+        details=(
+            *(() if found.by is None else (("Groups", "public" if found.public_groups else "private"),)),
+            ("Boxes", "read off one private curve" if found.curves else "five numbers, found one by one"),
+            (
+                "Thresholds",
+                f"{found.grid.kind}, {found.grid.bins:,} from {_at(found, found.grid.low)} "
+                f"to {_at(found, found.grid.high)}",
+            ),
+        ),
+        warning=_useless(found),
+        exact=truth is not None,
+    )
+
+
+def headline(found: Boxplots) -> str:
+    """The release in a sentence or two."""
+    told = [box for box in found.boxes if box.defined]
+    if not told:
+        return f"Noise hides how {found.column} is distributed: there is no box to draw."
+    if found.by is None:
+        box = told[0]
+        return (
+            f"Half of the records have {found.column} from {_at(found, box.q1)} to {_at(found, box.q3)}; "
+            f"the middle one has {_at(found, box.median)}."
+        )
+    low, high = (pick(told, key=lambda box: box.median) for pick in (min, max))
+    if len(told) == 1 or low.median == high.median:
+        return f"The middle {found.column} is {_at(found, low.median)} in every group that says something."
+    return (
+        f"The middle {found.column} is lowest where {found.by} is {low.group}, {_at(found, low.median)}, "
+        f"and highest where it is {high.group}, {_at(found, high.median)}."
+    )
+
+
+def _at(found: Boxplots, number: float) -> str:
+    return show(found.grid, number)
+
+
+def _name(box: Box) -> str:
+    return "All records" if box.group is None else str(box.group)
+
+
+def _picture(found: Boxplots, truth: Boxplots | None) -> Picture:
+    boxes, exact = found.boxes[:MOST_ROWS], () if truth is None else truth.boxes[:MOST_ROWS]
+    legend = [("box", "Released box" if found.private else "Exact box")]
+    if exact:
+        legend.append(("true-box", "True box of these records"))
+    summary = f"A box for each group of {found.column}. {headline(found)} " + " ".join(
+        f"{_name(box)}: quartiles {_at(found, box.q1)}, {_at(found, box.median)} and {_at(found, box.q3)}, whiskers "
+        f"from {_at(found, box.low)} to {_at(found, box.high)}."
+        for box in boxes
+        if box.defined
+    )
+    chart = BoxChart(
+        grid=found.grid,
+        label=found.column,
+        names=tuple(_name(box) for box in boxes),
+        boxes=tuple(map(_row, boxes)),
+        truths=tuple(map(_row, exact)),
+        summary=summary,
+        legend=tuple(legend),
+    )
+    left = len(found.boxes) - len(boxes)
+    return Picture(chart, note=f"{left:,} more groups are in the table." if left else None)
+
+
+def _row(box: Box) -> Row | None:
+    return Row(box.numbers, box.outliers) if box.defined else None
+
+
+def _read(found: Boxplots) -> str:
+    flat = [_name(box) for box in found.boxes if box.flat and box.defined]
+    said = "Half of a group's records lie between its quartiles, one half on either side of its median."
+    if found.curves:
+        said += " Beyond counts the records past each whisker, by estimate."
+    if flat:
+        said += f" Flat, since half of the records have about one value: {', '.join(flat)}."
+    return said
+
+
+def _table(caption: str, found: Boxplots, about: str | None = None) -> Html:
+    rows: list[TableRow] = []
+    for box in found.boxes:
+        if not box.defined:
+            known = not found.private or found.public_groups
+            rows.append((_name(box), ["no records" if known else "too noisy", *[""] * (len(_HEAD) - 1)]))
+            continue
+        known = box.below is not None and box.above is not None
+        beyond = f"{plain_number(box.below or 0)} and {plain_number(box.above or 0)}" if known else "not shown"
+        rows.append((_name(box), [*(_at(found, number) for number in box.numbers), beyond]))
+    return table(caption, ("Group" if found.by is None else found.by, *_HEAD), rows, about)
+
+
+def _error(found: Boxplots) -> tuple[Html, ...]:
+    if not found.private:
+        return (say("Not at all for these records: the values are exact, up to the distance of thresholds."),)
+    if found.curves:
+        return (
+            say(
+                "Quartiles and medians are what the noise moves least; the ends of whiskers and the number of records "
+                "beyond them rest on few records and are off by more."
+            ),
+            fine("What ogive plan predicts for this price says how far, before anything is spent."),
+        )
+    return (
+        say(
+            "Each number was chosen by noisy counts. A quartile may be some ranks off, and either end may lie well "
+            "inside or outside the outermost records."
+        ),
+        fine("What ogive plan predicts for this price says how far, before anything is spent."),
+    )
+
+
+def _released(found: Boxplots) -> tuple[Html, ...]:
+    ends = f"{_at(found, found.grid.low)} to {_at(found, found.grid.high)}"
+    who = f"of {found.column}" if found.by is None else f"of {found.column} in each of {len(found.boxes):,} groups"
+    if found.curves:
+        what = (
+            f"The whole distribution function {who}. Boxes, whiskers and dots are read off it and cost nothing more; "
+            "a dot is where the curve puts a record, and is nobody's."
+        )
+    else:
+        what = f"Five numbers {who}: both ends and the three quartiles. Records beyond the ends are not shown."
+    told = (say(what), fine(f"Public bounds: {ends}. Values outside count as the nearest bound."))
+    if not (found.private and found.public_groups):
+        return told
+    known = "Everybody may know which group each record is in, and so how many each has: no noise hides that."
+    return (*told, say(known))
+
+
+def _useless(found: Boxplots) -> str | None:
+    if not found.private or any(box.defined for box in found.boxes):
+        return None
+    return "The noise is larger than the number of records. Grant more privacy loss, or take more records."

@@ -1,0 +1,172 @@
+"""Released boxplots: the estimate that can be compared, drawn and stored."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ogive import plots
+from ogive.errors import ParameterError, quoted
+from ogive.grids import Grid
+from ogive.privacy import Adjacency
+from ogive.provenance import Provenance, publishable
+from ogive.statistics import plain_json
+from ogive.statistics.boxplot import stored as boxplot_json
+from ogive.statistics.boxplot import text as boxplot_text
+from ogive.statistics.boxplot.boxes import NUMBERS, Box
+from ogive.statistics.curve.estimate import Curve
+
+KINDS = ("box", "violin")
+
+
+@dataclass(frozen=True)
+class Boxplots:
+    """A box for all records of a column, or for each group.
+
+    Fields:
+        column: What was measured.
+        by: Column of the groups; None where all records are in one box.
+        grid: The public thresholds.
+        method: "resample" or "five_numbers".
+        boxes: In the order of the groups.
+        curves: The curve behind each box where the method released one, else empty.
+        adjacency: Which data sets are adjacent.
+        provenance: What was released, at what price and under whose trust; None until released.
+        public_groups: Whether the group of each record, and so the size of each group, is public: the guarantee
+            then hides values alone.
+    """
+
+    schema: ClassVar[str] = boxplot_json.SCHEMA
+
+    column: str
+    by: str | None
+    grid: Grid
+    method: str
+    boxes: tuple[Box, ...]
+    curves: tuple[Curve, ...]
+    adjacency: Adjacency
+    provenance: Provenance | None = None
+    public_groups: bool = False
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        return self.provenance is None or self.provenance.private
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        if self.provenance is None or self.provenance.privacy is None:
+            return "not private: exact values"
+        known = "; groups are public" if self.public_groups else ""
+        return f"{self.provenance.privacy}{known}; trust model {self.provenance.trust}"
+
+    def __iter__(self) -> Iterator[Box]:
+        """The boxes, in the order of the groups."""
+        return iter(self.boxes)
+
+    def __len__(self) -> int:
+        """How many boxes there are."""
+        return len(self.boxes)
+
+    def __getitem__(self, group: Any) -> Box:
+        """The box of a group.
+
+        Raises:
+            ParameterError: there is no such group.
+        """
+        for box in self.boxes:
+            if box.group == group and isinstance(box.group, str) == isinstance(group, str):
+                return box
+        known = ", ".join(repr(box.group) for box in self.boxes)
+        raise ParameterError(f"there is no box of {group!r}; there are {known}")
+
+    def with_provenance(self, provenance: Provenance) -> Boxplots:
+        """The same boxes carrying where they come from, and what has to be known of it."""
+        said = boxplot_text.PUBLIC_GROUPS.capitalize() + "."
+        if self.public_groups and provenance.private and not provenance.assumption.endswith(said):
+            provenance = dataclasses.replace(provenance, assumption=f"{provenance.assumption} {said}")
+        curves = tuple(curve.with_provenance(provenance) for curve in self.curves)
+        return dataclasses.replace(self, provenance=provenance, curves=curves)
+
+    def errors(self, truth: Boxplots) -> dict[str, float]:
+        """Distances from the boxes of the exact records, as shares of the bounds' distance, on average over the boxes.
+
+        Returns:
+            Of the numbers of a box, by their names: q1, median and q3, and low and high, the whiskers' ends, only where
+            both were made by one method: those of "five_numbers" are the ends of the records.
+
+        Raises:
+            ParameterError: these are no boxes, or boxes of another grid or other groups.
+        """
+        if not isinstance(truth, Boxplots):
+            raise ParameterError(f"boxes compare with other boxes, such as exact ones, got {type(truth).__name__}")
+        groups = [[box.group for box in boxes.boxes] for boxes in (self, truth)]
+        if self.grid != truth.grid or groups[0] != groups[1]:
+            raise ParameterError("boxes of different grids or groups do not compare")
+        span = self.grid.high - self.grid.low
+        own, exact = (np.array([box.numbers for box in boxes.boxes]) for boxes in (self, truth))
+        gaps = np.abs(own - exact).mean(axis=0) / span
+        comparable = NUMBERS if self.method == truth.method else NUMBERS[1:4]
+        return {name: float(gap) for name, gap in zip(NUMBERS, gaps, strict=True) if name in comparable}
+
+    def plot(self, ax: Any = None, *, kind: str = "box", truth: Boxplots | None = None) -> Any:
+        """Draw the boxes, or violins of the released curves; returns matplotlib axes.
+
+        Args:
+            ax: Axes to draw into; new ones by default.
+            kind: "box" or "violin".
+            truth: Exact boxes of the same groups, to be drawn beside; never published.
+
+        Raises:
+            ParameterError: matplotlib is not installed, there is no such kind, or no curves were released, which
+                violins need.
+        """
+        if kind not in KINDS:
+            raise ParameterError(f"kind must be {' or '.join(KINDS)}, got {quoted(kind)}")
+        if truth is not None:
+            self.errors(truth)
+        if kind == "violin" and not all(each.curves for each in (self, truth) if each is not None):
+            raise ParameterError("violins need a whole curve, which method='resample' releases")
+        return plots.plot_boxes(self, ax, kind=kind, truth=truth)
+
+    def __str__(self) -> str:
+        return boxplot_text.summary(self)
+
+    def _repr_html_(self) -> str:
+        return boxplot_text.html(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data of the published schema `ogive.boxplot/1`."""
+        return boxplot_json.to_dict(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=1)
+
+    @staticmethod
+    def from_dict(data: Any) -> Boxplots:
+        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
+
+        Raises:
+            ParameterError, DataError: these are no boxes that this version can read.
+        """
+        return Boxplots(**boxplot_json.fields(data))
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> Boxplots:
+        """Read boxes from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            ParameterError, DataError: these are no boxes that this version can read.
+        """
+        return Boxplots.from_dict(plain_json.parse(source))

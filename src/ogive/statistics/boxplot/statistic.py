@@ -1,0 +1,211 @@
+"""Boxplots of one column, all records in one or a box for each group."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ogive.errors import ParameterError, quoted
+from ogive.grids import Bound, Grid
+from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
+from ogive.queries import Answer, Binning, GroupBinning, LabelValue, Query
+from ogive.queries.sparse_vector import MAX_BEYOND
+from ogive.statistics.base import Terms, check_choice
+from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers
+from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.ecdf.statistic import DEFAULT_BINS, Ecdf, make_grid
+from ogive.statistics.methods.groups import ask_groups
+
+BOX_METHODS = ("resample", "five_numbers")
+DEFAULT_CURVE = "auto"  # a projection has a bias that shows in no band where the bounds are far too wide
+EQUAL_SHARES = (Fraction(1, 5),) * 5
+
+
+@dataclass(frozen=True)
+class Boxplot:
+    """Boxplot of one column, or one for each of several disjoint groups.
+
+    Fields:
+        column: Numeric or temporal column.
+        bounds: Smallest and largest possible value, public; values outside are clipped.
+        by: Column that says which group a record belongs to; None draws all records in one box.
+        groups: The values of that column, public: all of them, also those that no record has.
+        bins: Number of thresholds.
+        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        method: "resample" releases a whole curve and reads box, whiskers and outliers off it;
+            "five_numbers" finds the two ends and the three quartiles one by one, and shows no outliers.
+        curve: How the curve is released; a method of `Ecdf`. "projection" draws smooth tails; where the bounds are
+            several times wider than the records it also widens the box.
+        public_groups: Whether everybody may know each record's group; only the value is then hidden, with less noise,
+            and the privacy unit must declare the column of groups public. None: whether it does.
+        shares: Of the budget, for the lower end, the quartiles and the upper end of "five_numbers"; they add up to 1.
+        beyond: How many records may lie beyond each end of "five_numbers".
+        missing: What a missing value means; see `Binning`.
+        expected_records: A public guess of the number of all records, where that number is private; see `Ecdf`.
+    """
+
+    name: ClassVar[str] = "boxplot"
+
+    column: str
+    bounds: tuple[Bound, Bound] | None = None
+    _: KW_ONLY
+    by: str | None = None
+    groups: tuple[LabelValue, ...] | None = None
+    bins: int = DEFAULT_BINS
+    grid: Grid | str = "linear"
+    method: str = "resample"
+    curve: Any = DEFAULT_CURVE
+    public_groups: bool | None = None
+    shares: tuple[Rational, ...] = EQUAL_SHARES
+    beyond: int = 0
+    missing: str = "refuse"
+    expected_records: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        if self.method not in BOX_METHODS:
+            raise ParameterError(f"method must be {' or '.join(BOX_METHODS)}, got {quoted(self.method)}")
+        if self.by is None and self.groups is not None:
+            raise ParameterError("groups need by, the column that says which group a record belongs to")
+        if self.by is not None:
+            if self.groups is None or isinstance(self.groups, str):
+                raise ParameterError(
+                    f"say which groups column {self.by!r} has, for example groups=('a', 'b'); "
+                    "they are public, never read from records"
+                )
+            object.__setattr__(self, "groups", _values(self.groups))
+        check_choice(self.public_groups, "public_groups")
+        if self.public_groups and self.by is None:
+            raise ParameterError("public_groups needs by, the column that says which group a record belongs to")
+        object.__setattr__(self, "shares", _shares(self.shares))
+        if isinstance(self.beyond, bool) or not isinstance(self.beyond, int) or not 0 <= self.beyond <= MAX_BEYOND:
+            raise ParameterError(f"beyond must be a whole number of records, at least 0, got {quoted(self.beyond)}")
+        self.grouping()
+
+    def _ecdf(self, records: int | None = None, *, private: bool = True) -> Ecdf:
+        """The curve of all records, or of one group, with a public guess of the number of all records.
+
+        Without privacy nothing is gained by an approximate curve, and boxes are those of the records.
+        """
+        guess = self.expected_records if records is None else records
+        if guess is not None and self.groups:
+            guess = max(1, guess // len(self.groups))
+        return Ecdf(
+            self.column,
+            self.bounds,
+            bins=self.bins,
+            grid=self.grid,
+            method=self.curve if private else "auto",
+            missing=self.missing,
+            expected_records=guess,
+        )
+
+    def binning(self) -> Binning:
+        """How a record becomes the number of a bin."""
+        return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
+
+    def grouping(self) -> GroupBinning | None:
+        """How a record becomes the number of a bin in one of the groups; None where there are none."""
+        binning = self._ecdf().binning()
+        return None if self.by is None else GroupBinning(binning, self.by, self.groups or ())
+
+    def canonical(self) -> Boxplot:
+        """The one spelling that stands for all of the same question: the grid itself, and no unused parts."""
+        grid = self.binning().grid
+        five = self.method == "five_numbers"
+        return dataclasses.replace(
+            self,
+            bounds=None,
+            bins=grid.bins,
+            grid=grid,
+            curve=DEFAULT_CURVE if five else self._ecdf().canonical().method,
+            expected_records=None if five else self.expected_records,
+            shares=self.shares if five else EQUAL_SHARES,
+            beyond=self.beyond if five else 0,
+            public_groups=bool(self.public_groups),
+        )
+
+    def settled_by(self, unit: PrivacyUnit) -> Boxplot:
+        """The same with groups public or not."""
+        if self.public_groups is not None:
+            return self
+        return dataclasses.replace(self, public_groups=self.by in unit.public)
+
+    def alternatives(self) -> dict[str, Boxplot]:
+        """Read off an unbiased curve, which makes exact boxes of exact answers, off a projection, and five numbers."""
+        curves = {name: dataclasses.replace(self, method="resample", curve=name) for name in ("tree_ls", "projection")}
+        found = curves | {"five_numbers": dataclasses.replace(self, method="five_numbers")}
+        return found if self in found.values() else found | {"resample": dataclasses.replace(self, method="resample")}
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, Boxplots]:
+        """Ask for a curve, or for five numbers, of all records or of every group.
+
+        Privacy: all queries together at most `terms.privacy`; drawing is post-processing.
+        """
+        grouping, public = self.grouping(), bool(self.public_groups)
+        self._check_beyond(terms)
+        curves: list[Curve] = []
+        boxes: list[Box]
+        labels: tuple[LabelValue | None, ...] = (None,) if grouping is None else grouping.groups
+        if self.method == "resample":
+            if grouping is None:
+                curves = [(yield from self._ecdf(private=terms.private).questions(terms))]
+            else:
+                ecdf = self._ecdf(terms.records, private=terms.private)
+                curves = yield from ask_groups(grouping, ecdf.questions, terms, public_groups=public)
+            curves = [dataclasses.replace(curve, adjacency=terms.adjacency) for curve in curves]
+            boxes = [box_of(curve, label) for curve, label in zip(curves, labels, strict=True)]
+        elif grouping is None:
+            boxes = [(yield from self._five(terms))]
+        else:
+            found = yield from ask_groups(grouping, self._five, terms, public_groups=public)
+            boxes = [dataclasses.replace(box, group=label) for box, label in zip(found, labels, strict=True)]
+        return Boxplots(
+            column=self.column,
+            by=self.by,
+            grid=self.binning().grid,
+            method=self.method,
+            boxes=tuple(boxes),
+            curves=tuple(curves),
+            adjacency=terms.adjacency,
+            # where records come and go, their group does, too, and noise hides both
+            public_groups=grouping is not None and public and terms.adjacency is Adjacency.REPLACE,
+        )
+
+    def _check_beyond(self, terms: Terms) -> None:
+        """Refuse ends between which there would be nobody, where that is known."""
+        if self.method != "five_numbers" or not self.beyond or terms.records is None:
+            return
+        if 2 * self.beyond >= terms.records:
+            raise ParameterError(f"beyond must be less than half of the {terms.records} records, got {self.beyond}")
+
+    def _five(self, terms: Terms) -> Generator[Query, Answer, Box]:
+        shares = [exact(share, "a share") for share in self.shares]
+        return five_numbers(self.binning(), None, terms, shares=shares, beyond=self.beyond)
+
+
+def _values(given: Any) -> tuple[LabelValue, ...]:
+    """Groups as a tuple of Python's own values."""
+    if not isinstance(given, tuple | list | np.ndarray):
+        raise ParameterError(
+            f"groups must be a list of the values of a column, for example ('a', 'b'), got {quoted(given)}"
+        )
+    return tuple(value.item() if isinstance(value, np.generic) else value for value in given)
+
+
+def _shares(given: Any) -> tuple[Fraction, ...]:
+    """Five parts of the budget that add up to all of it."""
+    try:
+        shares = tuple(exact(share, "each of the shares") for share in given)
+    except TypeError:
+        raise ParameterError(f"shares must be five numbers that add up to 1, got {quoted(given)}") from None
+    if len(shares) != len(NUMBERS) or min(shares) <= 0 or sum(shares) != 1:
+        written = ", ".join(str(share) for share in given)
+        raise ParameterError(f"shares must be five numbers above 0 that add up to 1, got {written}")
+    return shares

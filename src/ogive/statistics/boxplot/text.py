@@ -1,0 +1,118 @@
+"""Boxplots for people: a table of text or of HTML."""
+
+from __future__ import annotations
+
+import html as markup
+from typing import TYPE_CHECKING, Any
+
+from ogive.privacy import Adjacency
+from ogive.statistics.boxplot.boxes import NUMBERS, Box
+
+if TYPE_CHECKING:
+    from ogive.statistics.boxplot.estimate import Boxplots
+
+PUBLIC_GROUPS = "the group of each record, and so the size of each group, is public; only values are hidden"
+
+LOUD = 0.1
+"""Noise, as a share of the records, from which quartiles say little."""
+
+_HEADINGS = ("low end", "Q1", "median", "Q3", "high end", "beyond", "records")
+
+
+def head(boxplots: Boxplots) -> str:
+    """What is shown, in a clause."""
+    return f"boxplot of {boxplots.column}" + ("" if boxplots.by is None else f" by {boxplots.by}")
+
+
+def rows(boxplots: Boxplots) -> list[tuple[str, ...]]:
+    """The cells of each box: its group, five numbers, how many records lie beyond the whiskers, and of how many."""
+    return [(_group(box), *_cells(boxplots, box)) for box in boxplots.boxes]
+
+
+def notes(boxplots: Boxplots) -> list[str]:
+    """What a reader should know of boxes that are not what they seem."""
+    found = []
+    if boxplots.private and boxplots.public_groups:
+        found.append(PUBLIC_GROUPS)
+    if boxplots.method == "five_numbers":
+        found.append("the ends leave out about as many records as were allowed beyond them; those are not shown")
+    elif boxplots.private:
+        found.append("outliers are drawn from the private curve and are nobody's records")
+    for box in boxplots.boxes:
+        name = "the box" if box.group is None else f"the box of {box.group}"
+        if not box.defined:
+            found.append(f"{name} says nothing: {no_records(boxplots)}")
+        elif box.flat:
+            found.append(
+                f"{name} is flat: at least half of the records seem to have one value, or to differ by less than a bin"
+            )
+    if any(curve.approximates for curve in boxplots.curves):
+        found.append("read off curves that approximate: boxes are too tall where bounds are far too wide")
+    for box, curve in zip(boxplots.boxes, boxplots.curves, strict=False):
+        if boxplots.private and box.defined and curve.rmse() >= LOUD:
+            name = "the box" if box.group is None else f"the box of {box.group}"
+            found.append(
+                f"{name} says little: noise moves its curve by {curve.rmse():.2g} of the records (root mean square, "
+                "before smoothing)"
+            )
+    return found
+
+
+def no_records(boxplots: Boxplots) -> str:
+    """Why a box is not drawn."""
+    known = not boxplots.private or boxplots.public_groups
+    return "there are no records" if known else "noise leaves no records"
+
+
+def _terms(boxplots: Boxplots) -> str:
+    known = "; groups are public" if boxplots.private and boxplots.public_groups else ""
+    return f"{boxplots.provenance}{known}"
+
+
+def _group(box: Box) -> str:
+    return "all" if box.group is None else str(box.group)
+
+
+def _cells(boxplots: Boxplots, box: Box) -> tuple[str, ...]:
+    if not box.defined:
+        return ("-",) * len(_HEADINGS[:-1]) + ("0",)
+    numbers = tuple(_short(boxplots.grid.label(getattr(box, name))) for name in NUMBERS)
+    beyond = "not shown" if box.below is None or box.above is None else f"{box.below} + {box.above}"
+    sizes_are_known = not boxplots.private or boxplots.public_groups or _counted(boxplots)
+    records = "private" if box.records is None else f"{'' if sizes_are_known else 'about '}{box.records:.0f}"
+    return (*numbers, beyond, records)
+
+
+def _counted(boxplots: Boxplots) -> bool:
+    """Whether all records are in one box, and their number is public."""
+    return boxplots.by is None and boxplots.adjacency is Adjacency.REPLACE
+
+
+def _short(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def summary(boxplots: Boxplots) -> str:
+    """A table in plain text."""
+    table = [("group" if boxplots.by is None else boxplots.by, *_HEADINGS), *rows(boxplots)]
+    widths = [max(len(row[place]) for row in table) for place in range(len(table[0]))]
+    lines = [f"{head(boxplots)} ({_terms(boxplots)})"]
+    for row in table:
+        cells = [row[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join([*lines, *notes(boxplots)])
+
+
+def html(boxplots: Boxplots) -> str:
+    """A small self-contained table."""
+    titles = ("group" if boxplots.by is None else boxplots.by, *_HEADINGS)
+    top = "".join(f'<th scope="col">{markup.escape(title)}</th>' for title in titles)
+    body = "".join(
+        f'<tr><th scope="row">{markup.escape(row[0])}</th>'
+        + "".join(f'<td style="text-align:right">{markup.escape(cell)}</td>' for cell in row[1:])
+        + "</tr>"
+        for row in rows(boxplots)
+    )
+    caption = markup.escape(f"{head(boxplots)} ({_terms(boxplots)})")
+    below = "".join(f"<p>{markup.escape(note)}</p>" for note in notes(boxplots))
+    return f"<table><caption>{caption}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{below}"

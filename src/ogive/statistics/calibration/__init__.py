@@ -1,0 +1,1 @@
+"""The Hosmer-Lemeshow test of predicted probabilities."""

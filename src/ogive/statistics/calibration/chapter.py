@@ -1,0 +1,241 @@
+"""The chapter of a calibration test: whether predicted probabilities agree with what happened."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ogive.errors import ParameterError
+from ogive.html import words
+from ogive.html.axis import nice_step, plain_number
+from ogive.html.chapter import Chapter, Picture
+from ogive.html.chart_square import Line, Mark, SquareChart
+from ogive.html.markup import Html
+from ogive.html.parts import Row, fine, say, strong, table
+from ogive.statistics.calibration.estimate import Calibration, CalibrationGroup
+
+SURPRISING = 0.05
+READING = (
+    "How to read it: each point is a group of records with similar predictions. On the dotted diagonal, what was "
+    "predicted is what happened; above it more happened, below it less. A group agrees while its interval touches the "
+    "diagonal."
+)
+USELESS = 0.5
+"""Groups whose intervals are wider than this, on average, say little: half of all there is."""
+
+
+def calibration_chapter(found: Calibration, truth: Calibration | None) -> Chapter:
+    """What a calibration test says.
+
+    Args:
+        found: As released.
+        truth: The exact test of the same records, or None; its groups may have other ends.
+
+    Raises:
+        ParameterError: the truth is private or of other columns.
+    """
+    if truth is not None and not (
+        isinstance(truth, Calibration)
+        and not truth.private
+        and (truth.probability, truth.label) == (found.probability, found.label)
+    ):
+        raise ParameterError(f"the truth for {found.probability} must be an exact calibration of the same columns")
+    assert found.provenance is not None
+    shown = truth if found.private else None
+    return Chapter(
+        title=f"Whether {found.probability} is right about {found.label.column}",
+        subject=f"{found.probability} and {found.label.column}",
+        provenance=found.provenance,
+        headline=_headline(found),
+        error=_error(found),
+        released=_released(found),
+        pictures=(Picture(_chart(found, shown), note=READING),),
+        tables=(_groups(found),),
+        beside=(_test(found, shown),),
+        details=(
+            ("Groups", f"{found.bounds.bins}, ends from the released distribution"),
+            ("Degrees of freedom", f"{found.degrees_of_freedom}"),
+            ("Smallest expected count", plain_number(found.floor)),
+            ("Form", found.measured.form),
+        ),
+        warning=_useless(found),
+        exact=truth is not None,
+    )
+
+
+def _headline(found: Calibration) -> str:
+    if not found.defined:
+        return "Too few records are seen through the noise to compare predictions with what happened."
+    if _useless(found) is not None:
+        return f"The noise is too large to say whether {found.probability} is right."
+    expected, observed = (float(counts[1].sum()) for counts in (found.sums.expected, found.sums.observed))
+    records = float(found.sums.expected.sum())
+    shares = [words.percent(min(1.0, max(0.0, count / records)), 1) for count in (expected, observed)]
+    return f"On average {shares[0]} was predicted and {shares[1]} happened. {p_value_words(found.p_value)}"
+
+
+def p_value_words(p_value: float) -> str:
+    """What a p-value says, in a sentence."""
+    if p_value < 0.001:
+        often, shown = "fewer than 1 of 1,000", "p < 0.001"
+    elif p_value > 0.99:
+        often, shown = "almost all", "p > 0.99"
+    else:
+        of = 1_000 if p_value < 0.01 else 100
+        often, shown = f"about {round(of * p_value)} of {of:,}", f"p = {plain_number(p_value, 2)}"
+    verdict = (
+        "so the probabilities are probably not all right"
+        if p_value < SURPRISING
+        else "so nothing here speaks against the probabilities"
+    )
+    return (
+        f"If the predicted probabilities were all right, chance and noise alone would produce a disagreement at least "
+        f"this large in {often} such tests ({shown}), {verdict}."
+    )
+
+
+def _chart(found: Calibration, truth: Calibration | None) -> SquareChart:
+    groups = [group for group in found.groups if not math.isnan(group.observed_share)]
+    seen = [] if truth is None else [group for group in truth.groups if not math.isnan(group.observed_share)]
+    top = max(
+        [0.01]
+        + [max(group.mean_predicted, group.observed_share, group.interval[1]) for group in groups]
+        + [max(group.mean_predicted, group.observed_share) for group in seen]
+    )
+    step = nice_step(top, 5)
+    top = min(1.0, math.ceil(top / step - 1e-9) * step)
+    level = words.percent(found.confidence_level)
+    marks = [_mark(group) for group in groups]
+    exact = [
+        Mark(group.mean_predicted, group.observed_share, f"true: {_pair(group)}", kind="true-dot") for group in seen
+    ]
+    return SquareChart(
+        title=f"Reliability of {found.probability}",
+        summary=f"Share that happened against predicted probability, in {len(groups)} groups. {_headline(found)}",
+        x_label="Predicted",
+        y_label="Happened",
+        lines=(Line("chance", np.array([0.0, top]), np.array([0.0, top])),),
+        marks=(*exact, *marks),
+        legend=(
+            ("dot", f"Group with its interval ({level} for all together)"),
+            ("chance", "Perfect agreement"),
+            *((("true-dot", "True groups of these records"),) if seen else ()),
+        ),
+        x_top=top,
+        y_top=top,
+    )
+
+
+def _mark(group: CalibrationGroup) -> Mark:
+    low, high = group.interval
+    name = f"{_pair(group)}, interval {words.percent(low, 1)} to {words.percent(high, 1)}"
+    return Mark(group.mean_predicted, group.observed_share, name, low, high)
+
+
+def _pair(group: CalibrationGroup) -> str:
+    return f"predicted {words.percent(group.mean_predicted, 1)}, happened {words.percent(group.observed_share, 1)}"
+
+
+def _groups(found: Calibration) -> Html:
+    rows: list[Row] = []
+    for group in found.groups:
+        start, end = (words.percent(edge, 1) for edge in group.interval)
+        rows.append(
+            (
+                f"{plain_number(100 * group.low, 3)} to {plain_number(100 * group.high, 3)} %",
+                [
+                    plain_number(max(0, round(sum(group.expected))), 9),
+                    _share(group.mean_predicted),
+                    _share(group.observed_share),
+                    f"{start.removesuffix(' %')} to {end}",
+                ],
+            )
+        )
+    about = (
+        "Records are grouped by what was predicted for them, above the first number and at most the second. "
+        f"The intervals hold the chance of the event in all groups together, with "
+        f"{words.percent(found.confidence_level)} confidence: noise and sampling are counted."
+    )
+    head = ["Predicted between", "Records", "Predicted", "Happened", "Interval"]
+    return table("Groups", head, rows, about if not found.private else f"{about} Numbers of records are noisy too.")
+
+
+def _share(value: float) -> str:
+    return "–" if math.isnan(value) else words.percent(value, 1)
+
+
+def _number(value: float) -> str:
+    return "–" if math.isnan(value) else plain_number(value, 3)
+
+
+def _test(found: Calibration, truth: Calibration | None) -> Html:
+    head = ["Hosmer-Lemeshow test", "Released", *(["True"] if truth is not None else [])]
+    values = [
+        ("Statistic H", found.statistic, None if truth is None else truth.statistic),
+        ("H without what noise adds", found.debiased_statistic, None),
+        ("p-value", found.p_value, None if truth is None else truth.p_value),
+    ]
+    if not found.private:
+        del values[1]
+    rows: list[Row] = [
+        (name, [_number(value), *([_number(math.nan if exact is None else exact)] if truth is not None else [])])
+        for name, value, exact in values
+    ]
+    about = (
+        "H adds up the squared differences between predicted and observed counts, each divided by its variance; "
+        "larger is worse. The p-value comes from simulating a right model with the same noise, so noise alone does "
+        "not make it small."
+    )
+    return table("Test", head, rows, about)
+
+
+def _half_widths(found: Calibration) -> list[float]:
+    return [(group.interval[1] - group.interval[0]) / 2 for group in found.groups]
+
+
+def _error(found: Calibration) -> tuple[Html, ...]:
+    halves = _half_widths(found)
+    typical, worst = words.points(float(np.median(halves))), words.points(max(halves))
+    said = [
+        say(
+            strong(f"± {typical}"),
+            f" for the observed share of a typical group, {worst} for the worst: chance in who was sampled, and noise.",
+        )
+    ]
+    if found.private and found.defined:
+        extra = found.statistic - found.debiased_statistic
+        said.append(
+            say(
+                f"Noise adds about {plain_number(max(extra, 0.0), 2)} to the statistic, which is "
+                f"{_number(found.statistic)}. The p-value knows that; the usual chi-square table does not."
+            )
+        )
+    said.append(fine("The test is valid for a model that was fitted on other records than these."))
+    return tuple(said)
+
+
+def _useless(found: Calibration) -> str | None:
+    if not found.private:
+        return None
+    if not found.defined:
+        return (
+            "The noise is larger than the groups. Grant more privacy loss, take more records, or ask for fewer groups."
+        )
+    if 2 * float(np.mean(_half_widths(found))) >= USELESS:
+        return (
+            "The intervals of the groups are so wide that almost any model would agree. "
+            "Grant more privacy loss, take more records, or ask for fewer groups."
+        )
+    return None
+
+
+def _released(found: Calibration) -> tuple[Html, ...]:
+    return (
+        say(
+            f"How {found.probability} is distributed, and in each of {found.bounds.bins} groups the sum of the "
+            f"predicted probabilities and the number of records where {found.label.column} is positive. "
+            "The diagram, the table and the test are read off that and cost nothing more."
+        ),
+        fine("The groups' ends come from the released distribution, so they reveal nothing more."),
+    )

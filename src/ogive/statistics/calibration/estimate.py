@@ -1,0 +1,322 @@
+"""A released calibration test: the Hosmer-Lemeshow statistic, its p-value, and the groups behind it."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.stats
+from numpy.typing import NDArray
+
+from ogive import plots
+from ogive.errors import ParameterError
+from ogive.grids import Grid
+from ogive.provenance import Provenance, publishable
+from ogive.queries import Label
+from ogive.statistics import plain_json
+from ogive.statistics.calibration import stored as calibration_json
+from ogive.statistics.calibration import text as calibration_text
+from ogive.statistics.calibration.intervals import share_intervals
+from ogive.statistics.calibration.null import bootstrap_p_value
+from ogive.statistics.calibration.sums import Measured, Sums, debiased, statistic
+from ogive.statistics.calibration.within import Within
+from ogive.statistics.confidence import check_level
+from ogive.statistics.curve.estimate import Curve
+
+Float64 = NDArray[np.float64]
+Int64 = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CalibrationGroup:
+    """One group of records with similar predicted probabilities, above `low` and at most `high`.
+
+    Fields:
+        low, high: Public ends of the group; the first group also holds 0.
+        expected, observed: Estimated counts of negatives and positives; noise may make them negative.
+        mean_predicted: Estimated mean probability, within the group's ends; NaN where no records are seen.
+        observed_share: Estimated share of positives, in [0, 1]; NaN where no records are seen.
+        interval: Ends for the chance of a positive label, which hold for all groups at once.
+    """
+
+    low: float
+    high: float
+    expected: tuple[float, float]
+    observed: tuple[float, float]
+    mean_predicted: float
+    observed_share: float
+    interval: tuple[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Reliability:
+    """Observed against predicted shares, one point a group, shape (Q,) each.
+
+    Fields:
+        mean_predicted, observed_share: The points; NaN where no records are seen.
+        low, high: Ends of the intervals of the observed shares.
+        confidence_level: Probability that all intervals hold at once.
+    """
+
+    mean_predicted: Float64
+    observed_share: Float64
+    low: Float64
+    high: Float64
+    confidence_level: float
+
+
+@dataclass(frozen=True, eq=False)
+class Calibration:
+    """Whether predicted probabilities agree with labels, group by group and in one number.
+
+    Fields:
+        curve: Distribution of the probabilities, from which the groups were made.
+        label: Which records are positive.
+        bounds: Thresholds of the groups, from 0 to 1.
+        values: Noisy measurements of the groups, whole numbers, shape (4 or 3, Q); see `GroupSumsQuery`.
+        measured: Form and noise of the measurements.
+        total: Number of records where that is public, else None.
+        p_value: Chance of a statistic at least as large if the model were right, by simulation that knows the
+            noise; NaN where the statistic is not defined. Valid for a model that was fitted on other records.
+        degrees_of_freedom: Of the chi-square reference.
+        floor: Smallest expected count to divide by.
+        confidence_level: Of the groups' intervals.
+        provenance: What was released, at what price and under whose trust; None until released.
+
+    Raises:
+        ParameterError: shapes do not fit, or a number is out of range.
+    """
+
+    schema: ClassVar[str] = calibration_json.SCHEMA
+
+    curve: Curve
+    label: Label
+    bounds: Grid
+    values: Int64
+    measured: Measured
+    total: int | None
+    p_value: float
+    degrees_of_freedom: int
+    floor: float = 1.0
+    confidence_level: float = 0.95
+    provenance: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        values = np.array(self.values, dtype=np.int64)
+        if values.shape != (self.measured.rows, self.bounds.bins):
+            raise ParameterError(
+                f"{self.bounds.bins} groups need values of shape ({self.measured.rows}, {self.bounds.bins}), "
+                f"got {values.shape}"
+            )
+        if not (math.isnan(self.p_value) or 0 <= self.p_value <= 1):
+            raise ParameterError(f"a p-value is between 0 and 1, got {self.p_value}")
+        grid = self.curve.grid
+        if (grid.unit, grid.low, grid.high) != ("number", 0, 1):
+            raise ParameterError("the curve of a calibration must be one of probabilities, from 0 to 1")
+        if not np.isin(self.bounds.thresholds, grid.thresholds).all():
+            raise ParameterError("the groups' ends must be thresholds of the curve")
+        check_level(self.confidence_level)
+        if (self.measured.expected is None) is self.curve.private:
+            raise ParameterError("either both the curve and the sums carry noise or neither")
+        values.flags.writeable = False
+        object.__setattr__(self, "values", values)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Calibration):
+            return NotImplemented
+        names = [field.name for field in dataclasses.fields(self) if field.name not in ("values", "p_value")]
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in names)
+            and np.array_equal(self.values, other.values)
+            and (self.p_value == other.p_value or (math.isnan(self.p_value) and math.isnan(other.p_value)))
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.bounds, self.values.tobytes()))
+
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """The same estimate carrying its provenance."""
+        return dataclasses.replace(self, provenance=provenance, curve=self.curve.with_provenance(provenance))
+
+    def with_p_value(self) -> Self:
+        """The same estimate with its p-value simulated."""
+        if not self.defined:
+            return dataclasses.replace(self, p_value=math.nan)
+        found = bootstrap_p_value(
+            self.statistic, self.sums, self._within, self.measured, total=self.total, floor=self.floor
+        )
+        return dataclasses.replace(self, p_value=found)
+
+    # The test
+
+    @cached_property
+    def _within(self) -> Within:
+        return Within.of(self.curve, self.bounds.thresholds)
+
+    @cached_property
+    def _measured_sums(self) -> Sums:
+        return self.measured.consistent(self.values, self.total)
+
+    @cached_property
+    def sums(self) -> Sums:
+        """Expected and observed counts of every group, made to agree with each other and with the curve."""
+        return self._within.sharpened(self._measured_sums, self.measured)
+
+    @property
+    def probability(self) -> str:
+        """Column of the predicted probabilities."""
+        return self.curve.column
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        return self.curve.private
+
+    @property
+    def defined(self) -> bool:
+        """Whether any group's expected counts of both classes rise above the floor; else noise, or nothing, is left."""
+        return bool(np.any(np.all(self.sums.expected > self.floor, axis=0)))
+
+    @property
+    def statistic(self) -> float:
+        """Hosmer and Lemeshow's statistic of the published sums; NaN where not defined.
+
+        Noise adds to it; `debiased_statistic` takes some of that away, and `p_value` knows the noise.
+        """
+        if not self.defined:
+            return math.nan
+        return float(statistic(self.sums.difference, self.sums.expected, self.floor))
+
+    @property
+    def debiased_statistic(self) -> float:
+        """The statistic with each group's squared difference lowered by the noise's variance, at least to 0.
+
+        Closer to the statistic without noise, and still above it on average, since no group goes below 0.
+        NaN where not defined.
+        """
+        if not self.defined:
+            return math.nan
+        variance = self.measured.difference_variance
+        return debiased(self.sums.difference, self.sums.expected, self.floor, variance)
+
+    @property
+    def chi_square_p_value(self) -> float:
+        """P-value of the statistic by the chi-square law, which ignores the noise: not valid at small epsilon."""
+        if not self.defined:
+            return math.nan
+        return float(scipy.stats.chi2.sf(self.statistic, self.degrees_of_freedom))
+
+    # The groups
+
+    @cached_property
+    def groups(self) -> tuple[CalibrationGroup, ...]:
+        """The groups in order of probability."""
+        low = [self.bounds.low, *self.bounds.thresholds[:-1].tolist()]
+        points = self.reliability()
+        columns = (points.mean_predicted, points.observed_share, points.low, points.high)
+        return tuple(
+            CalibrationGroup(low[q], float(high), _pair(expected), _pair(observed), mean, share, (start, end))
+            for q, (high, expected, observed, mean, share, start, end) in enumerate(
+                zip(
+                    self.bounds.thresholds,
+                    self.sums.expected.T,
+                    self.sums.observed.T,
+                    *(column.tolist() for column in columns),
+                    strict=True,
+                )
+            )
+        )
+
+    def reliability(self, confidence_level: float | None = None) -> Reliability:
+        """Observed against predicted shares with simultaneous intervals that count noise and sampling.
+
+        Args:
+            confidence_level: Of all intervals together; by default the estimate's own.
+
+        Raises:
+            ParameterError: the level is not above 0 and at most 0.9999.
+        """
+        level = self.confidence_level if confidence_level is None else confidence_level
+        records = self.sums.expected.sum(axis=0)
+        seen = records > 0
+        scale = np.where(seen, records, 1.0)
+        mean = np.where(seen, np.clip(self.sums.expected[1] / scale, self._within.low, self._within.high), np.nan)
+        share = np.where(seen, np.clip(self.sums.observed[1] / scale, 0.0, 1.0), np.nan)
+        low, high = share_intervals(
+            self._measured_sums, self._within, self.measured, total=self.total, confidence_level=level
+        )
+        return Reliability(mean, share, np.fmin(low, share), np.fmax(high, share), confidence_level=level)
+
+    def errors(self, truth: Calibration) -> dict[str, float]:
+        """Distances from the exact test, whose groups may have other ends.
+
+        Between the exact groups, shares are interpolated by mean probability.
+
+        Returns:
+            statistic: Distance of the debiased from the exact statistic, relative to the exact one.
+            observed: Largest distance of an observed share from the exact ones; NaN where no group is seen.
+        """
+        exact = truth.statistic
+        gap = abs(self.debiased_statistic - exact)
+        mine, theirs = self.reliability(), truth.reliability()
+        known = ~np.isnan(theirs.observed_share)
+        seen = ~np.isnan(mine.observed_share)
+        observed = math.nan
+        if known.any() and seen.any():
+            line = np.interp(mine.mean_predicted[seen], theirs.mean_predicted[known], theirs.observed_share[known])
+            observed = float(np.abs(mine.observed_share[seen] - line).max())
+        return {"statistic": gap / exact if exact > 0 else (0.0 if gap == 0 else math.inf), "observed": observed}
+
+    # Showing and storing
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        return calibration_text.guarantee(self)
+
+    def __str__(self) -> str:
+        return calibration_text.summary(self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the reliability diagram; returns matplotlib axes."""
+        return plots.plot_reliability(self, ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact; see the schema in `ogive/schemas`."""
+        return calibration_json.to_dict(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        return plain_json.write(calibration_json.to_dict(self), path, public=publishable(self.provenance))
+
+    @staticmethod
+    def from_dict(data: Any) -> Calibration:
+        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
+
+        Raises:
+            ParameterError, DataError: this is no calibration that this version can read.
+        """
+        return Calibration(**calibration_json.fields(data))
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> Calibration:
+        """Read from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            ParameterError, DataError: this is no calibration that this version can read.
+        """
+        return Calibration.from_dict(plain_json.parse(source))
+
+
+def _pair(counts: Float64) -> tuple[float, float]:
+    negatives, positives = counts.tolist()
+    return negatives, positives

@@ -1,0 +1,269 @@
+"""Whether predicted probabilities agree with labels: Hosmer and Lemeshow's test over private groups."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.accounting import loss_per_row
+from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.grids import Grid
+from ogive.privacy import Privacy, Rational, exact
+from ogive.queries import Answer, Binning, CurveQuery, GroupSums, GroupSumsQuery, Label, Query
+from ogive.queries.group_sums import FORMS
+from ogive.statistics.base import Terms, canonical_class
+from ogive.statistics.calibration.design import (
+    Granted,
+    default_split,
+    difference_variance,
+    divide,
+    paper_noise,
+    paper_query,
+    sums_query,
+)
+from ogive.statistics.calibration.estimate import Calibration
+from ogive.statistics.calibration.smallest import check_scales
+from ogive.statistics.calibration.sums import CONSTANTS, Measured
+from ogive.statistics.confidence import check_level
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.inverse import bisect_points
+from ogive.statistics.ecdf.statistic import DEFAULT_BINS
+from ogive.statistics.methods.finish import curve_from
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS, choose, grants
+from ogive.strategies import Strategy
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+DEFAULT_GROUPS = 10
+DEFAULT_BITS = 20
+
+
+@dataclass(frozen=True)
+class HosmerLemeshow:
+    """Hosmer and Lemeshow's goodness-of-fit test of predicted probabilities, with the groups behind it.
+
+    The model must be fixed before the records are seen: public, or charged for separately.
+
+    Fields:
+        probability: Column of predicted probabilities of the positive class, in [0, 1].
+        label: Column of labels.
+        groups: Wanted number of groups of about equally many records, from 2; fewer are made where quantiles
+            of the probabilities coincide.
+        positive: Value or values of the positive class.
+        negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else every
+            other value, of which there may then be only one in the records.
+        bins: Thresholds in [0, 1] among which the groups' ends are chosen.
+        method: How the probabilities' distribution is measured; as for `Ecdf`.
+        split: Share of the privacy for the groups' ends, in (0, 1); None chooses it by predicted error.
+        form: "difference" measures observed minus expected counts themselves, with less noise than the expected
+            counts; "counts" measures all four sums with equal noise.
+        constants: "exact", or "paper" for the division and noise of the paper, for reproduction.
+        bits: Fractional bits of sums of probabilities.
+        floor: Smallest expected count to divide by.
+        df: Degrees of freedom of the chi-square reference: None for one a group, right for a model fitted on
+            other records; "fitted" for two fewer, for a model fitted on these records; or a number.
+        missing: What a missing probability means: "refuse", or "low" or "high" (0 or 1).
+        confidence_level: Of the groups' intervals.
+    """
+
+    name: ClassVar[str] = "calibration"
+
+    probability: str
+    label: str
+    _: KW_ONLY
+    groups: int = DEFAULT_GROUPS
+    positive: Any = 1
+    negative: Any = None
+    bins: int = DEFAULT_BINS
+    method: str = "auto"
+    split: Rational | None = None
+    form: str = "difference"
+    constants: str = "exact"
+    bits: int = DEFAULT_BITS
+    floor: float = 1.0
+    df: int | str | None = None
+    missing: str = "refuse"
+    confidence_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        if not isinstance(self.probability, str):
+            raise ParameterError(f"probability must be a column's name, got {quoted(self.probability)}")
+        for name in ("positive", "negative"):
+            object.__setattr__(self, name, _as_tuple(getattr(self, name)))
+        if self.negative is None and self.positive == (1,):
+            object.__setattr__(self, "negative", (0,))
+        if self.constants not in CONSTANTS:
+            raise ParameterError(f"constants must be exact or paper, got {quoted(self.constants)}")
+        if self.constants == "paper":
+            if self.split is not None or self.method not in ("auto", "path"):
+                raise ParameterError("the paper's constants fix method and split; leave them out")
+            object.__setattr__(self, "form", "counts")
+        if self.form not in FORMS:
+            raise ParameterError(f"form must be one of {', '.join(FORMS)}, got {quoted(self.form)}")
+        if not isinstance(self.method, str) or self.method not in ("auto", *UNBIASED_METHODS):
+            raise ParameterError(
+                f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(self.method)}"
+            )
+        self._aggregate(self._grid())
+        if isinstance(self.groups, bool) or not isinstance(self.groups, int) or not 2 <= self.groups <= self.bins:
+            raise ParameterError(
+                f"groups must be a whole number from 2 to bins = {self.bins}, got {quoted(self.groups)}"
+            )
+        if self.split is not None and not 0 < exact(self.split, "split") < 1:
+            raise ParameterError(f"split must be strictly between 0 and 1, got {self.split}")
+        if not exact(self.floor, "floor") > 0:
+            raise ParameterError(f"floor must be above 0, got {self.floor}")
+        object.__setattr__(self, "floor", float(exact(self.floor, "floor")))
+        whole = isinstance(self.df, int) and not isinstance(self.df, bool) and self.df >= 1
+        if not (self.df is None or self.df == "fitted" or whole):
+            raise ParameterError(f"df must be None, 'fitted' or a whole number of at least 1, got {quoted(self.df)}")
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+
+    def canonical(self) -> HosmerLemeshow:
+        """The one spelling that stands for all of the same question."""
+        return dataclasses.replace(
+            self,
+            positive=canonical_class(self.positive),
+            negative=canonical_class(self.negative),
+            method="auto" if self.constants == "paper" else self.method,
+            split=None if self.split is None else exact(self.split, "split"),
+        )
+
+    def alternatives(self) -> dict[str, HosmerLemeshow]:
+        """One for each method of measuring the probabilities, and each form; the paper's constants fix both."""
+        if self.constants == "paper":
+            return {"path": self}
+        pairs = ((name, form) for form in reversed(FORMS) for name in UNBIASED_METHODS)
+        return {f"{name}, {form}": dataclasses.replace(self, method=name, form=form) for name, form in pairs}
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, Calibration]:
+        """Ask for the distribution of the probabilities, then for the sums of the groups made from it.
+
+        Privacy: two measurements, which together stay within `terms.privacy`; the rest is post-processing.
+        """
+        binning = Binning(self.probability, self._grid(), self.missing, "refuse")
+        terms.check_cells(self.bins)
+        check_scales(terms.privacy, f"{self.groups} groups", lambda privacy: self._try(terms, privacy))
+        strategy, ask = self._design(terms)
+        later = ask(Grid.linear(0, 1, bins=self.groups))
+        refusal = terms.refusal(later)
+        if refusal is not None:
+            raise UnsupportedError(refusal)
+        terms.look(later)
+        answer = yield CurveQuery(binning, strategy)
+        curve = curve_from(answer, binning, strategy, terms, "auto")
+        raw = answer.values if self.constants == "paper" else None
+        bounds = group_bounds(curve, self.groups, raw=raw)
+        query = ask(bounds)
+        answer = yield query
+        return self._estimate(curve, query, answer)
+
+    def _try(self, terms: Terms, privacy: Privacy) -> None:
+        """Design both measurements for that guarantee, for groups as wide as they may become."""
+        _, ask = self._design(dataclasses.replace(terms, privacy=privacy))
+        for groups in (1, self.groups):
+            ask(Grid.linear(0, 1, bins=groups))
+
+    def _design(self, terms: Terms) -> tuple[Strategy, Any]:
+        """How the curve is measured, and what makes the second query from the groups."""
+        unit, rows = terms.unit, terms.unit.max_rows_per_person
+        options = [loss_per_row(granted, rows) for granted in grants(terms.privacy)]
+        if self.constants == "paper":
+            pure = options[-1]
+            path, scale = paper_noise(self.bins, pure)
+            return path, lambda bounds: paper_query(self._aggregate(bounds), scale)
+
+        def noise(granted: Granted) -> float:
+            return difference_variance(granted, form=self.form, adjacency=terms.adjacency)
+
+        granted = min(options, key=noise)
+        share = (
+            default_split(granted, bins=self.bins, method=self.method, form=self.form, adjacency=terms.adjacency)
+            if self.split is None
+            else exact(self.split, "split")
+        )
+        division = divide(granted, Fraction(share))
+        binning = Binning(self.probability, self._grid(), self.missing, "refuse")
+        strategy = choose(
+            self.bins,
+            division.thresholds,
+            terms.adjacency,
+            self.method,
+            lambda candidate: terms.refusal(CurveQuery(binning, candidate)),
+        )
+        return strategy, lambda bounds: sums_query(self._aggregate(bounds), self.form, division.sums, unit)
+
+    def _grid(self) -> Grid:
+        return Grid.linear(0, 1, bins=self.bins)
+
+    def _aggregate(self, bounds: Grid) -> GroupSums:
+        probability = Binning(self.probability, bounds, self.missing, "refuse")
+        return GroupSums(probability, Label(self.label, self.positive, self.negative), self.bits)
+
+    def _estimate(self, curve: Curve, query: GroupSumsQuery, answer: Answer) -> Calibration:
+        bounds = query.groups.probability.grid
+        measured = Measured.of(answer.noise_of(query), noisy=answer.noisy, constants=self.constants)
+        found = Calibration(
+            curve=curve,
+            label=query.groups.label,
+            bounds=bounds,
+            values=answer.values,
+            measured=measured,
+            total=answer.total,
+            p_value=math.nan,
+            degrees_of_freedom=self._freedom(bounds.bins),
+            floor=self.floor,
+            confidence_level=self.confidence_level,
+        )
+        return found.with_p_value()
+
+    def _freedom(self, groups: int) -> int:
+        if isinstance(self.df, int):
+            return self.df
+        return groups if self.df is None else max(1, groups - 2)
+
+
+def group_bounds(curve: Curve, groups: int, *, raw: Int64 | None = None) -> Grid:
+    """Ends of half-open groups at the quantiles q / Q of a curve; equal ends are merged, the last is 1.
+
+    Args:
+        curve: Distribution of the probabilities.
+        groups: Wanted number of groups, Q.
+        raw: Noisy counts at or below every threshold, to be bisected as they are, as the paper does; their
+            crossings are put in order by a running maximum.
+    """
+    targets = np.arange(1, groups) / groups
+    if raw is None:
+        points = np.searchsorted(curve.probabilities, targets, side="left")
+    else:
+        points = np.maximum.accumulate(_bisect(raw / max(1.0, curve.records), targets))
+    ends = sorted({float(curve.thresholds[point]) for point in points} | {1.0})
+    return Grid.explicit(ends, low=0.0)
+
+
+def _bisect(values: Float64, targets: Float64) -> Int64:
+    search = bisect_points(targets, size=len(values))
+    try:
+        points = next(search)
+        while True:
+            points = search.send(values[points])
+    except StopIteration as stop:
+        found: Int64 = stop.value
+        return found
+
+
+def _as_tuple(value: Any) -> Any:
+    """The values of a class as a tuple of Python's own; None stays."""
+    if value is None:
+        return None
+    values = value if isinstance(value, tuple | list | set | frozenset | np.ndarray) else (value,)
+    return tuple(item.item() if isinstance(item, np.generic) else item for item in values)

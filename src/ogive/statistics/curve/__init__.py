@@ -1,0 +1,1 @@
+"""A released distribution function, which several statistics return or are made of."""

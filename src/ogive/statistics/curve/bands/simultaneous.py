@@ -1,0 +1,401 @@
+"""Bands that hold a whole distribution function with a stated confidence.
+
+The noise of a release follows a law that does not depend on the records, so the size of its
+largest error is found by simulation, from public random numbers, at no privacy cost. With
+
+    e   the noise of the raw estimate at the thresholds, in records,
+    A   the distance between the curves of a sample of n records and of its population,
+
+a band for the sample adds a quantile of max |e| on both sides of the raw curve. A band for
+the population needs more: the sample strays from the population too. The curve leaves such a
+band on one side only, so each side gets half of the error probability:
+
+    P(F0 above the band) <= P(max e- / n + A- > w),   P(F0 below it) <= P(max e+ / n + A+ > w),
+
+and both are at most (1 - confidence_level) / 2 when w is that quantile of the sum of the two
+independent one-sided maxima. The plain quantile of max |e| / n + max |A| also counts noise and
+sampling error of opposite signs as if they added, and is wider: by 1.7 to 5.4 percent where measured.
+
+Where the number of records is private, F_i = C_i / n is a ratio of two unknown counts. Its estimate
+obeys R_i - F_i R_N = e_i - F_i e_N for the raw counts R, and since F_i lies in [0, 1] the right side
+is at most max(|e_i|, |e_i - e_N|). The quantile q of the largest of these over all i gives the band
+(R_i +/- q) / R_N for the sample; for the population the Dvoretzky-Kiefer-Wolfowitz distance for
+n >= R_N - q is added, and each of the two events gets half of the error probability.
+
+What the level means: with R simulations, it holds on average over the simulation. The simulation's
+random numbers are fixed and public, so for a given strategy and number of records the achieved error
+probability is one number, the same at every release. Over simulations that number is at most a Beta
+variable of mean at most the wanted tail a and standard deviation about sqrt(a (1 - a) / R): 0.0022 at
+a = 0.05 and R = 9999, 0.013 at R = 299. A band for the population takes a/2 on each side, and each
+side's error probability strays by that formula with a/2.
+
+What is covered: the values at all thresholds at once, and by monotonicity everything between
+them. Values outside the grid's bounds are clipped first, so at the last threshold the band
+is 1, which is a statement about clipped values only.
+
+All of this is for unbiased estimates. Strategies that approximate have no valid band around their estimate; theirs is
+made of what all curves with their measurements have in common: `bands_common`.
+
+Source: Massart 1990 for the tail of the sampling error; simulation and monotone tidying.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import smirnov
+
+from ogive.axis import first_at_or_above, last_at_or_below, plain, to_numbers
+from ogive.errors import ParameterError, quoted
+from ogive.grids import Grid
+from ogive.noise.simulated import draw_public
+from ogive.statistics.confidence import check_level, simulations_needed
+from ogive.strategies import Approximating, Strategy
+from ogive.strategies.base import approximates
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+Progress = Callable[[int, int], None]
+
+TARGETS = ("population", "sample")
+APPROXIMATION = "approximation"
+
+# Simulations by default: what these many noise values allow, within the two limits.
+SIMULATED_VALUES = 60_000_000
+FEWEST_SIMULATIONS, MOST_SIMULATIONS = 299, 9999
+_BATCH_VALUES = 1 << 21
+_SEED = 0x6F67697665  # public and fixed: two bands of one curve come from one simulation
+_SMIRNOV_UP_TO = 256  # records for which the exact law is affordable; beyond, Massart's bound of it
+_KEPT = 16
+_NO_RECORD = 1e-6  # an estimated number of records at or below it is none: dividing by less could overflow
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """Two curves between which the whole true curve lies with the stated confidence.
+
+    Fields:
+        grid: Thresholds.
+        low, high: Ends at each threshold, as shares, shape (N,).
+        confidence_level: Probability that the band holds the true curve at all thresholds at once, on average
+            over the simulation (see this module's text).
+        target: "population", what the records were drawn from, "sample", the records themselves, or "approximation",
+            what an approximating strategy would say without noise.
+    """
+
+    grid: Grid
+    low: Float64
+    high: Float64
+    confidence_level: float
+    target: str
+
+    def __post_init__(self) -> None:
+        self.low.flags.writeable = False
+        self.high.flags.writeable = False
+
+    def __call__(self, t: Any) -> tuple[Any, Any]:
+        """Ends of the band at any t, also between thresholds, each of the shape of t.
+
+        Between two thresholds a monotone curve is at least its value at the last, at most its value
+        at the next.
+
+        Raises:
+            ParameterError: t is missing or of another kind than the grid's bounds.
+        """
+        numbers = to_numbers(self.grid, t)
+        low = np.concatenate(([0.0], self.low))[last_at_or_below(self.grid, numbers) + 1]
+        high = np.concatenate((self.high, [1.0]))[first_at_or_above(self.grid, numbers)]
+        return plain(low), plain(high)
+
+    @property
+    def half_width(self) -> float:
+        """Half the largest distance between the two ends, as a share."""
+        return float(np.max(self.high - self.low)) / 2
+
+    def __str__(self) -> str:
+        """One line: what is held between the ends, and how wide they are apart."""
+        return f"{self.confidence_level:.6g} band for the {self.target} curve, at most +/- {self.half_width:.2g}"
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseMaxima:
+    """Largest errors of simulated releases, in records, each shape (simulations,).
+
+    Fields:
+        above: Largest error of each simulation, sign kept, at least 0.
+        either: Largest absolute error of each, max |e_i|.
+        ratio: Largest absolute error when e_N may be taken away, max over i of max(|e_i|, |e_i - e_N|).
+        samples: Of a mixture of batches, the weight and the number of records of each; else empty.
+    """
+
+    above: Float64
+    either: Float64
+    ratio: Float64
+    samples: tuple[tuple[float, int], ...] = ()
+
+
+_simulated: OrderedDict[tuple[Strategy, bool, int], NoiseMaxima] = OrderedDict()
+
+
+def default_simulations(strategy: Strategy) -> int:
+    """9999 up to some 6000 noise nodes, fewer beyond, never below 299."""
+    nodes = sum(level.nodes for level in strategy.levels)
+    return min(MOST_SIMULATIONS, max(FEWEST_SIMULATIONS, SIMULATED_VALUES // nodes))
+
+
+def simulations_for(strategy: Strategy, level: Fraction) -> int:
+    """Simulations for a band of that level, for sample and population alike.
+
+    Raises:
+        ParameterError: the level takes too many on so many thresholds.
+    """
+    nodes = sum(part.nodes for part in strategy.levels)
+    return simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=default_simulations(strategy))
+
+
+def simulate_maxima(
+    strategy: Strategy, *, total_known: bool, simulations: int, progress: Progress | None = None
+) -> NoiseMaxima:
+    """Draw the noise of whole releases and keep the largest errors of each.
+
+    The random numbers are public and fixed, apart from every release's own; results are kept for
+    the strategies used last.
+
+    Args:
+        strategy: What was measured.
+        total_known: Whether the number of records is public and was used by the estimate.
+        simulations: Number of releases to simulate.
+        progress: Called with simulations done and to do after every batch.
+    """
+    key = (strategy, total_known, simulations)
+    if key in _simulated:
+        _simulated.move_to_end(key)
+        return _simulated[key]
+    random = np.random.Generator(np.random.PCG64(_SEED))
+    above, either, ratio = (np.empty(simulations) for _ in range(3))
+    nodes = sum(level.nodes for level in strategy.levels)
+    batch = max(1, _BATCH_VALUES // nodes)
+    for start in range(0, simulations, batch):
+        rows = min(batch, simulations - start)
+        noise = tuple(draw_public(level.law, (rows, level.nodes), random) for level in strategy.levels)
+        errors = strategy.estimate(strategy.spread(noise), 0 if total_known else None)
+        highest, lowest, last = errors.max(axis=-1), errors.min(axis=-1), errors[:, -1]
+        here = slice(start, start + rows)
+        above[here] = np.maximum(highest, 0)
+        either[here] = np.maximum(highest, -lowest)
+        ratio[here] = np.maximum(either[here], np.maximum(highest - last, last - lowest))
+        if progress is not None:
+            progress(start + rows, simulations)
+    _simulated[key] = NoiseMaxima(above, either, ratio, getattr(strategy, "samples", ()))
+    while len(_simulated) > _KEPT:
+        _simulated.popitem(last=False)
+    return _simulated[key]
+
+
+def upper_quantile(values: Float64, tail: Fraction) -> float:
+    """The ceil((1 - tail)(R + 1))-th smallest of R values.
+
+    One more independent draw of the same law exceeds it with probability at most `tail`, whatever R, where the
+    probability is over the R values too. Given the R values it strays around that, with a standard
+    deviation of about sqrt(tail (1 - tail) / R).
+
+    Raises:
+        ParameterError: R is too small for that.
+    """
+    rank = math.ceil((1 - tail) * (len(values) + 1))
+    if rank > len(values):
+        raise ParameterError(
+            f"{len(values)} simulations are too few for this confidence level; use at least {math.ceil(1 / tail) - 1}"
+        )
+    return float(np.partition(values, rank - 1)[rank - 1])
+
+
+def mixed_distances(samples: tuple[tuple[float, int], ...], size: int) -> Float64:
+    """Draws of a bound on max (F - F0) for a mixture F of the curves of several samples, shape (size,).
+
+    The mixture strays at most by the weighted sum of how far the samples stray, and these are independent.
+
+    Args:
+        samples: Weight and number of records of each.
+        size: Number of draws.
+    """
+    drawn = [weight * one_sided_distances(records, size, stream=k) for k, (weight, records) in enumerate(samples)]
+    return np.asarray(np.sum(drawn, axis=0))
+
+
+def one_sided_distances(records: int, size: int, *, stream: int = 0) -> Float64:
+    """Draws of max (F_n - F0) over a sample of n records, or of a law that lies above it, shape (size,).
+
+    The law is exact for continuous F0 and at most 256 records (Smirnov), and lies above the truth
+    for every F0 otherwise: P(sqrt(n) A > x) <= exp(-2 x^2) from x0 = min(sqrt(ln 2 / 2), 1.0841 n^(-1/6))
+    on, below which draws are raised to x0. It does not depend on the random numbers of the noise.
+
+    Source:
+        Massart 1990, theorem 1.
+    """
+    uniform = np.random.Generator(np.random.PCG64(_SEED + stream)).random(size)
+    if records > _SMIRNOV_UP_TO:
+        start = min(math.sqrt(math.log(2) / 2), 1.0841 * records ** (-1 / 6))
+        bounded: Float64 = np.maximum(start, np.sqrt(-np.log1p(-uniform) / 2)) / math.sqrt(records)
+        return bounded
+    ends = np.linspace(0, 1, 4 * _SMIRNOV_UP_TO + 1)
+    # each draw moves up to the end of its cell, so that rounding only widens the band
+    reached = np.searchsorted(1 - smirnov(records, ends), uniform, side="left")
+    drawn: Float64 = ends[np.minimum(reached, len(ends) - 1)]
+    return drawn
+
+
+def simultaneous_band(
+    grid: Grid,
+    raw: Float64,
+    *,
+    strategy: Strategy | None,
+    total: int | None,
+    confidence_level: float,
+    target: str,
+    simulations: int | None = None,
+    progress: Progress | None = None,
+    measured: Int64 | None = None,
+) -> Band:
+    """Compute the band around a raw linear estimate, or that of an approximating strategy (`bands_common`).
+
+    Args:
+        grid: Thresholds.
+        raw: Unbiased estimate of the cumulative counts, not smoothed, shape (N,).
+        strategy: What was measured; None where there is no noise.
+        total: Number of records where that is public, else None.
+        confidence_level: Wanted probability, above 0 and at most 0.9999.
+        target: "population" or "sample"; of an approximating strategy also "approximation".
+        simulations: Number of simulated releases; by default what `default_simulations` says, and
+            2 / a for high confidence. The level holds on average over the simulation; the achieved tail
+            has a standard deviation of about sqrt(a (1 - a) / simulations) around a = 1 - confidence_level.
+        progress: Called with simulations done and to do.
+        measured: Noisy measurements of an approximating strategy.
+
+    Raises:
+        ParameterError: an argument is out of range.
+
+    Privacy:
+        Post-processing of the release; the simulation uses public random numbers.
+    """
+    level = check_level(confidence_level)
+    approximate = strategy is not None and approximates(strategy)
+    if target == APPROXIMATION and not approximate:
+        raise ParameterError("only curves of methods that approximate have a band for the approximation; use sample")
+    if target not in (*TARGETS, APPROXIMATION):
+        raise ParameterError(f"target must be population or sample, got {quoted(target)}")
+    if simulations is not None and (
+        isinstance(simulations, bool) or not isinstance(simulations, int) or simulations < 1
+    ):
+        raise ParameterError(f"simulations must be a whole number above 0, got {quoted(simulations)}")
+    if approximate:
+        from ogive.statistics.curve.bands.approximating import common_ends  # which builds on this module
+
+        low, high = common_ends(
+            raw,
+            measured,
+            strategy=cast(Approximating, strategy),
+            total=total,
+            tail=1 - level,
+            target=target,
+            simulations=simulations,
+            progress=progress,
+        )
+        return Band(grid, low, high, float(level), target)
+    maxima = None
+    if strategy is not None:
+        if simulations is None:
+            simulations = simulations_for(strategy, level)
+        maxima = simulate_maxima(strategy, total_known=total is not None, simulations=simulations, progress=progress)
+    low, high = band_ends(raw, maxima, 1 - level, target, total)
+    return Band(grid, low, high, float(level), target)
+
+
+def band_ends(
+    raw: Float64, maxima: NoiseMaxima | None, tail: Fraction, target: str, total: int | None
+) -> tuple[Float64, Float64]:
+    """Ends of the band around a raw linear estimate, shape (N,) each.
+
+    Args:
+        raw: Unbiased estimate of the cumulative counts, shape (N,).
+        maxima: Simulated for them; None where there is no noise.
+        tail: Error probability.
+        target: "population" or "sample".
+        total: Number of records where that is public, else None.
+    """
+    if maxima is None:
+        low, high = _without_noise(raw, tail, target)
+    elif total is None:
+        low, high = private_total_ends(raw, maxima, tail, target)
+    else:
+        low, high = _public_total(raw, maxima, tail, target, total)
+    low[-1] = high[-1] = 1.0
+    return low, high
+
+
+def _public_total(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str, n: int) -> tuple[Float64, Float64]:
+    """Ends where the number of records is public."""
+    if n == 0:
+        return np.zeros(len(raw)), np.ones(len(raw))
+    if target == "sample":
+        low, high = _whole_counts(raw, upper_quantile(maxima.either, tail))
+        return np.clip(low / n, 0, 1), np.clip(high / n, 0, 1)
+    draws = len(maxima.above)
+    strays = mixed_distances(maxima.samples, draws) if maxima.samples else one_sided_distances(n, draws)
+    sums = maxima.above / n + strays
+    return tidy(raw / n, upper_quantile(sums, tail / 2))
+
+
+def private_total_ends(raw: Float64, maxima: NoiseMaxima, tail: Fraction, target: str) -> tuple[Float64, Float64]:
+    """Ends where the number of records is itself an estimate, the last of `raw`.
+
+    Where it is not above its own margin, ratios to it say nothing, and the ends are 0 and 1.
+    """
+    noise_tail = tail if target == "sample" else tail / 2
+    margin = upper_quantile(maxima.ratio, noise_tail)
+    records = float(raw[-1])
+    if records <= max(margin, _NO_RECORD):
+        return np.zeros(len(raw)), np.ones(len(raw))
+    strays = 0.0
+    if target == "population":
+        strays = math.sqrt(math.log(2 / (tail - noise_tail)) / (2 * max(1.0, records - margin)))
+    return tidy(raw / records, margin / records + strays)
+
+
+def _without_noise(raw: Float64, tail: Fraction, target: str) -> tuple[Float64, Float64]:
+    """Ends around exact counts: nothing for the sample, the two-sided Kolmogorov quantile for the population."""
+    n = float(raw[-1])
+    if n < 1:
+        return np.zeros(len(raw)), np.ones(len(raw))
+    strays = 0.0
+    if target == "population":
+        from scipy.stats import kstwo  # slow to import, and needed for exact curves only
+
+        strays = float(kstwo.ppf(float(1 - tail), round(n)))
+    return tidy(raw / n, strays)
+
+
+def tidy(raw: Float64, margin: float) -> tuple[Float64, Float64]:
+    """Ends at a margin from a raw curve, made monotone; from the curve as it is where they would cross."""
+    low = np.maximum.accumulate(raw) - margin
+    high = np.minimum.accumulate(raw[::-1])[::-1] + margin
+    if np.any(low > high):
+        low, high = raw - margin, raw + margin
+    return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+
+def _whole_counts(raw: Float64, margin: float) -> tuple[Float64, Float64]:
+    """Ends for the counts of the records, which are monotone and whole."""
+    slack = 1e-6 + 1e-12 * float(np.max(np.abs(raw)))
+    low = np.ceil(np.maximum.accumulate(raw) - margin - slack)
+    high = np.floor(np.minimum.accumulate(raw[::-1])[::-1] + margin + slack)
+    if np.any(low > high):
+        return raw - margin, raw + margin
+    return low, high

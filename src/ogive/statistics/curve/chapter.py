@@ -1,0 +1,270 @@
+"""The chapter of a distribution function, or of quantiles."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ogive.html import words
+from ogive.html.axis import show, ticks
+from ogive.html.chapter import Chapter, Picture
+from ogive.html.chart_curve import CurveChart
+from ogive.html.markup import Html
+from ogive.html.parts import Row, fine, say, strong, table
+from ogive.statistics.curve.bands.simultaneous import Band
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.figures import Figures, QuantileRow, Reportable, figures_of
+from ogive.statistics.curve.merging.batches import list_batches, list_shares
+
+THRESHOLD_ROWS = 10
+USELESS = 0.25
+"""A band that reaches farther than this says little: a quarter of all records either way."""
+
+
+def distribution_chapter(estimate: Reportable, truth: Curve | None) -> Chapter:
+    """What a curve, or quantiles, say.
+
+    Args:
+        estimate: As released.
+        truth: An exact curve on the same thresholds, or None.
+
+    Raises:
+        ParameterError: the truth is private or on other thresholds.
+    """
+    figures = figures_of(estimate, truth)
+    whole = figures.share is not None
+    grid = figures.grid
+    return Chapter(
+        title=f"{'Distribution' if whole else 'Quantiles'} of {figures.column}",
+        subject=figures.column,
+        provenance=figures.provenance,
+        headline=headline(figures),
+        error=_error(figures),
+        released=_released(figures),
+        pictures=(_picture(figures),) if whole else (),
+        tables=(_quantile_table(figures), _share_table(figures)),
+        details=(
+            ("Smoothing", words.SMOOTHINGS.get(figures.smoothing, figures.smoothing)),
+            ("Thresholds", f"{grid.kind}, {grid.bins:,} from {show(grid, grid.low)} to {show(grid, grid.high)}"),
+            *_batches(estimate),
+        ),
+        warning=_useless(figures),
+        exact=figures.truth is not None,
+    )
+
+
+def _batches(estimate: Reportable) -> tuple[tuple[str, str], ...]:
+    """Who was counted, where that has a name or several releases were merged."""
+    source = estimate.provenance
+    if isinstance(estimate, Curve) and estimate.merged:
+        shares = list_shares(estimate)
+        mixture = () if shares is None else (("Mixture", shares),)
+        return (("Batches", list_batches(estimate.batches)), *mixture)
+    return () if source is None or source.batch is None else (("Batch", source.batch),)
+
+
+def headline(figures: Figures) -> str:
+    """The release in a sentence or two."""
+    if not figures.defined:
+        return "The noise is larger than the number of records, so this curve says nothing."
+    if _useless(figures) is not None:
+        return f"Noise hides how {figures.column} is distributed: the values on this page are little more than noise."
+    records = "records" if figures.total is None else f"{figures.total:,} records"
+    by_probability = {round(row.probability, 6): row for row in figures.quantiles}
+    low, middle, high = (by_probability.get(probability) for probability in (0.1, 0.5, 0.9))
+    if middle is None:
+        row = figures.quantiles[len(figures.quantiles) // 2]
+        return (
+            f"In {words.percent(row.probability)} of the {records}, {figures.column} is at most {_value(figures, row)}."
+        )
+    said = f"In half of the {records}, {figures.column} is at most {_value(figures, middle)}."
+    if low is not None and high is not None:
+        said += (
+            f" In one record of ten it is at most {show(figures.grid, low.number)}, "
+            f"in nine of ten at most {show(figures.grid, high.number)}."
+        )
+    return said
+
+
+def _value(figures: Figures, row: QuantileRow) -> str:
+    value = show(figures.grid, row.number)
+    return value if row.low is None else f"{value} ({_level(figures)} interval: {_interval(figures, row)})"
+
+
+def _interval(figures: Figures, row: QuantileRow) -> str:
+    assert row.low is not None
+    assert row.high is not None
+    first, last = show(figures.grid, row.low), show(figures.grid, row.high)
+    return first if first == last else f"{first} to {last}"
+
+
+def curve_chart(figures: Figures) -> CurveChart:
+    """The chart of a curve."""
+    assert figures.share is not None
+    population = figures.population_band
+    released = "" if population is None else f" The band holds the population's curve: {_level(figures)} confidence."
+    marks = tuple(
+        (row.probability, row.number, row.low, row.high)
+        for row in figures.quantiles
+        if row.low is not None and row.high is not None and 0.05 < row.probability < 0.95
+    )
+    return CurveChart(
+        grid=figures.grid,
+        label=figures.column,
+        share=figures.share,
+        view=figures.view,
+        summary=f"Share of records at or below each value of {figures.column}. {headline(figures)}{released}",
+        low=None if population is None else population.low,
+        high=None if population is None else population.high,
+        truth=figures.truth if figures.provenance.private else None,
+        marks=marks,
+        legend=_legend(figures, bool(marks)),
+    )
+
+
+def _level(figures: Figures) -> str:
+    return words.percent(figures.confidence_level)
+
+
+def _legend(figures: Figures, marked: bool) -> tuple[tuple[str, str], ...]:
+    entries = [("curve", "Released curve" if figures.provenance.private else "Exact curve")]
+    if figures.population_band is not None:
+        entries.append(("band", f"{_level(figures)} band for the population"))
+    if marked:
+        entries.append(("dot", "Quantile with its interval"))
+    if figures.truth is not None and figures.provenance.private:
+        entries.append(("truth", "True curve of these records"))
+    return tuple(entries)
+
+
+def _picture(figures: Figures) -> Picture:
+    if figures.view == figures.whole_axis:
+        return Picture(curve_chart(figures))
+    ends = f"{show(figures.grid, figures.grid.low)} to {show(figures.grid, figures.grid.high)}"
+    note = f"The axis shows the part where the released curve rises; thresholds reach from {ends}."
+    return Picture(curve_chart(figures), note=note)
+
+
+def _quantile_table(figures: Figures) -> Html:
+    grid = figures.grid
+    intervals = any(row.low is not None for row in figures.quantiles)
+    truth = any(row.truth is not None for row in figures.quantiles)
+    head = ["Share", "Value"] + (["Interval"] if intervals else []) + (["True"] if truth else [])
+    rows: list[Row] = []
+    for row in figures.quantiles:
+        cells: list[Html | str] = [show(grid, row.number)]
+        if intervals:
+            cells.append("" if row.low is None else _interval(figures, row))
+        if truth:
+            cells.append("" if row.truth is None else show(grid, row.truth))
+        rows.append((words.percent(row.probability), cells))
+    about = (
+        f"Each share of the records lies at or below the value. The intervals hold the population's quantiles, "
+        f"all together, with {_level(figures)} confidence."
+        if intervals
+        else "Each share of the records lies at or below the value."
+    )
+    if intervals and grid.kind != "integers":
+        about += " From a to b means above a and at most b."
+    return table("Quantiles", head, rows, about)
+
+
+def _share_table(figures: Figures) -> Html | None:
+    if figures.share is None:
+        return None
+    thresholds, band = figures.grid.thresholds, figures.population_band
+    wanted = ticks(figures.grid, *figures.view, THRESHOLD_ROWS)
+    places = np.unique(np.clip(np.searchsorted(thresholds, wanted, side="right") - 1, 0, len(thresholds) - 1))
+    truth = figures.truth if figures.provenance.private else None
+    head = ["At most", "Share"] + (["Band"] if band is not None else []) + (["True"] if truth is not None else [])
+    rows: list[Row] = []
+    digits = words.digits(band.half_width if band is not None else 0.01)
+    for i in places:
+        cells: list[Html | str] = [words.percent(float(figures.share[i]), digits)]
+        if band is not None:
+            low, high = (words.percent(float(end[i]), digits) for end in (band.low, band.high))
+            cells.append(f"{low.removesuffix(' %')} to {high}")
+        if truth is not None:
+            cells.append(words.percent(float(truth[i]), digits))
+        rows.append((show(figures.grid, float(thresholds[i])), cells))
+    about = f"A sample of the {figures.grid.bins:,} released thresholds." + (
+        f" The band holds the whole curve of the population with {_level(figures)} confidence." if band else ""
+    )
+    return table("Shares", head, rows, about)
+
+
+def _error(figures: Figures) -> tuple[Html, ...]:
+    if not figures.provenance.private:
+        return (say("Not at all for these records: the values are exact, up to the distance of thresholds."),)
+    found = []
+    sample, population, noise = figures.sample_band, figures.population_band, figures.noise_band
+    if noise is not None and sample is not None:
+        return _approximate_error(figures, noise, sample)
+    if sample is not None:
+        reach = figures.reach(sample)
+        found.append(
+            say(
+                strong(f"± {words.points(reach)}"),
+                f" from the true curve of these records, at every threshold at once, with {_level(figures)} "
+                f"confidence. That is at most {words.in_a_thousand(reach)} records.",
+            )
+        )
+    if population is not None:
+        found.append(
+            say(
+                strong(f"± {words.points(figures.reach(population))}"),
+                " from the population, if the records are a random sample of it: chance in who was sampled, and noise.",
+            )
+        )
+    if figures.typical_error is not None:
+        found.append(
+            fine(
+                f"A single threshold is typically off by {words.points(figures.typical_error)}: the noise's standard "
+                "deviation, before smoothing."
+            )
+        )
+    return tuple(found) or (say("The intervals in the table say so, with noise and sampling counted."),)
+
+
+def _approximate_error(figures: Figures, noise: Band, sample: Band) -> tuple[Html, ...]:
+    """Noise and what was never measured are two things, and only the first depends on the privacy loss."""
+    return (
+        say(
+            strong(f"± {words.points(figures.reach(noise))}"),
+            " from noise: so far the curve may be from what this method would say of these records without it, at "
+            f"every threshold at once, with {_level(figures)} confidence.",
+        ),
+        say(
+            strong(f"± {words.points(figures.reach(sample))}"),
+            " from the true curve of these records, whatever their values: the method measures a few numbers and "
+            "approximates the rest. Smooth distributions are far closer; values that pile up at a few points need "
+            "not be.",
+        ),
+    )
+
+
+def _useless(figures: Figures) -> str | None:
+    """Why noise made the release useless, if it did: nothing left, or a band as wide as half of all records."""
+    if not figures.provenance.private:
+        return None
+    if not figures.defined:
+        return "The noise is larger than the number of records. Grant more privacy loss, or take more records."
+    band = figures.sample_band if figures.noise_band is None else figures.noise_band
+    if band is not None and figures.reach(band) >= USELESS:
+        return (
+            f"The true curve may lie {words.points(figures.reach(band))} away. "
+            "Grant more privacy loss, take more records, or ask for fewer thresholds."
+        )
+    return None
+
+
+def _released(figures: Figures) -> tuple[Html, ...]:
+    grid = figures.grid
+    span = f"{show(grid, grid.low)} to {show(grid, grid.high)}"
+    if figures.share is None:
+        what = f"{len(figures.quantiles)} quantiles of {figures.column}."
+    else:
+        what = (
+            f"The whole distribution function of {figures.column}: the share of records at or below each of "
+            f"{grid.bins:,} public thresholds. Quantiles, shares and this chart are read off it and cost nothing more."
+        )
+    return (say(what), fine(f"Public bounds: {span}. Values outside count as the nearest bound."))

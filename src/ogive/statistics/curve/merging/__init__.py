@@ -1,0 +1,1 @@
+"""Curves of different people made one."""

@@ -1,0 +1,112 @@
+"""A curve for people: a few lines of text, a small table, a data frame."""
+
+from __future__ import annotations
+
+import html as markup
+import importlib.util
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import narwhals
+
+from ogive.errors import ParameterError, quoted
+from ogive.statistics.curve.merging.batches import list_batches, list_shares
+
+if TYPE_CHECKING:
+    from ogive.statistics.curve.estimate import Curve
+
+BACKENDS = ("pandas", "polars", "pyarrow")
+_SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+def facts(curve: Curve) -> list[tuple[str, str]]:
+    """What a reader should know before using the curve, as pairs of a name and a value."""
+    low, high = curve.grid.label(curve.grid.low), curve.grid.label(curve.grid.high)
+    records = f"{curve.total} (public)" if curve.total is not None else f"about {curve.records:.0f} (private)"
+    if not curve.private:
+        records = f"{curve.records:.0f}"
+    rows = [
+        ("privacy", guarantee(curve)),
+        ("records", records),
+        ("grid", f"{curve.grid.bins} thresholds, {curve.grid.kind}, {show(low)} to {show(high)}"),
+    ]
+    named = curve.provenance is not None and curve.provenance.batch is not None
+    if curve.merged or named:
+        rows.insert(2, ("batches" if curve.merged else "batch", list_batches(curve.batches)))
+    shares = list_shares(curve)
+    if shares is not None:
+        rows.insert(3, ("mixture", shares))
+    if curve.provenance is not None:
+        rows.append(("trust", curve.provenance.assumption))
+    if not curve.defined:
+        rows.append(("warning", "noise leaves no records: this curve is not defined and says nothing"))
+        return rows
+    if curve.private:
+        assert curve.strategy is not None
+        rows.append(("method", f"{curve.strategy.name}, smoothing {curve.smoothing}"))
+        rows.append(("noise", f"+/- {curve.rmse():.2g} of the records (root mean square, before smoothing)"))
+    if curve.approximates:
+        rows.append(("bias", "besides its noise this method approximates; band() says what that leaves open"))
+    return rows
+
+
+def guarantee(curve: Curve) -> str:
+    """The guarantee in a clause, or "not private"."""
+    if not curve.private:
+        return "not private: exact values"
+    if curve.provenance is not None:
+        return str(curve.provenance)
+    assert curve.strategy is not None
+    return f"{curve.strategy.loss(curve.adjacency)}, {curve.adjacency.words}"
+
+
+def show(value: Any) -> str:
+    """A number with six digits, a date as ISO text."""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def summary(curve: Curve) -> str:
+    """Some lines of plain text."""
+    lines = [f"Distribution function of {curve.column}"]
+    lines += [f"  {name + ':':<12}{value}" for name, value in facts(curve)]
+    if curve.defined:
+        marks = ", ".join(f"{p:.0%} at {show(value)}" for p, value in zip(_SHOWN, _quantiles(curve), strict=True))
+        lines.append(f"  {'quantiles:':<12}{marks}")
+    return "\n".join(lines)
+
+
+def html(curve: Curve) -> str:
+    """A small self-contained table."""
+    rows = facts(curve)
+    if curve.defined:
+        rows += [(f"{p:.0%} quantile", show(value)) for p, value in zip(_SHOWN, _quantiles(curve), strict=True)]
+    body = "".join(
+        f'<tr><th style="text-align:left">{markup.escape(name)}</th>'
+        f'<td style="text-align:left">{markup.escape(value)}</td></tr>'
+        for name, value in rows
+    )
+    return f"<table><caption>Distribution function of {markup.escape(curve.column)}</caption>{body}</table>"
+
+
+def frame(curve: Curve, backend: str | None) -> Any:
+    """Thresholds, counts and shares as a native data frame."""
+    if backend is None:
+        installed = [name for name in BACKENDS if importlib.util.find_spec(name) is not None]
+        if not installed:
+            raise ParameterError("a data frame needs pandas, polars or pyarrow installed")
+        backend = installed[0]
+    if backend not in BACKENDS:
+        raise ParameterError(f"backend must be one of {', '.join(BACKENDS)}, got {quoted(backend)}")
+    if importlib.util.find_spec(backend) is None:
+        raise ParameterError(f"{backend} is not installed; install it with: pip install {backend}")
+    labels = curve.labels
+    columns = {
+        "threshold": labels if curve.grid.unit == "number" else labels.tolist(),
+        "count": curve.cumulative,
+        "share": curve.probabilities,
+    }
+    name = cast(Literal["pandas", "polars", "pyarrow"], backend)
+    return narwhals.from_dict(columns, backend=name).to_native()
+
+
+def _quantiles(curve: Curve) -> list[Any]:
+    return list(curve.quantile(_SHOWN).tolist())

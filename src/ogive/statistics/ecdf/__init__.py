@@ -1,0 +1,1 @@
+"""The empirical distribution function of a column."""

@@ -1,0 +1,150 @@
+"""The share of records at or below each public threshold."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from typing import ClassVar, Protocol, TypeVar
+
+from ogive.errors import ParameterError, quoted
+from ogive.grids import Bound, Grid
+from ogive.queries import Answer, Binning, Query
+from ogive.smoothing import SMOOTHINGS, unsmoothable
+from ogive.statistics.base import Terms
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.choose import (
+    METHODS,
+    RECIPES,
+    Method,
+    as_method,
+    check_expected,
+    plain_smoothing,
+    released,
+)
+from ogive.strategies import Strategy
+
+DEFAULT_BINS = 1024
+
+
+def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | str) -> Grid:
+    """The grid that a user described by bounds and bins, or gave.
+
+    Args:
+        bounds: Smallest and largest possible value; needed unless `grid` is a Grid.
+        bins: Number of thresholds, for linear and geometric grids.
+        grid: "linear", "geometric", "integers", or a Grid to take as it is.
+
+    Raises:
+        ParameterError: the description is incomplete or contradicts itself.
+    """
+    if isinstance(grid, Grid):
+        if bounds is not None:
+            raise ParameterError("give either bounds or a grid with its own thresholds, not both")
+        return grid
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        raise ParameterError(
+            "say which values are possible, for example bounds=(0, 120); bounds are public, never read from records"
+        )
+    match grid:
+        case "linear":
+            return Grid.linear(*bounds, bins=bins)
+        case "geometric":
+            return Grid.geometric(*bounds, bins=bins)
+        case "integers":
+            return Grid.integers(*bounds)
+        case _:
+            raise ParameterError(f"grid must be linear, geometric, integers or a Grid, got {quoted(grid)}")
+
+
+DesignedT = TypeVar("DesignedT", bound="Designed")
+
+
+class Designed(Protocol):
+    """A statistic that may carry a recipe, or a strategy designed by hand."""
+
+    @property
+    def method(self) -> Method:
+        """Name of a method, a recipe or a strategy."""
+        ...
+
+
+def by_hand(statistic: DesignedT) -> dict[str, DesignedT]:
+    """The statistic itself, named by hand, where its method is none of the named ones."""
+    method = as_method(statistic.method)
+    if isinstance(method, str) or method in RECIPES.values():
+        return {}
+    return {f"{method.name} by hand": statistic}
+
+
+@dataclass(frozen=True)
+class Ecdf:
+    """Empirical distribution function of one column on a public grid.
+
+    Fields:
+        column: Numeric or temporal column.
+        bounds: Smallest and largest possible value, public; values outside are clipped.
+        bins: Number of thresholds.
+        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        method: "auto" (smallest predicted error of those that fail on none of the public reference shapes); unbiased
+            at every threshold "path" (the first paper's), "tree_ls", "hat_ls", "sqrt"; from a few measurements
+            "projection", "histogram", "adaptive", "selected"; from randomized reports of the records' owners, under
+            trust local alone, "reports", and there "histogram" too; one of these with options, for example
+            `Projection(degree=20)`; or a strategy designed by hand, for example
+            `design_path(1024, ..., constants="paper")`.
+        smooth: "auto" ("shrinkage", or "isotonic" for a few measurements), "shrinkage", "least_squares",
+            "least_absolute" or "isotonic".
+        missing: What a missing value means; see `Binning`.
+        expected_records: A public guess of the number of records, for "auto" and the methods that need it
+            where that number is private. Never looked up in the records.
+    """
+
+    name: ClassVar[str] = "ecdf"
+
+    column: str
+    bounds: tuple[Bound, Bound] | None = None
+    _: KW_ONLY
+    bins: int = DEFAULT_BINS
+    grid: Grid | str = "linear"
+    method: Method = "auto"
+    smooth: str = "auto"
+    missing: str = "refuse"
+    expected_records: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        if not isinstance(self.column, str):
+            raise ParameterError(f"column must be a column's name, got {quoted(self.column)}")
+        self.binning()
+        as_method(self.method)
+        if self.smooth not in ("auto", *SMOOTHINGS):
+            raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {quoted(self.smooth)}")
+        if isinstance(self.method, Strategy):
+            reason = unsmoothable(self.method, self.smooth)
+            if reason is not None:
+                raise ParameterError(reason)
+        check_expected(self.expected_records)
+
+    def binning(self) -> Binning:
+        """How a record becomes the number of a bin."""
+        return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
+
+    def canonical(self) -> Ecdf:
+        """The one spelling that stands for all of the same question: the grid itself, recipes spelled out."""
+        grid = self.binning().grid
+        method = as_method(self.method)
+        smooth = plain_smoothing(method, self.smooth)
+        return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, smooth=smooth, method=method)
+
+    def alternatives(self) -> dict[str, Ecdf]:
+        """One for each method, and one for a recipe or strategy of the user's own."""
+        return {name: dataclasses.replace(self, method=name) for name in METHODS} | by_hand(self)
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, Curve]:
+        """Ask for noisy measurements, most methods once, and turn them into a valid curve.
+
+        Privacy: all measurements together at most the whole of `terms.privacy`; smoothing is post-processing.
+        """
+        task = Task(self.binning(), terms, self.smooth, self.expected_records)
+        return (yield from released(self.method, task))

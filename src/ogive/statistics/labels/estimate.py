@@ -1,0 +1,159 @@
+"""Released labels: what teachers answered, and the noisy votes behind it where these were opened."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive import plots
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.provenance import Provenance, publishable
+from ogive.queries import Ballots
+from ogive.statistics import plain_json
+from ogive.statistics.labels import stored as labels_json
+
+Bool = NDArray[np.bool_]
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class LabelsEstimate:
+    """Labels of public inputs.
+
+    Fields:
+        aggregator: Name and parameters of what turned votes into labels, as plain data.
+        ballots: The queries, and how many classes there are.
+        labels: The class of every query, -1 where there is none, shape (queries,).
+        taught: Whether teachers were the ones to answer, shape (queries,); other labels are the student's own.
+        asked: How many queries were looked at before the run ended.
+        opened: Noisy votes times 2^bits, shape (queries, classes); None where nothing but labels was opened.
+        bits: Fractional bits of those.
+        law: Noise of each of them; None where there is none, or they were not opened.
+        total: The number of teachers where it is public, else None.
+        provenance: What was released, at what price and under whose trust.
+    """
+
+    schema: ClassVar[str] = labels_json.SCHEMA
+
+    aggregator: dict[str, Any]
+    ballots: Ballots
+    labels: Int64
+    taught: Bool
+    asked: int
+    opened: Int64 | None
+    bits: int
+    law: DiscreteGaussian | DiscreteLaplace | None
+    total: int | None
+    provenance: Provenance | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return self.to_dict() == other.to_dict() if isinstance(other, LabelsEstimate) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.ballots, self.labels.tobytes()))
+
+    @property
+    def answered(self) -> int:
+        """How many queries teachers answered."""
+        return int(self.taught.sum())
+
+    @property
+    def votes(self) -> Float64 | None:
+        """Noisy votes, shape (queries, classes), which cost nothing more: soft labels; None where not opened."""
+        return None if self.opened is None else np.ldexp(self.opened.astype(np.float64), -self.bits)
+
+    @property
+    def margins(self) -> Float64 | None:
+        """The largest noisy count of every query less its second largest, shape (queries,); None where not opened."""
+        votes = self.votes
+        if votes is None:
+            return None
+        top = np.partition(votes, -2, axis=1)
+        return np.asarray(top[:, -1] - top[:, -2])
+
+    @property
+    def classes(self) -> int:
+        """How many there are."""
+        return self.ballots.classes
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        return self.provenance is None or self.provenance.private
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        return "private" if self.provenance is None else str(self.provenance)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw how many queries got each class and how many none, or noisy margins; returns matplotlib axes.
+
+        Raises:
+            ParameterError: matplotlib is not installed.
+        """
+        return plots.plot_labels(self, ax)
+
+    def with_provenance(self, provenance: Provenance) -> LabelsEstimate:
+        """The same labels carrying their provenance."""
+        return dataclasses.replace(self, provenance=provenance)
+
+    def errors(self, truth: LabelsEstimate) -> dict[str, float]:
+        """Distances from the labels of the exact votes.
+
+        Returns:
+            wrong: Share of the queries that both label in which they differ; 0 where there are none.
+            answered: By how much the shares of queries that teachers answered differ.
+        """
+        both = (self.labels >= 0) & (truth.labels >= 0)
+        differ = (self.labels != truth.labels)[both]
+        answered = abs(self.answered - truth.answered) / len(self.labels)
+        return {"wrong": float(differ.mean()) if differ.size else 0.0, "answered": answered}
+
+    def __str__(self) -> str:
+        lines = [
+            f"labels of {len(self.labels)} {'query' if len(self.labels) == 1 else 'queries'} ({self.provenance})",
+            f"{self.answered} answered by teachers of {self.asked} that were asked",
+        ]
+        own = int((self.labels >= 0).sum()) - self.answered
+        if own:
+            lines.append(f"{own} that the student was sure of")
+        if self.opened is not None and self.answered < len(self.labels):
+            lines.append("those with the largest margins: easier than the queries they were chosen from")
+        return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data of the published schema `ogive.labels/1`."""
+        return labels_json.to_dict(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance))
+
+    @staticmethod
+    def from_dict(data: Any) -> LabelsEstimate:
+        """Rebuild from `to_dict`. The data need not be trusted.
+
+        Raises:
+            ParameterError, DataError: these are no labels that this version can read.
+        """
+        return LabelsEstimate(**labels_json.fields(data))
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> LabelsEstimate:
+        """Read labels from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            ParameterError, DataError: these are no labels that this version can read.
+        """
+        return LabelsEstimate.from_dict(plain_json.parse(source))

@@ -1,0 +1,119 @@
+"""Draw labels: how often each class was given, or how far noisy votes lead where these were opened."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+_MOST_NAMED = 20
+"""Classes whose numbers all fit below an axis."""
+
+_HIGHEST = 8
+"""Of the bar of queries without a label, in units of the class that was given most often."""
+
+_BARS = 40
+
+
+class DrawnLabels(Protocol):
+    """What can be drawn."""
+
+    @property
+    def labels(self) -> Int64:
+        """The class of every query, -1 where there is none."""
+        ...
+
+    @property
+    def asked(self) -> int:
+        """How many queries were looked at."""
+        ...
+
+    @property
+    def classes(self) -> int:
+        """How many there are."""
+        ...
+
+    @property
+    def margins(self) -> Float64 | None:
+        """By how much the first noisy count of every query leads the second; None where counts were not opened."""
+        ...
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        ...
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        ...
+
+
+def plot_labels(found: DrawnLabels, ax: Any = None) -> Any:
+    """Draw how many queries got each class and how many got none; where votes were opened, how far they lead.
+
+    Args:
+        found: What to draw.
+        ax: Axes to draw into; new ones by default.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed.
+    """
+    axes = new_axes(ax)
+    labelled = int((found.labels >= 0).sum())
+    if found.margins is None:
+        _counts(axes, found)
+    else:
+        _margins(axes, found.margins, found.labels >= 0, noisy=found.private)
+    title = f"Labels of {labelled:,} of {len(found.labels):,} queries"
+    caption(axes, title, found.caption, private=found.private)
+    lighten(axes, grid="y")
+    return axes
+
+
+def _counts(axes: Any, found: DrawnLabels) -> None:
+    """A bar for every class, and one for queries without a label."""
+    classes, labels = found.classes, found.labels
+    given = np.bincount(labels[labels >= 0], minlength=classes)
+    refused, unasked = found.asked - int(given.sum()), len(labels) - found.asked
+    axes.bar(np.arange(classes), given, color=BLUE, width=0.8)
+    wide = max(0.8, classes / 12)
+    rest = [(name, count) for name, count in (("refused", refused), ("not asked", unasked)) if count]
+    places = [classes + wide * (0.75 + 2 * number) for number in range(len(rest))]
+    axes.bar(places, [count for _, count in rest], color=GRAY, width=wide)
+    top = max(given.max(), 1) * _HIGHEST
+    step = 1 if classes <= _MOST_NAMED else -(-classes // 10)
+    named = range(0, classes, step)
+    axes.set_xticks([*named, *places], [*map(str, named), *(f"{name}\n{count:,}" for name, count in rest)])
+    if max(refused, unasked) > top:  # else classes would not be seen; how many there are is written below
+        axes.set_ylim(top=top)
+        for place, (_, count) in zip(places, rest, strict=True):
+            if count > top:
+                arrow = {"ha": "center", "va": "top", "color": "white", "fontsize": 16}
+                axes.annotate("\u2191", (place, top), (0, -4), textcoords="offset points", **arrow)
+    axes.set_xlabel("Class")
+    axes.set_ylabel("Queries")
+
+
+def _margins(axes: Any, margins: Float64, labelled: NDArray[np.bool_], *, noisy: bool) -> None:
+    """A histogram of margins: of the queries with a label, and of those without."""
+    ends = np.histogram_bin_edges(margins, bins=min(_BARS, max(5, len(margins) // 5)))
+    parts = [(labelled, BLUE, "labelled"), (~labelled, GRAY, "not labelled")]
+    shown = [(margins[which], color, f"{name}: {which.sum():,}") for which, color, name in parts if which.any()]
+    values, colors, names = zip(*shown, strict=True)
+    axes.hist(values, bins=ends, stacked=True, color=colors, alpha=0.8, label=names)
+    if labelled.any() and not labelled.all():
+        least = float(margins[labelled].min())
+        axes.axvline(least, color=ORANGE, linewidth=1.2, linestyle=(0, (5, 2)), label=f"smallest kept: {least:.1f}")
+    axes.set_xlabel(f"Votes by which the first class leads the second{', with noise' if noisy else ''}")
+    axes.set_ylabel("Queries")
+    axes.legend(frameon=False)

@@ -1,0 +1,225 @@
+"""All ways to release a curve by their names, and which of them `auto` takes.
+
+The choice rests on public quantities alone: the number of thresholds, the guarantee, the adjacency, how many
+records a person may have, and the number of records where that is public or guessed publicly. It costs nothing.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Generator, Iterator
+from typing import Any
+
+import numpy as np
+
+from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
+from ogive.queries import Answer, CurveQuery, Query
+from ogive.smoothing import DEFAULT_SMOOTHING, unsmoothable
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.methods.adaptive import AdaptiveQuantiles
+from ogive.statistics.methods.base import Recipe, Task
+from ogive.statistics.methods.expected_error import guessed, strategy_errors, typical
+from ogive.statistics.methods.finish import curve_from
+from ogive.statistics.methods.reference_shapes import EVERY, FIRST, USUAL, Expected, Shapes
+from ogive.statistics.methods.reports import Reports, owners_answer
+from ogive.statistics.methods.selected import PrivateSelection
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS, choose
+from ogive.statistics.methods.whole import HistogramQueries, Projection
+from ogive.strategies import Strategy
+from ogive.strategies.base import approximates
+
+Method = str | Strategy | Recipe
+"""A method's name, a recipe with options, or a strategy designed by hand."""
+
+_ALL: tuple[Recipe, ...] = (Projection(), HistogramQueries(), AdaptiveQuantiles(), PrivateSelection(), Reports())
+RECIPES = {recipe.name: recipe for recipe in _ALL}
+METHODS = (*UNBIASED_METHODS, *RECIPES)
+
+MOST_EXPECTED = 1 << 40
+# an unbiased curve that is nearly as good says more: its bands are narrower and no shape of data misleads it
+_WORTH = 0.9
+_MISLED = 2.0
+_AT_MOST = 1.4  # times as far off in KS, by 32 simulated releases of each shape, which stray: in truth at most 1.5
+_SURELY = 2.5  # the same by 8 releases, which stray more
+_QUICK = 1024  # thresholds on which that is looked at; finer unbiased curves are a little farther off
+_NO_ERROR = 1e-300  # in the place of an error of nothing, as on a single bin
+
+
+def as_method(method: Any) -> Method:
+    """A method in its one form: a recipe for its name, anything else as it is.
+
+    Raises:
+        ParameterError: it is no name of a method, recipe or strategy.
+    """
+    if isinstance(method, str):
+        if method not in ("auto", *METHODS):
+            raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {quoted(method)}")
+        return RECIPES.get(method, method)
+    if isinstance(method, type) or not isinstance(method, Recipe | Strategy):
+        raise ParameterError(f"method must be a name, a recipe or a strategy, got {quoted(method)}")
+    return method
+
+
+def plain_smoothing(method: Method, smooth: str) -> str:
+    """What "auto" smoothing stands for, where that is the same whatever the method turns out to measure."""
+    unbiased = method in UNBIASED_METHODS if isinstance(method, str) else not isinstance(method, Recipe)
+    if smooth != "auto" or not unbiased or (not isinstance(method, str | Recipe) and approximates(method)):
+        return smooth
+    return DEFAULT_SMOOTHING
+
+
+def check_expected(records: Any) -> None:
+    """Refuse a guess of the number of records that is no number of records.
+
+    Raises:
+        ParameterError: it is not None and no whole number of at least 1.
+    """
+    if records is None:
+        return
+    if isinstance(records, bool) or not isinstance(records, int) or not 1 <= records <= MOST_EXPECTED:
+        raise ParameterError(
+            f"expected_records must be a whole number from 1 to {MOST_EXPECTED}, got {quoted(records)}"
+        )
+
+
+def released(method: Method, task: Task) -> Generator[Query, Answer, Curve]:
+    """Release a curve by a method.
+
+    Raises:
+        ParameterError, ScaleError: the method does not fit the grid or the terms.
+        UnsupportedError: the trust model cannot serve it.
+    """
+    way = as_method(method)
+    task.terms.check_cells(task.size)
+    if way == "auto" and owners_answer(task.terms, task.binning):
+        way = RECIPES[Reports.name]
+    if way == "auto":
+        for recipe in better(task):
+            try:
+                procedure = recipe.curve(task)
+                query = next(procedure)
+            except (ParameterError, ScaleError, UnsupportedError):
+                continue
+            if task.terms.refusal(query) is None:
+                return (yield from _continued(procedure, query))
+    if isinstance(way, Recipe):
+        return (yield from way.curve(task))
+    strategy = unbiased(way, task)
+    answer = yield CurveQuery(task.binning, strategy)
+    return curve_from(answer, task.binning, strategy, task.terms, task.smooth)
+
+
+def unbiased(method: str | Strategy, task: Task) -> Strategy:
+    """The strategy of that name, or for "auto" the unbiased one of the smallest variance, that can be served."""
+    return choose(
+        task.size,
+        task.terms.privacy,
+        task.terms.adjacency,
+        method,
+        lambda each: unsmoothable(each, task.smooth) or task.terms.refusal(CurveQuery(task.binning, each)),
+        rows=task.rows,
+    )
+
+
+def better(task: Task) -> Iterator[Recipe]:
+    """Recipes that are predicted to serve better than the best unbiased strategy and to fail on no shape, best first.
+
+    What may be more than 1.5 times as far off in KS on any public shape as `hat_ls`, or as the best unbiased strategy,
+    is left out, however good it is on other shapes. Of the rest, ways that are more than twice as far off in energy
+    distance as another one on any of the seven reference shapes come last, the least far off first; of the others the
+    one with the smallest geometric mean over these shapes comes first.
+
+    None where nothing is hidden, since exact answers need no approximation, and none where the number of
+    records is private and no public guess of it was given. Private selection is left to who asks for it: it spends
+    a part of the budget on looking at the records, and "auto" does not look. Reports are for records that nobody sees;
+    there they are the only way.
+    """
+    if not task.terms.private or task.smooth not in ("auto", "isotonic") or task.records is None:
+        return
+    quick = task.at_most(_QUICK)
+    safe = _safe(quick)
+    recipes = [recipe for recipe in RECIPES.values() if recipe.name not in (PrivateSelection.name, Reports.name)]
+    recipes = [recipe for recipe in recipes if not _fails(recipe, safe, quick, FIRST, _SURELY)]
+    if not recipes:
+        return
+    found: list[tuple[Recipe | None, tuple[float, ...]]] = []
+    for recipe in (None, *recipes):
+        try:
+            found.append((recipe, predicted_errors("auto" if recipe is None else recipe, task).energy))
+        except (ParameterError, ScaleError, UnsupportedError):
+            continue
+    if not found:
+        return
+    least = np.min([energies for _, energies in found], axis=0)
+    ranked: list[tuple[bool, float, Recipe | None]] = []
+    for recipe, energies in found:
+        worst = max(
+            1.0 if energy == best else energy / max(best, _NO_ERROR)
+            for energy, best in zip(energies, least, strict=True)
+        )
+        misled = worst > _MISLED
+        ranked.append((misled, worst if misled else typical(energies) * (_WORTH if recipe is None else 1.0), recipe))
+    ranked.sort(key=lambda each: each[:2])
+    for _, _, recipe in ranked:
+        if recipe is None:
+            return
+        if not _fails(recipe, safe, quick, EVERY, _AT_MOST):
+            yield recipe
+
+
+def _safe(task: Task) -> tuple[Strategy, ...]:
+    """What a curve is released by where nothing else is safe, and `hat_ls`; nothing where neither can be served."""
+    found: dict[Strategy, None] = {}
+    for name in ("auto", "hat_ls"):
+        with contextlib.suppress(ParameterError, ScaleError, UnsupportedError):
+            found[unbiased(name, task)] = None
+    return tuple(found)
+
+
+def _fails(recipe: Recipe, safe: tuple[Strategy, ...], task: Task, shapes: Shapes, limit: float) -> bool:
+    """Whether a recipe is more than so many times as far off in KS as what is safe, on any of the shapes."""
+    records = _most_records(task)
+    try:
+        errors = recipe.errors(task, shapes, records).ks
+    except (ParameterError, ScaleError, UnsupportedError):
+        return True
+    for error, name in sorted(zip(errors, shapes.names, strict=True), reverse=True):  # the likeliest to fail first
+        one = Shapes((name,), shapes.runs)
+        if any(error > limit * strategy_errors(each, task, one, records).ks[0] for each in safe):
+            return True
+    return False
+
+
+def _most_records(task: Task) -> int:
+    """How many records one curve may be of, rounded up to two digits, so that similar numbers share a prediction.
+
+    More records are never safer: the noise becomes less, and a bias stays.
+    """
+    most = guessed(task) * task.terms.groups
+    unit: int = 10 ** max(0, len(str(most)) - 2)
+    return -(-most // unit) * unit
+
+
+def predicted_errors(method: Method, task: Task, shapes: Shapes = USUAL) -> Expected:
+    """Predicted errors of a method on public shapes; "auto" is the best unbiased strategy here.
+
+    Raises:
+        ParameterError, ScaleError, UnsupportedError: the method does not fit, or the number of records is unknown.
+    """
+    way, coarse, records = as_method(method), task.coarse, guessed(task)
+    if isinstance(way, Recipe):
+        return way.errors(coarse, shapes, records)
+    if isinstance(way, str):
+        way = unbiased(way, coarse)
+    return strategy_errors(way, task, shapes, records)
+
+
+def _continued(procedure: Generator[Query, Answer, Curve], query: Query) -> Generator[Query, Answer, Curve]:
+    """Go on with a procedure whose first query was already asked for."""
+    while True:
+        answer = yield query
+        try:
+            query = procedure.send(answer)
+        except StopIteration as stop:
+            curve: Curve = stop.value
+            return curve

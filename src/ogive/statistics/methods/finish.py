@@ -1,0 +1,41 @@
+"""From noisy measurements to a curve: post-processing, the same for every way to measure."""
+
+from __future__ import annotations
+
+from ogive.errors import UnsupportedError
+from ogive.queries import Answer, Binning
+from ogive.smoothing import default_smoothing, smooth
+from ogive.statistics.base import Terms
+from ogive.statistics.curve.estimate import Curve
+from ogive.strategies import Strategy
+from ogive.strategies.base import approximates
+
+
+def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Terms, smoothing: str) -> Curve:
+    """Turn noisy measurements into a curve; post-processing.
+
+    What was paid for is never lost: where a solver cannot certify its result, or a strategy has a shape that
+    it refuses, the curve is made valid by isotonic regression, and says so. Without noise (trust model clear) the
+    curve of a strategy that approximates is made valid all the same.
+    """
+    kind = default_smoothing(strategy) if smoothing == "auto" else smoothing
+    strategy = answer.noise_of(strategy)
+    raw = cumulative = strategy.estimate(answer.values, answer.total)
+    rough = answer.noisy or approximates(strategy)
+    if rough:
+        try:
+            cumulative = smooth(strategy, answer.values, total=answer.total, kind=kind)
+        except (ArithmeticError, UnsupportedError):
+            kind = "isotonic"
+            cumulative = smooth(strategy, answer.values, total=answer.total, kind=kind)
+    return Curve(
+        grid=binning.grid,
+        cumulative=cumulative,
+        raw=raw,
+        strategy=strategy if answer.noisy else None,
+        adjacency=terms.adjacency,
+        total=answer.total,
+        smoothing=kind if rough else "none",
+        column=binning.column,
+        measured=answer.values if answer.noisy and approximates(strategy) else None,
+    )

@@ -1,0 +1,170 @@
+"""The recipe of the local model: every record's owner reports, noisily, in which block of a hierarchy it lies.
+
+Reports estimate the count of every block without bias, least squares over the hierarchy makes them cumulative counts,
+and smoothing a valid curve. Which hierarchy is taken follows from public numbers alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import ClassVar
+
+from ogive.accounting import loss_per_row, pure_epsilon
+from ogive.columns import Domain
+from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.grids import Grid
+from ogive.local.tree import TreeOracle
+from ogive.local.unary import UnaryOracle
+from ogive.noise import DiscreteLaplace
+from ogive.privacy import Adjacency, PureDP
+from ogive.queries import Answer, Binning, CurveQuery, Query, ReportsQuery, RowValues
+from ogive.queries.base import Int64, check_missing
+from ogive.smoothing import unsmoothable
+from ogive.statistics.base import Terms
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.expected_error import strategy_errors
+from ogive.statistics.methods.finish import curve_from
+from ogive.statistics.methods.reference_shapes import Expected, Shapes
+from ogive.strategies import GroupedHistogram
+from ogive.strategies.reported.design import design_reports, expected_tree, read_reports
+from ogive.strategies.reported.strategy import ReportedTree
+
+# never asked; shows whether a trust model serves any query of its kind
+_BINNING = Binning("x", Grid.linear(0, 1, bins=2))
+_PROBE = ReportsQuery(RowValues(Domain((_BINNING,))), TreeOracle(2, PureDP(1).epsilon))
+
+NODES = ("hadamard", "unary")
+SPLITS = ("users", "budget")
+
+
+@dataclass(frozen=True)
+class Reports:
+    """Reports about the nodes of a hierarchy over the bins, which every record's owner randomizes.
+
+    Fields:
+        branching: Children of a node, 2 to 8; None for the smallest predicted error.
+        nodes: "hadamard" (an index and a bit) or "unary" (a bit for each node: longer, less noise from epsilon 2
+            on); None for the smaller predicted error.
+        split: "users" (an owner reports on one level) or "budget" (on all, with a share of epsilon); None for the
+            smaller predicted error.
+        seed: Public; decides with each participant's number who reports on which level.
+    """
+
+    name: ClassVar[str] = "reports"
+
+    branching: int | None = None
+    nodes: str | None = None
+    split: str | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        children = self.branching
+        if children is not None and (
+            isinstance(children, bool) or not isinstance(children, int) or not 2 <= children <= 8
+        ):
+            raise ParameterError(f"branching must be a whole number from 2 to 8, got {quoted(children)}")
+        for name, allowed in (("nodes", NODES), ("split", SPLITS)):
+            if getattr(self, name) not in (None, *allowed):
+                raise ParameterError(f"{name} must be {' or '.join(allowed)}, got {getattr(self, name)!r}")
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 63:
+            raise ParameterError(f"seed must be a whole number from 0 to 2^63 - 1, got {quoted(self.seed)}")
+
+    def oracle(self, task: Task) -> TreeOracle:
+        """How each owner's bin is randomized.
+
+        Raises:
+            ParameterError: there are too few or too many thresholds.
+        """
+        epsilon = report_epsilon(task)
+        return design_reports(
+            task.size, epsilon, branching=self.branching, nodes=self.nodes, split=self.split, seed=self.seed
+        )
+
+    def query(self, task: Task) -> ReportsQuery:
+        """What is asked of every owner.
+
+        Raises:
+            ParameterError: the terms keep the number of records private, or there are too few of them.
+        """
+        check_public_number(task)
+        return ReportsQuery(RowValues(Domain((task.binning,))), self.oracle(task))
+
+    def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
+        """Collect one report of every owner."""
+        refusal = task.terms.refusal(_PROBE)
+        if refusal is not None:
+            raise UnsupportedError(refusal)
+        query = self.query(task)
+        assert isinstance(query.oracle, TreeOracle)
+        levels, records = query.oracle.levels, task.terms.records
+        if records is not None and records < levels:
+            each = " a group" if task.terms.alike else ""
+            raise ParameterError(
+                f"reports on {levels} levels need at least {levels} records{each}, got {records}; take fewer bins"
+            )
+        answer = yield query
+        return reported_curve(query.oracle, answer, task)
+
+    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
+        """Sampling and the noise of reports."""
+        return strategy_errors(self.expected(task, records), task, shapes, records)
+
+    def expected(self, task: Task, records: int) -> ReportedTree:
+        """The strategy that so many owners' reports would make."""
+        return expected_tree(self.oracle(task), records)
+
+
+def report_epsilon(task: Task) -> Fraction:
+    """What one report of a person may cost."""
+    privacy = task.terms.privacy
+    pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
+    grant = loss_per_row(pure, task.rows)
+    assert isinstance(grant, PureDP)
+    return grant.epsilon
+
+
+def check_public_number(task: Task) -> None:
+    """Refuse terms under which the number of reports would say too much.
+
+    Raises:
+        ParameterError: the terms keep the number of records private, or missing values are dropped.
+    """
+    if task.terms.adjacency is not Adjacency.REPLACE:
+        raise ParameterError(
+            "whoever gets reports can count them, so the number of records cannot be private; use adjacency REPLACE"
+        )
+    check_missing(task.binning, task.terms.adjacency)
+
+
+def reported_curve(oracle: TreeOracle, answer: Answer, task: Task) -> Curve:
+    """The curve of some reports; post-processing.
+
+    Args:
+        oracle: How they were made.
+        answer: What they add up to, and how many they are.
+        task: Column, grid, terms and smoothing.
+    """
+    strategy, values = read_reports(oracle, answer.values)
+    reason = unsmoothable(strategy, task.smooth)
+    assert reason is None, "every smoothing of trees is offered for reports"
+    return curve_from(Answer(values, answer.totals), task.binning, strategy, task.terms, task.smooth)
+
+
+def owners_answer(terms: Terms, binning: Binning = _BINNING) -> bool:
+    """Whether the trust model asks the records' owners and nobody else, so that reports are all that it serves."""
+    return terms.refusal(_PROBE) is None and not counts_records(terms, binning)
+
+
+def counts_records(terms: Terms, binning: Binning = _BINNING) -> bool:
+    """Whether the trust model can count records, seen or in shares, and not only what their owners make of them."""
+    counted = CurveQuery(binning, GroupedHistogram(binning.grid.bins, 1, DiscreteLaplace(2)))
+    return terms.refusal(counted) is None
+
+
+def class_sums(answer: Answer, number: int, oracle: TreeOracle | UnaryOracle) -> Answer:
+    """One class's reports of an answer about public classes, with their number."""
+    sums: Int64 = answer.values[number]
+    return replace(answer, values=sums, totals=(oracle.reports(sums),))

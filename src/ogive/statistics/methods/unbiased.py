@@ -1,0 +1,125 @@
+"""Which unbiased strategies can serve a curve at a given price, and which is best.
+
+The choice depends on the grid's size, the privacy, the adjacency and what the trust model
+can do, never on the records, so it costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from ogive.accounting import gaussian_rho, loss_per_row, pure_epsilon
+from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
+from ogive.noise import too_much_noise
+from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
+from ogive.strategies import design_hats, design_path, design_square_root, design_tree
+
+if TYPE_CHECKING:
+    from ogive.strategies import Strategy
+
+UNBIASED_METHODS = ("path", "tree_ls", "hat_ls", "sqrt")
+"""Ways to measure every threshold without bias; `ogive.statistics.methods.choose.METHODS` has all ways to a curve."""
+
+Design = Callable[..., "Strategy"]
+_PURE: dict[str, Design] = {"path": design_path, "tree_ls": design_tree, "hat_ls": design_hats}
+_GAUSSIAN: dict[str, Design] = {**_PURE, "sqrt": design_square_root}
+
+# Below it the pure guarantee would need noise of a scale above 2^47, whatever is measured.
+_LEAST_RHO = Fraction(1, 1 << 95)
+
+
+def grants(privacy: Privacy) -> tuple[PureDP | ZeroConcentratedDP, ...]:
+    """The pure and the concentrated guarantees that imply the wanted one."""
+    match privacy:
+        case PureDP():
+            return (privacy,)
+        case ZeroConcentratedDP():
+            return (privacy,) if privacy.rho < _LEAST_RHO else (privacy, pure_epsilon(privacy))
+        case ApproxDP():
+            return (gaussian_rho(privacy), pure_epsilon(privacy))
+
+
+@lru_cache(maxsize=128)
+def candidates(
+    size: int, privacy: Privacy, adjacency: Adjacency, method: str = "auto", *, rows: int = 1
+) -> tuple[Strategy, ...]:
+    """Every strategy of that method (or all) that meets the guarantee, best predicted error first.
+
+    Strategies that would need more noise than can be drawn are left out.
+
+    Args:
+        size: Number of thresholds.
+        privacy: What all measurements together may cost.
+        adjacency: Which data sets are adjacent.
+        method: One of `UNBIASED_METHODS`, or "auto" for all of them.
+        rows: How many records of one person the guarantee must hide together.
+
+    Raises:
+        ParameterError: no such method, or the method cannot meet this type of guarantee.
+        ScaleError: every strategy would need more noise than can be drawn.
+    """
+    if method != "auto" and method not in UNBIASED_METHODS:
+        raise ParameterError(f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(method)}")
+    found: list[Strategy] = []
+    failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
+    for grant in grants(privacy):
+        designs = _PURE if isinstance(grant, PureDP) else _GAUSSIAN
+        wanted = designs if method == "auto" else {method: designs[method]} if method in designs else {}
+        for design in wanted.values():
+            try:
+                found.append(design(size, privacy=loss_per_row(grant, rows), adjacency=adjacency))
+            except ScaleError as error:
+                failed.append((grant, error))
+    if failed and not found:
+        raise too_much_noise(privacy, f"{size} threshold{'s' if size > 1 else ''}", failed)
+    if not found:
+        raise ParameterError(
+            f"method {method!r} has Gaussian noise and cannot give {privacy}; "
+            "ask for ZeroConcentratedDP or ApproxDP, or use method='auto'"
+        )
+    return tuple(sorted(found, key=lambda strategy: mean_variance(strategy, adjacency)))
+
+
+def mean_variance(strategy: Strategy, adjacency: Adjacency) -> float:
+    """Predicted mean squared error of the unsmoothed cumulative counts."""
+    return float(strategy.variance(total_known=adjacency is Adjacency.REPLACE).mean())
+
+
+def choose(
+    size: int,
+    privacy: Privacy,
+    adjacency: Adjacency,
+    method: str | Strategy,
+    refusal: Callable[[Strategy], str | None],
+    *,
+    rows: int = 1,
+) -> Strategy:
+    """The strategy with the smallest predicted error that the trust model can serve.
+
+    Args:
+        size: Number of thresholds.
+        privacy: What all measurements together may cost.
+        adjacency: Which data sets are adjacent.
+        method: "auto", one of `UNBIASED_METHODS`, or a designed strategy to take as it is.
+        refusal: Why the trust model cannot serve a strategy, or None.
+        rows: How many records of one person the guarantee must hide together.
+
+    Raises:
+        ParameterError: no such method, or it cannot meet this type of guarantee, or the strategy is
+            for another number of thresholds.
+        ScaleError: every strategy would need more noise than can be drawn.
+        UnsupportedError: the trust model can serve none of them.
+    """
+    if not isinstance(method, str):
+        if method.size != size:
+            raise ParameterError(f"the strategy covers {method.size} thresholds but the grid has {size}")
+        return method
+    reason: str | None = None
+    for strategy in candidates(size, privacy, adjacency, method, rows=rows):
+        reason = refusal(strategy)
+        if reason is None:
+            return strategy
+    raise UnsupportedError(str(reason))

@@ -1,1 +1,0 @@
-"""Means of kernels over pairs of records, unbiased, from randomized reports."""

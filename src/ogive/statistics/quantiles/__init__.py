@@ -1,0 +1,1 @@
+"""Quantiles with simultaneous intervals."""

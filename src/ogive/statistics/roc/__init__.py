@@ -1,0 +1,1 @@
+"""ROC curve and AUC of a score for two classes."""

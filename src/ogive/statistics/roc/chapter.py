@@ -1,0 +1,268 @@
+"""The chapter of a ROC curve: how well a score tells two classes apart."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ogive.errors import ParameterError
+from ogive.html import words
+from ogive.html.axis import nice_step, plain_number, show
+from ogive.html.chapter import Chapter, Picture
+from ogive.html.chart import Float64
+from ogive.html.chart_square import SMALL, Line, Ribbon, SquareChart
+from ogive.html.markup import Html
+from ogive.html.parts import Row, fine, say, strong, table
+from ogive.statistics.roc.band import RocBand
+from ogive.statistics.roc.estimate import AucInterval, RocEstimate
+
+FALSE_ALARMS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+USELESS = 0.25
+"""An interval for the area of these records that is wider says little: half of what lies between coin and perfect."""
+READING = (
+    "How to read it: whoever calls more records positive finds more of the true positives (up) and raises more false "
+    "alarms (right). The dotted diagonal is a coin; a perfect score goes straight up. AUC is the area below the curve: "
+    "0.5 for a coin, 1 for a perfect score."
+)
+_FIRST_FLAGGED = 0.01
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What is read off the estimate once."""
+
+    roc: RocEstimate
+    truth: RocEstimate | None
+    interval: AucInterval
+    noise: AucInterval
+    band: RocBand
+
+    @property
+    def level(self) -> str:
+        return words.percent(self.roc.confidence_level)
+
+    def auc(self, value: float) -> str:
+        """An area with as many digits as its interval gives meaning to."""
+        return words.decimal(value, (self.interval.high - self.interval.low) / 2)
+
+
+def discrimination_chapter(roc: RocEstimate, truth: RocEstimate | None) -> Chapter:
+    """What a ROC curve says.
+
+    Args:
+        roc: As released.
+        truth: The exact curve on the same thresholds, or None.
+
+    Raises:
+        ParameterError: the truth is private or of other thresholds or labels.
+    """
+    if truth is not None and not (
+        isinstance(truth, RocEstimate)
+        and not truth.private
+        and (truth.grid, truth.label, truth.positive_when) == (roc.grid, roc.label, roc.positive_when)
+    ):
+        raise ParameterError(f"the truth for {roc.score} must be an exact ROC curve of the same thresholds and labels")
+    assert roc.provenance is not None
+    level = roc.confidence_level
+    read = _Read(
+        roc,
+        truth if roc.private and truth is not None and truth.defined else None,
+        roc.auc_interval(level),
+        roc.auc_interval(level, target="sample"),
+        roc.band(level),
+    )
+    grid = roc.grid
+    return Chapter(
+        title=f"How well {roc.score} predicts {roc.label.column}",
+        subject=f"{roc.score} and {roc.label.column}",
+        provenance=roc.provenance,
+        headline=_headline(read),
+        error=_error(read),
+        released=_released(read),
+        pictures=_pictures(read),
+        tables=(_operating_points(read),) if roc.defined else (),
+        details=(
+            ("Smoothing", words.SMOOTHINGS.get(roc.negatives.smoothing, roc.negatives.smoothing)),
+            ("Thresholds", f"{grid.kind}, {grid.bins:,} from {show(grid, grid.low)} to {show(grid, grid.high)}"),
+            ("Labels", "public" if roc.public_labels else "private"),
+            ("Budget", f"{roc.budget} for both classes"),
+        ),
+        warning=_useless(read),
+        exact=truth is not None,
+    )
+
+
+def _headline(read: _Read) -> str:
+    roc = read.roc
+    if not roc.defined:
+        return "One of the two classes has no records, or noise may account for it, so there is no curve and no AUC."
+    interval = f"{read.auc(read.interval.low)} to {read.auc(read.interval.high)}"
+    if _useless(read) is not None:
+        return f"Noise hides how well {roc.score} predicts {roc.label.column}: the AUC may be {interval}."
+    more = "higher" if roc.positive_when == "high" else "lower"
+    said = (
+        f"Of a random positive record and a random negative one, the positive has the {more} {roc.score} in "
+        f"{words.percent(float(read.auc(roc.auc)))} of all pairs: AUC {read.auc(roc.auc)} "
+        f"({read.level} interval: {interval})."
+    )
+    if read.truth is not None:
+        said += f" The true AUC of these records is {read.auc(read.truth.auc)}."
+    if read.interval.low <= 0.5 <= read.interval.high:
+        said += " A coin would have 0.5, so this does not show that the score knows anything."
+    return said
+
+
+def _pictures(read: _Read) -> tuple[Picture, ...]:
+    roc = read.roc
+    if not roc.defined:
+        return ()
+    ratio, lift = roc.precision_recall(), roc.lift()
+    prevalence = roc.prevalence
+    ends = np.array([0.0, 1.0])
+    kept = lift.flagged >= _FIRST_FLAGGED
+    highest = max(2.0, min(1 / prevalence, float(np.max(lift.lift[kept], initial=1.0))))
+    step = nice_step(highest, 5)
+    truth = read.truth
+    private = roc.private
+    curve = ("curve", "Released curve" if private else "Exact curve")
+    exact = (("truth", "True curve of these records"),) if truth is not None else ()
+    main = SquareChart(
+        title=f"ROC curve of {roc.score} for {roc.label.column}",
+        summary=f"Share of positives found for each share of false alarms. {_headline(read)}",
+        x_label="False alarms among the negatives",
+        y_label="Found among the positives",
+        lines=(
+            Line("chance", ends, ends),
+            Line("curve", roc.fpr, roc.tpr),
+            *((Line("truth", truth.fpr, truth.tpr),) if truth is not None else ()),
+        ),
+        ribbon=_ribbon(read.band),
+        legend=(curve, ("band", f"{read.level} band for the population"), ("chance", "A coin"), *exact),
+    )
+    true_ratio = None if truth is None else truth.precision_recall()
+    true_lift = None if truth is None else truth.lift()
+    small = (
+        SquareChart(
+            title="Precision and recall",
+            summary=f"Share of true positives among those called positive, for each share of positives found. "
+            f"Average precision {words.percent(round(ratio.average_precision, 3))}.",
+            x_label="Found among the positives",
+            y_label="Correct among those called positive",
+            lines=(
+                Line("chance", ends, np.full(2, prevalence)),
+                Line("curve", ratio.recall[1:], ratio.precision[1:]),
+                *((Line("truth", true_ratio.recall[1:], true_ratio.precision[1:]),) if true_ratio is not None else ()),
+            ),
+            sizes=SMALL,
+        ),
+        SquareChart(
+            title="Lift",
+            summary="How many times more positives than average there are among those called positive, for each share "
+            "of all records called positive.",
+            x_label="Called positive among all records",
+            y_label="Times as many positives as average",
+            lines=(
+                Line("chance", ends, np.ones(2)),
+                Line("curve", lift.flagged[kept], lift.lift[kept]),
+                *((_lift_line(true_lift.flagged, true_lift.lift),) if true_lift is not None else ()),
+            ),
+            sizes=SMALL,
+            y_top=math.ceil(highest / step - 1e-9) * step,
+            y_factor=True,
+        ),
+    )
+    return (Picture(main, note=READING), *(Picture(chart, name=chart.title) for chart in small))
+
+
+def _lift_line(flagged: Float64, lift: Float64) -> Line:
+    kept = flagged >= _FIRST_FLAGGED
+    return Line("truth", flagged[kept], lift[kept])
+
+
+def _ribbon(band: RocBand) -> Ribbon:
+    """The band's steps as corners."""
+    x = np.append(np.repeat(band.fpr, 2)[1:], 1.0)
+    return Ribbon(x, np.repeat(band.low, 2), np.repeat(band.high, 2))
+
+
+def _operating_points(read: _Read) -> Html:
+    roc, truth = read.roc, read.truth
+    places = np.unique(np.searchsorted(roc.fpr, FALSE_ALARMS, side="right") - 1)
+    low, high = read.band(roc.fpr[places])
+    ratio = roc.precision_recall()
+    sign = "above" if roc.positive_when == "high" else "at most"
+    head = ["Positive if", "Found", "Band", "False alarms", "Correct", *(["Truly found"] if truth is not None else [])]
+    rows: list[Row] = []
+    for at, start, end in zip(places, low, high, strict=True):
+        threshold = float(roc.thresholds[at])
+        ends = [words.percent(float(edge), 1) for edge in (start, end)]
+        cells = [
+            words.percent(float(roc.tpr[at]), 1),
+            f"{ends[0].removesuffix(' %')} to {ends[1]}",
+            words.percent(float(roc.fpr[at]), 1),
+            words.percent(float(ratio.precision[at]), 1),
+        ]
+        if truth is not None:
+            cells.append(words.percent(float(truth.tpr[at]), 1))
+        named = f"{sign} {show(roc.grid, threshold, 4)}" if math.isfinite(threshold) else "always"
+        rows.append((named, cells))
+    about = (
+        f"If {roc.score} beyond the threshold counts as positive: found is the share of positives detected "
+        f"(sensitivity), with the {read.level} band for the population; false alarms the share of negatives called "
+        "positive (one minus specificity); correct the share of those called positive who are (positive predictive "
+        "value)."
+    )
+    return table("Thresholds to choose from", head, rows, about)
+
+
+def _error(read: _Read) -> tuple[Html, ...]:
+    roc = read.roc
+    if not roc.defined:
+        return (say("Nothing can be said: the curve is not defined."),)
+    ties = f"Sorting scores into {roc.grid.bins:,} bins can move the AUC by at most {plain_number(roc.tie_bound, 2)}."
+    if not roc.private:
+        return (say("Not at all for these records, but for ties in a bin: the values are exact. "), fine(ties))
+    noise, whole = read.noise, read.interval
+    return (
+        say(
+            strong(f"AUC {read.auc(noise.low)} to {read.auc(noise.high)}"),
+            f" for these very records, with {read.level} confidence: what noise and bins leave open.",
+        ),
+        say(
+            strong(f"AUC {read.auc(whole.low)} to {read.auc(whole.high)}"),
+            " for the population, if the records are a random sample: noise, bins, and chance in who was sampled.",
+        ),
+        fine(f"The band in the chart holds the whole curve with {read.level} confidence. {ties}"),
+    )
+
+
+def _useless(read: _Read) -> str | None:
+    if not read.roc.private:
+        return None
+    if not read.roc.defined:
+        return "The noise is larger than one of the classes. Grant more privacy loss, or take more records."
+    low, high = read.noise
+    if high - low >= USELESS:
+        return (
+            f"The AUC of these records may be anything from {read.auc(low)} to {read.auc(high)}. "
+            "Grant more privacy loss, take more records, or ask for fewer thresholds."
+        )
+    return None
+
+
+def _released(read: _Read) -> tuple[Html, ...]:
+    roc = read.roc
+    about = "" if roc.public_labels or not roc.private else "about "
+    negatives, positives = (plain_number(max(0, round(count)), 9) for count in roc.classes)
+    sizes = f"{about}{positives} positive and {about}{negatives} negative records"
+    grid = roc.grid
+    return (
+        say(
+            f"How {roc.score} is distributed among positives and among negatives, at {grid.bins:,} public thresholds. "
+            "The curves, the AUC and the table are read off that and cost nothing more."
+        ),
+        say(f"There are {sizes}{' (public)' if roc.public_labels else ''}."),
+        fine(f"Public bounds: {show(grid, grid.low)} to {show(grid, grid.high)}."),
+    )

@@ -1,0 +1,364 @@
+"""A released ROC curve: the estimate that can be asked, compared, drawn and stored."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive import plots
+from ogive.axis import to_shares
+from ogive.errors import ParameterError, quoted
+from ogive.grids import Grid
+from ogive.privacy import Adjacency
+from ogive.provenance import Provenance, publishable
+from ogive.queries import Label
+from ogive.statistics import plain_json
+from ogive.statistics.confidence import check_level
+from ogive.statistics.curve.bands.simultaneous import TARGETS
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.roc import points as roc_points
+from ogive.statistics.roc import stored as roc_json
+from ogive.statistics.roc import text as roc_text
+from ogive.statistics.roc.band import RocBand, whole_square
+from ogive.statistics.roc.designs import BUDGETS
+from ogive.statistics.roc.uncertainty import Uncertainty
+from ogive.strategies import Strategy
+
+Float64 = NDArray[np.float64]
+
+
+class AucInterval(NamedTuple):
+    """Ends between which the true area under the curve lies with a stated confidence."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class RocEstimate:
+    """Estimated trade-off between true and false positives of a score, at every threshold of a public grid.
+
+    Fields:
+        negatives, positives: Cumulative counts of each class over the score, with noise of their own.
+        label: Which class a record belongs to.
+        positive_when: "high" or "low" scores.
+        total: Number of records of both classes where that is public, else None.
+        budget: "joint", or "split" for the paper's two separate releases.
+        confidence_level: Of the interval that is printed.
+        provenance: Price, trust and origin; None until released.
+
+    Where a class has no records, or noise may account for all, `defined` is False: rates and area are NaN, the
+    band is the whole square and the interval is [0, 1].
+
+    Raises:
+        ParameterError: the two curves were not measured alike, or a field is out of range.
+    """
+
+    schema: ClassVar[str] = roc_json.SCHEMA
+
+    negatives: Curve
+    positives: Curve
+    label: Label
+    positive_when: str
+    total: int | None
+    budget: str = "joint"
+    confidence_level: float = 0.95
+    provenance: Provenance | None = None
+
+    def __post_init__(self) -> None:
+        one, other = self.negatives, self.positives
+        if (one.grid, one.strategy, one.adjacency, one.column) != (
+            other.grid,
+            other.strategy,
+            other.adjacency,
+            other.column,
+        ) or (one.total is None) != (other.total is None):
+            raise ParameterError("the curves of both classes must be measured alike")
+        if self.positive_when not in roc_points.ORIENTATIONS:
+            raise ParameterError(f"positive_when must be high or low, got {quoted(self.positive_when)}")
+        if self.budget not in BUDGETS:
+            raise ParameterError(f"budget must be joint or split, got {quoted(self.budget)}")
+        if self.total is not None and self.total < 0:
+            raise ParameterError(f"the number of records must be at least 0, got {self.total}")
+        if one.total is not None and other.total is not None and self.total != one.total + other.total:
+            raise ParameterError("the class sizes must add up to the number of records")
+        _tail(self.confidence_level)
+
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """The same estimate carrying where it comes from."""
+        return dataclasses.replace(
+            self,
+            provenance=provenance,
+            negatives=dataclasses.replace(self.negatives, provenance=provenance),
+            positives=dataclasses.replace(self.positives, provenance=provenance),
+        )
+
+    # What was estimated
+
+    @property
+    def grid(self) -> Grid:
+        """Public thresholds of the score."""
+        return self.negatives.grid
+
+    @property
+    def score(self) -> str:
+        """The score's column."""
+        return self.negatives.column
+
+    @property
+    def strategy(self) -> Strategy | None:
+        """What was measured of each class; None where nothing was added."""
+        return self.negatives.strategy
+
+    @property
+    def adjacency(self) -> Adjacency:
+        """Which data sets are adjacent."""
+        return self.negatives.adjacency
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        return self.strategy is not None
+
+    @property
+    def public_labels(self) -> bool:
+        """Whether the size of each class is public."""
+        return self.negatives.total is not None
+
+    @property
+    def classes(self) -> tuple[float, float]:
+        """Numbers of negative and positive records, estimated unless public."""
+        return self.negatives.records, self.positives.records
+
+    @property
+    def prevalence(self) -> float:
+        """Share of positive records; NaN where there are none of either class."""
+        negatives, positives = self.classes
+        return positives / (negatives + positives) if negatives + positives > 0 else math.nan
+
+    @cached_property
+    def defined(self) -> bool:
+        """Whether both classes have records, as far as the noise lets one see.
+
+        A private class size must be above 3 standard deviations of its noise: below, noise may account for a
+        whole class.
+        """
+        return self._uncertainty.classes_seen
+
+    @cached_property
+    def thresholds(self) -> Float64:
+        """Threshold of each point of the curve, shape (N + 1,).
+
+        With "high", positive is a score above it, and thresholds fall from the last of the grid to -inf; with
+        "low", positive is a score at or below it, and they rise from -inf.
+        """
+        rising = np.concatenate(([-np.inf], self.grid.thresholds))
+        values = rising if self.positive_when == "low" else np.ascontiguousarray(rising[::-1])
+        values.flags.writeable = False
+        return values
+
+    @cached_property
+    def fpr(self) -> Float64:
+        """Share of the negatives called positive at each threshold, not decreasing from 0 to 1, shape (N + 1,)."""
+        return self._rates(self.negatives)
+
+    @cached_property
+    def tpr(self) -> Float64:
+        """Share of the positives called positive at each threshold, not decreasing from 0 to 1, shape (N + 1,)."""
+        return self._rates(self.positives)
+
+    def _rates(self, curve: Curve) -> Float64:
+        if self.defined:
+            values = roc_points.rates(curve.cumulative, self.positive_when)
+        else:
+            values = np.full(self.grid.bins + 1, np.nan)
+        values.flags.writeable = False
+        return values
+
+    @cached_property
+    def auc(self) -> float:
+        """Area under the curve: chance that a random positive is ranked above a random negative, ties one half."""
+        return roc_points.area(self.fpr, self.tpr) if self.defined else math.nan
+
+    @property
+    def tie_bound(self) -> float:
+        """Most that the grid can have moved the area: half the chance that a random pair shares a bin.
+
+        As estimated from the released curve, so noise moves it too; `auc_interval` counts ties with that
+        noise. NaN where the curve is not defined.
+        """
+        return roc_points.tie_bound(self.fpr, self.tpr) if self.defined else math.nan
+
+    def __call__(self, fpr: Any) -> Any:
+        """Share of true positives at shares of false positives in [0, 1]; straight lines between thresholds.
+
+        Raises:
+            ParameterError: a share is outside [0, 1].
+        """
+        wanted = to_shares(fpr, "fpr")
+        if not self.defined:
+            values = np.full(wanted.shape, np.nan)
+        else:
+            values = roc_points.value_after(self.fpr, self.tpr, wanted.ravel()).reshape(wanted.shape)
+        return values.item() if values.ndim == 0 else values
+
+    # Error
+
+    @cached_property
+    def _uncertainty(self) -> Uncertainty:
+        total = self.total if self.budget == "joint" else None
+        return Uncertainty(self.negatives, self.positives, total=total, positive_when=self.positive_when)
+
+    def auc_interval(self, confidence_level: float | None = None, *, target: str = "population") -> AucInterval:
+        """Compute ends between which the true area of the scores lies, not only that of their bins.
+
+        Counts noise, what sorting scores into bins hides, and for the population also sampling; see
+        `roc_interval`. The level holds about, not at least: tested by simulation.
+
+        Args:
+            confidence_level: Wanted probability, above 0 and at most 0.9999; by default the statistic's.
+            target: "population": what the records were drawn from. "sample": the records themselves.
+
+        Raises:
+            ParameterError: an argument is out of range.
+
+        Privacy:
+            Post-processing.
+        """
+        tail = _tail(self.confidence_level if confidence_level is None else confidence_level)
+        _check_target(target)
+        if not self.defined:
+            return AucInterval(0.0, 1.0)
+        return AucInterval(*self._uncertainty.interval(self.auc, tail, target))
+
+    def band(self, confidence_level: float = 0.95, *, target: str = "population") -> RocBand:
+        """Compute two curves between which the whole true ROC curve lies, with at least the stated confidence.
+
+        Args:
+            confidence_level: Wanted probability, above 0 and at most 0.9999.
+            target: "population": what the records were drawn from; counts sampling and noise.
+                "sample": the records themselves; counts noise only.
+
+        Raises:
+            ParameterError: an argument is out of range.
+
+        Privacy:
+            Post-processing.
+        """
+        tail = _tail(confidence_level)
+        _check_target(target)
+        if not self.defined:
+            return whole_square(float(1 - tail), target)
+        return self._uncertainty.band(tail, target)
+
+    # Reading
+
+    def precision_recall(self) -> roc_points.PrecisionRecall:
+        """Precision and recall at every threshold, from the same two curves.
+
+        Raises:
+            ParameterError: a class has no records.
+        """
+        self._need_classes("precision and recall")
+        return roc_points.precision_recall(self.thresholds, self.fpr, self.tpr, *self.classes)
+
+    def lift(self) -> roc_points.Lift:
+        """Gain and lift at every threshold, from the same two curves.
+
+        Raises:
+            ParameterError: a class has no records.
+        """
+        self._need_classes("lift")
+        return roc_points.lift(self.thresholds, self.fpr, self.tpr, *self.classes)
+
+    def _need_classes(self, what: str) -> None:
+        if not self.defined:
+            raise ParameterError(f"{what} is not defined: a class has no records, or noise may account for it")
+
+    def distance(self, other: RocEstimate) -> float:
+        """Area between two ROC curves, in [0, 1]; NaN where one is not defined."""
+        if not (self.defined and other.defined):
+            return math.nan
+        return roc_points.distance(self.fpr, self.tpr, other.fpr, other.tpr)
+
+    def errors(self, truth: RocEstimate) -> dict[str, float]:
+        """Distances from another curve.
+
+        Returns:
+            auc: Absolute difference of the areas under the curves.
+            l1: Area between the curves.
+        """
+        return {"auc": abs(self.auc - truth.auc), "l1": self.distance(truth)}
+
+    # Showing and storing
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        return roc_text.guarantee(self)
+
+    def __str__(self) -> str:
+        return roc_text.summary(self)
+
+    def __repr__(self) -> str:
+        return f"<RocEstimate of {self.score}: AUC {self.auc:.4g}, {'private' if self.private else 'not private'}>"
+
+    def _repr_html_(self) -> str:
+        return roc_text.html(self)
+
+    def plot(self, ax: Any = None, *, confidence_level: float | None = 0.95, target: str = "population") -> Any:
+        """Draw the curve and its band; returns matplotlib axes.
+
+        Args:
+            ax: Axes to draw into; new ones by default.
+            confidence_level: Of the band; None for no band.
+            target: Of the band.
+        """
+        return plots.plot_roc(self, ax, confidence_level=confidence_level, target=target)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, exact; see the schema in `ogive/schemas`."""
+        return roc_json.to_dict(self)
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        return plain_json.write(roc_json.to_dict(self), path, public=publishable(self.provenance))
+
+    @staticmethod
+    def from_dict(data: Any) -> RocEstimate:
+        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
+
+        Raises:
+            ParameterError, DataError: this is no ROC curve that this version can read.
+        """
+        return RocEstimate(**roc_json.fields(data))
+
+    @staticmethod
+    def from_json(source: str | bytes | Path) -> RocEstimate:
+        """Read from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            ParameterError, DataError: this is no ROC curve that this version can read.
+        """
+        return RocEstimate.from_dict(plain_json.parse(source))
+
+
+def _tail(confidence_level: float) -> Fraction:
+    return 1 - check_level(confidence_level)
+
+
+def _check_target(target: str) -> None:
+    if target not in TARGETS:
+        raise ParameterError(f"target must be population or sample, got {quoted(target)}")

@@ -1,0 +1,230 @@
+"""ROC curve and AUC of a score for two classes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.grids import Bound, Grid
+from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.queries import Answer, Binning, ClassBinning, ClassCurvesQuery, Label, LabelValue, Query
+from ogive.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
+from ogive.statistics.base import Terms, canonical_class, check_choice
+from ogive.statistics.confidence import check_level
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.ecdf.statistic import DEFAULT_BINS, by_hand, make_grid
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS
+from ogive.statistics.roc.designs import BUDGETS, choose_for_classes
+from ogive.statistics.roc.estimate import RocEstimate
+from ogive.statistics.roc.points import ORIENTATIONS
+from ogive.strategies import PathNoise, Strategy
+from ogive.strategies.base import approximates
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Roc:
+    """ROC curve of a score, with its area, from the score's distribution in each of two classes.
+
+    Fields:
+        score: Numeric or temporal column.
+        label: Column with the class of each record.
+        bounds: Smallest and largest possible score, public.
+        bins: Number of thresholds.
+        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        positive: Value or values of the positive class.
+        negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else every
+            other value, of which there may then be only one in the records.
+        positive_when: Which scores speak for the positive class, "high" or "low".
+        public_labels: Whether everybody may know each record's class; only the score is then hidden, under REPLACE
+            with less noise, and the privacy unit must declare the label public. None: whether it does.
+        budget: "joint" for one price that covers both curves; "split" for the paper's two separate releases at
+            half of the budget each.
+        method, smooth: As for `Ecdf`, for each class.
+        missing: What a missing score means: "refuse", "low" or "high".
+        outside: What a score outside the bounds means: "refuse" or "clip".
+        confidence_level: Of the AUC's interval that is printed, at most 0.9999.
+    """
+
+    name: ClassVar[str] = "roc"
+
+    score: str
+    label: str
+    bounds: tuple[Bound, Bound] | None = None
+    _: KW_ONLY
+    bins: int = DEFAULT_BINS
+    grid: Grid | str = "linear"
+    positive: LabelValue | tuple[LabelValue, ...] = 1
+    negative: LabelValue | tuple[LabelValue, ...] | None = None
+    positive_when: str = "high"
+    public_labels: bool | None = None
+    budget: str = "joint"
+    method: str | Strategy = "auto"
+    smooth: str = "auto"
+    missing: str = "refuse"
+    outside: str = "refuse"
+    confidence_level: float = 0.95
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        if not isinstance(self.score, str):
+            raise ParameterError(f"score must be a column's name, got {quoted(self.score)}")
+        object.__setattr__(self, "positive", _values(self.positive, "positive"))
+        if self.negative is not None:
+            object.__setattr__(self, "negative", _values(self.negative, "negative"))
+        elif self.positive == (1,):
+            object.__setattr__(self, "negative", (0,))
+        self.classes()
+        for name, allowed in (("positive_when", ORIENTATIONS), ("budget", BUDGETS)):
+            if getattr(self, name) not in allowed:
+                raise ParameterError(f"{name} must be {' or '.join(allowed)}, got {getattr(self, name)!r}")
+        check_choice(self.public_labels, "public_labels")
+        if not isinstance(self.method, str | Strategy):
+            raise ParameterError(f"method must be a name or a strategy, got {quoted(self.method)}")
+        if isinstance(self.method, str) and self.method not in ("auto", *UNBIASED_METHODS):
+            raise ParameterError(
+                f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(self.method)}"
+            )
+        if self.smooth not in ("auto", *SMOOTHINGS):
+            raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {quoted(self.smooth)}")
+        if not isinstance(self.method, str) and approximates(self.method):
+            raise ParameterError("a ROC curve needs a method without bias, such as path or sqrt")
+        reason = None if isinstance(self.method, str) else unsmoothable(self.method, self.smooth)
+        if reason is not None:
+            raise ParameterError(reason)
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+
+    def classes(self) -> ClassBinning:
+        """How a record becomes the number of a bin in one of the classes."""
+        binning = Binning(self.score, make_grid(self.bounds, self.bins, self.grid), self.missing, self.outside)
+        assert isinstance(self.positive, tuple)
+        assert self.negative is None or isinstance(self.negative, tuple)
+        return ClassBinning(binning, Label(self.label, self.positive, self.negative))
+
+    def canonical(self) -> Roc:
+        """The one spelling that stands for all of the same question: the grid itself, and no "auto" smoothing."""
+        classes = self.classes()
+        return dataclasses.replace(
+            self,
+            bounds=None,
+            bins=classes.score.grid.bins,
+            grid=classes.score.grid,
+            smooth=DEFAULT_SMOOTHING if self.smooth == "auto" else self.smooth,
+            positive=canonical_class(classes.label.positive),
+            negative=canonical_class(classes.label.negative),
+            public_labels=bool(self.public_labels),
+        )
+
+    def settled_by(self, unit: PrivacyUnit) -> Roc:
+        """The same with labels public or not."""
+        if self.public_labels is not None:
+            return self
+        return dataclasses.replace(self, public_labels=self.label in unit.public)
+
+    def alternatives(self) -> dict[str, Roc]:
+        """One for each method and division of the budget, and one for a strategy designed by hand."""
+        joint = {name: dataclasses.replace(self, method=name, budget="joint") for name in UNBIASED_METHODS}
+        split = {f"{name}, split": dataclasses.replace(self, method=name, budget="split") for name in UNBIASED_METHODS}
+        return joint | split | by_hand(self)
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, RocEstimate]:
+        """Ask once for the noisy measurements of both classes and turn them into a curve.
+
+        Privacy: one measurement of both classes at the whole of `terms.privacy`; the rest is post-processing.
+        """
+        classes, public = self.classes(), bool(self.public_labels)
+        terms.check_cells(2 * classes.score.grid.bins)
+        strategy = choose_for_classes(
+            classes.score.grid.bins,
+            terms.privacy,
+            terms.unit,
+            public_labels=public,
+            budget=self.budget,
+            method=self.method,
+            refusal=lambda candidate: (
+                unsmoothable(candidate, self.smooth) or terms.refusal(ClassCurvesQuery(classes, candidate, public))
+            ),
+        )
+        answer = yield ClassCurvesQuery(classes, strategy, public)
+        return self._estimate(answer, strategy, terms.adjacency)
+
+    def _estimate(self, answer: Answer, strategy: Strategy, adjacency: Adjacency) -> RocEstimate:
+        classes = self.classes()
+        strategy = answer.noise_of(strategy)
+        sizes = answer.totals if answer.totals is not None and len(answer.totals) == 2 else (None, None)
+        raw = [strategy.estimate(values, size) for values, size in zip(answer.values, sizes, strict=True)]
+        kind = DEFAULT_SMOOTHING if self.smooth == "auto" else self.smooth
+        if not answer.noisy:
+            smoothed = [(curve, "none") for curve in raw]
+        elif sizes[0] is None and answer.total is not None and self.budget == "split":
+            smoothed = [_within(strategy, values, answer.total, kind) for values in answer.values]
+        else:
+            known = sizes if sizes[0] is not None or answer.total is None else _shared(raw, answer.total)
+            smoothed = [
+                _smoothed(strategy, values, size, kind) for values, size in zip(answer.values, known, strict=True)
+            ]
+        negatives, positives = (
+            Curve(
+                grid=classes.score.grid,
+                cumulative=curve,
+                raw=raw[k],
+                strategy=strategy if answer.noisy else None,
+                adjacency=adjacency,
+                total=sizes[k],
+                smoothing=used,
+                column=self.score,
+            )
+            for k, (curve, used) in enumerate(smoothed)
+        )
+        return RocEstimate(
+            negatives=negatives,
+            positives=positives,
+            label=classes.label,
+            positive_when=self.positive_when,
+            total=answer.total,
+            budget=self.budget,
+            confidence_level=self.confidence_level,
+        )
+
+
+def _values(given: Any, name: str) -> tuple[LabelValue, ...]:
+    """The values of a class as a tuple of Python's own."""
+    values = given if isinstance(given, tuple | list | set | frozenset | np.ndarray) else (given,)
+    plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
+    if not plain or not all(isinstance(value, LabelValue) for value in plain):
+        raise ParameterError(f"{name} must be the value or values of a class, for example 'yes', got {quoted(given)}")
+    return plain
+
+
+def _shared(raw: list[Float64], total: int) -> tuple[int, int]:
+    """Class sizes that add up to the known number of records: each gives up half of the excess."""
+    negatives = round(float(raw[0][-1] - raw[1][-1] + total) / 2)
+    negatives = min(max(negatives, 0), total)
+    return negatives, total - negatives
+
+
+def _smoothed(strategy: Strategy, values: Int64, size: int | None, kind: str) -> tuple[Float64, str]:
+    """A valid curve of one class, and how it was smoothed; what was paid for is never lost."""
+    try:
+        return smooth(strategy, values, total=size, kind=kind), kind
+    except (ArithmeticError, UnsupportedError):
+        return smooth(strategy, values, total=size, kind="isotonic"), "isotonic"
+
+
+def _within(strategy: Strategy, values: Int64, total: int, kind: str) -> tuple[Float64, str]:
+    """A valid curve of one class in the paper's way: between 0 and the number of all records, not anchored."""
+    if not isinstance(strategy, PathNoise):
+        curve, kind = _smoothed(strategy, values, None, kind)
+        return np.minimum(curve, total), kind
+    try:
+        return smooth(strategy, values, total=total, kind=kind, anchor=False), kind
+    except ArithmeticError:
+        return smooth(strategy, values, total=total, kind="isotonic", anchor=False), "isotonic"

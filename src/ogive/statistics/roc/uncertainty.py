@@ -1,0 +1,148 @@
+"""What noise and sampling make uncertain about a ROC curve: the interval of its area and its band."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.statistics.confidence import simulations_needed
+from ogive.statistics.curve.bands.simultaneous import band_ends, simulate_maxima
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.roc.band import RocBand, band_of_rates, class_ends
+from ogive.statistics.roc.interval import auc_interval
+from ogive.statistics.roc.noise import (
+    KNOWN_SIZES,
+    KNOWN_SUM,
+    MOST_SIMULATIONS,
+    NOTHING_KNOWN,
+    SimulatedNoise,
+    default_simulations,
+    pull_of_total,
+    share_excess,
+    simulate_noise,
+)
+
+Float64 = NDArray[np.float64]
+
+_ROUNDING = 2.0**-40
+_DEVIATIONS = 3
+
+
+class Uncertainty:
+    """Errors of the two curves of one release, simulated once for each number of simulations.
+
+    Args:
+        negatives: Curve of that class.
+        positives: Curve of the other.
+        total: Number of records of both where that is public and the release used it, else None.
+        positive_when: "high" or "low".
+    """
+
+    def __init__(self, negatives: Curve, positives: Curve, *, total: int | None, positive_when: str) -> None:
+        self._curves = (negatives, positives)
+        self._strategy = negatives.strategy
+        self._total = total
+        self._positive_when = positive_when
+        if negatives.total is not None:
+            self._known = KNOWN_SIZES
+        else:
+            self._known = NOTHING_KNOWN if total is None else KNOWN_SUM
+        self._simulated: dict[int, SimulatedNoise] = {}
+
+    @cached_property
+    def linear(self) -> Float64:
+        """The best linear estimates of both curves, not smoothed, shape (2, N)."""
+        raw = np.stack([curve.raw for curve in self._curves])
+        if self._strategy is None or self._known != KNOWN_SUM:
+            return raw
+        assert self._total is not None
+        return share_excess(raw, pull_of_total(self._strategy), self._total)
+
+    @cached_property
+    def released(self) -> Float64:
+        """The smoothed curves, which stand in for the true ones, shape (2, N)."""
+        return np.stack([curve.cumulative for curve in self._curves])
+
+    @property
+    def classes_seen(self) -> bool:
+        """Whether noise alone is unlikely to have made either class: its size is above 3 standard deviations.
+
+        Exact sizes need only be above 0.
+        """
+        if min(curve.records for curve in self._curves) <= 0:
+            return False
+        if self._strategy is None or self._known == KNOWN_SIZES:
+            return True
+        variance = float(self._strategy.variance(total_known=False)[-1])
+        if self._known == KNOWN_SUM:
+            variance /= 2  # a known sum takes half of it out of each size
+        return float(self.linear[:, -1].min()) > _DEVIATIONS * math.sqrt(variance)
+
+    def interval(self, released: float, tail: Fraction, target: str) -> tuple[float, float]:
+        """Ends for the area under the curve; see `roc_interval`."""
+        simulations = self._simulations(tail, Fraction(1, 2))
+        return auc_interval(
+            released,
+            self.linear,
+            self.released,
+            self._noise(simulations),
+            positive_when=self._positive_when,
+            tail=tail,
+            target=target,
+            simulations=simulations,
+        )
+
+    def band(self, tail: Fraction, target: str) -> RocBand:
+        """Ends for the whole curve; see `roc_band`. Each class gets half of the tail."""
+        simulations = self._simulations(tail, Fraction(1, 4))
+        fpr, tpr = (self._class_ends(k, tail / 2, target, simulations) for k in range(2))
+        return band_of_rates(fpr, tpr, float(1 - tail), target)
+
+    def _class_ends(self, k: int, tail: Fraction, target: str, simulations: int) -> tuple[Float64, Float64]:
+        """Ends of the share called positive of one class, at all thresholds at once, each shape (N + 1,)."""
+        curve = self._curves[k]
+        noise = None if self._known == KNOWN_SIZES else self._noise(simulations)
+        if noise is not None:
+            low, high = class_ends(self.linear[k], noise, tail, target)
+        else:
+            maxima = None
+            if self._strategy is not None:
+                maxima = simulate_maxima(self._strategy, total_known=True, simulations=simulations)
+            low, high = band_ends(curve.raw, maxima, tail, target, curve.total)
+        low, high = _outwards(low, -1), _outwards(high, 1)
+        return (low, high) if self._positive_when == "low" else (1 - high[::-1], 1 - low[::-1])
+
+    def _simulations(self, tail: Fraction, share: Fraction) -> int:
+        """Simulations for quantiles of as little as a share of the tail."""
+        strategy = self._strategy
+        usual = MOST_SIMULATIONS if strategy is None else default_simulations(strategy)
+        nodes = 1 if strategy is None else 2 * sum(level.nodes for level in strategy.levels)
+        return simulations_needed(1 - tail, share=share, nodes=nodes, usual=usual)
+
+    def _noise(self, simulations: int) -> SimulatedNoise | None:
+        if self._strategy is None:
+            return None
+        if simulations not in self._simulated:
+            self._simulated[simulations] = simulate_noise(
+                self._strategy,
+                self.released,
+                known=self._known,
+                positive_when=self._positive_when,
+                simulations=simulations,
+            )
+        return self._simulated[simulations]
+
+
+def _outwards(ends: Float64, side: int) -> Float64:
+    """Ends with the 0 before the first threshold, moved out by more than rounding can have moved them in.
+
+    Shares of records are compared with these ends: one that is too far in by a rounding error alone would take
+    a threshold for stricter than it is.
+    """
+    moved = np.concatenate(([0.0], ends))
+    moved[1:-1] = np.clip(moved[1:-1] + side * _ROUNDING, 0.0, 1.0)
+    return moved

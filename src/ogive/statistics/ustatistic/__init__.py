@@ -1,0 +1,1 @@
+"""Statistics of pairs of records: Gini, Kendall, AUC, collision entropy and others."""

@@ -1,0 +1,257 @@
+"""What every way of measuring a pairwise statistic has in common.
+
+A way is one query, an error that is predicted from public quantities alone, and what makes means of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.columns import Binning, Categories, Column, Domain, Label
+from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
+from ogive.kernels.base import Measure
+from ogive.kernels.cells import widths
+from ogive.kernels.in_order import InOrder
+from ogive.queries import Answer, Query, RowValues
+from ogive.statistics.base import Terms
+from ogive.statistics.ustatistic.columns import Described, domain_of
+
+Float64 = NDArray[np.float64]
+
+USUAL_RECORDS = 10_000
+"""Records that methods and bins are chosen for where their number is private and nobody guessed it."""
+
+_ANY_BINS = 2
+
+DOES_NOT_FIT = (ParameterError, UnsupportedError, ScaleError, BudgetError)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of the records, and under which terms.
+
+    Fields:
+        measure: Which statistic.
+        columns: What its kernels look at.
+        classes: Column of classes that everybody may know; None where there is none.
+        matrix: How a kernel is read off two bins.
+        rounding: "simple", or "randomized" to one of the two nearest nodes.
+        terms: Privacy, unit, and what the trust model can serve.
+        expected: A public guess of the number of records where that is private.
+    """
+
+    measure: Measure
+    columns: tuple[Described, ...]
+    classes: Label | Categories | None
+    matrix: str
+    rounding: str
+    terms: Terms
+    expected: int | None = None
+
+    @property
+    def records(self) -> int:
+        """Number of records, or the guess of it, that methods are compared for."""
+        known = self.terms.records
+        return max(2, self.expected or USUAL_RECORDS if known is None else known)
+
+    @property
+    def free(self) -> int:
+        """How many columns leave their bins to the method."""
+        return sum(each.free for each in self.columns)
+
+    @property
+    def exactly_binned(self) -> bool:
+        """Whether every bin holds one value, as of categories and whole numbers, so that bins round nothing."""
+        return not any(widths(column).any() for column in self.domain(_ANY_BINS).columns)
+
+    def domain(self, bins: int) -> Domain:
+        """The domain that kernels look at, with so many bins of the free columns."""
+        return domain_of(self.columns, bins)
+
+    def rows(self, bins: int) -> RowValues:
+        """What is read of every record: the kernels' columns, then the public class."""
+        columns: tuple[Column, ...] = self.domain(bins).columns
+        return RowValues(Domain(columns if self.classes is None else (*columns, self.classes)))
+
+
+@dataclass(frozen=True)
+class Found:
+    """Means of the measure's kernels, read off an answer.
+
+    Fields:
+        values: One for each kernel, shape (m,).
+        covariance: Of the noise, given the records, shape (m, m).
+        sampling: Variance of the exact value around the population's, from the derivatives of the value in the means,
+            shape (m,); at most so large where an answer does not tell. It gives None where nothing is known.
+        quantization: How far rounding to bins may move each, shape (m,).
+        records: Number of records; None where it is private.
+        classes: Records of each public class, the negative one first; else None.
+    """
+
+    values: Float64
+    covariance: Float64
+    sampling: Callable[[Float64], float | None]
+    quantization: Float64
+    records: int | None
+    classes: tuple[int, ...] | None = None
+
+
+class Way(Protocol):
+    """Interface; frozen plain data with no subclass."""
+
+    @property
+    def name(self) -> str:
+        """As in `Ustatistic(method=...)` and on the command line."""
+        ...
+
+    @property
+    def domain(self) -> Domain:
+        """What the kernels look at, with its bins."""
+        ...
+
+    @property
+    def rounded(self) -> bool:
+        """Whether values are rounded to bins."""
+        ...
+
+    @property
+    def query(self) -> Query:
+        """The one question."""
+        ...
+
+    @property
+    def predicted(self) -> float:
+        """Mean squared error of the measure that is expected on public reference shapes."""
+        ...
+
+    def found(self, answer: Answer) -> Found:
+        """Means of the kernels from the answer.
+
+        Raises:
+            DataError: there are too few records, or a class is empty.
+        """
+        ...
+
+
+WayT = TypeVar("WayT", bound=Way)
+
+
+def sampling_of(covariance: Float64 | None) -> Callable[[Float64], float | None]:
+    """`Found.sampling` where the covariance of the exact means is estimated."""
+
+    def sampling(gradient: Float64) -> float | None:
+        return None if covariance is None else max(0.0, float(gradient @ covariance @ gradient))
+
+    return sampling
+
+
+def of_classes(measure: Measure) -> bool:
+    """Whether a measure looks at a record of each of several ordered classes, not at pairs."""
+    return any(isinstance(kernel, InOrder) for kernel in measure.kernels)
+
+
+def check_pairs(asked: Asked, name: str) -> None:
+    """Refuse kernels of a record of each class for a way that is for pairs.
+
+    Raises:
+        ParameterError: there is one.
+    """
+    if of_classes(asked.measure):
+        raise ParameterError(
+            f"method {name} is for pairs of records, and {asked.measure.name} looks at one of each class; "
+            "use method='kernel'"
+        )
+
+
+def check_simple(asked: Asked, name: str) -> None:
+    """Refuse randomized rounding for a way without reports.
+
+    Raises:
+        ParameterError: it was asked for.
+    """
+    if asked.rounding != "simple":
+        raise ParameterError(f"method {name} rounds nothing at random; leave out rounding='randomized'")
+
+
+def check_served(terms: Terms, query: Query) -> None:
+    """Refuse a query that cannot be asked, or that nobody could pay for.
+
+    Raises:
+        UnsupportedError: the trust model cannot answer it.
+        ParameterError: it does not fit the adjacency.
+    """
+    reason = terms.refusal(query)
+    if reason is not None:
+        raise UnsupportedError(reason)
+    query.price(terms.unit)
+
+
+def best(makers: Iterable[Callable[[], WayT]], *, patience: int | None = None) -> WayT:
+    """The way with the smallest predicted error of those that fit.
+
+    Args:
+        makers: What makes each.
+        patience: Stop after so many in a row that are worse than the best; None tries all.
+
+    Raises:
+        ParameterError, UnsupportedError, ScaleError, BudgetError: none fits; why the first does not.
+    """
+    found: WayT | None = None
+    first: OgiveError | None = None
+    worse = 0
+    for make in makers:
+        try:
+            way = make()
+            worse += 1
+            if found is None or way.predicted < found.predicted:
+                found, worse = way, 0
+        except DOES_NOT_FIT as problem:
+            first = first or problem
+        if patience is not None and worse >= patience:
+            break
+    if found is None:
+        assert first is not None, "there is at least one way to try"
+        raise first
+    return found
+
+
+def candidate_bins(columns: Sequence[Described], *, most: int, powers: bool = False) -> tuple[int, ...]:
+    """Numbers of bins to try for the free columns, so that symbols stay at most so many.
+
+    Args:
+        columns: Some of which may be free.
+        most: Largest number of symbols.
+        powers: Only powers of two.
+    """
+    free = sum(each.free for each in columns)
+    if not free:
+        return (1,)
+    fixed = domain_of(columns, 1).size
+    steps = [2**power * part // 2 for power in range(1, 24) for part in ((2,) if powers else (2, 3))]
+    fitting = tuple(step for step in steps if step >= 2 and fixed * step**free <= most)
+    return fitting or (2,)
+
+
+def farthest(asked: Asked, domain: Domain, matrices: Sequence[Float64]) -> tuple[Float64, ...]:
+    """How far every kernel may be from its matrix within two bins, each of shape (k, k).
+
+    f lies within half its range of the middle of its extremes, so |f - A| is at most that plus |A - middle|. The mean
+    over pairs of symbols bounds the bias of rounding, whatever the distribution within bins. A value that is rounded at
+    random to one of two nodes h apart is moved by 2 u (1 - u) h <= h / 2 on average, and so are both arguments of f.
+    """
+    found = []
+    for kernel, matrix in zip(asked.measure.kernels, matrices, strict=True):
+        if asked.rounding == "randomized":
+            low, high = kernel.range(domain)
+            slope = kernel.lipschitz(domain)
+            gaps = [np.diff(each.grid.nodes).max() for each in domain.columns if isinstance(each, Binning)]
+            reach = high - low if slope is None else min(high - low, slope * sum(gaps))
+            found.append(np.full_like(matrix, reach))
+            continue
+        found.append(np.sqrt(kernel.spread(domain)) + np.abs(matrix - kernel.matrix(domain, "midpoint")))
+    return tuple(found)

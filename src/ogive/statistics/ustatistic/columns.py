@@ -1,0 +1,258 @@
+"""The columns of a pairwise statistic as its user describes them, and the public domain that they make.
+
+Where the number of bins is left to the method, a domain is made for any number of bins.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ogive.columns import Binning, Categories, Column, Domain, Label, LabelValue
+from ogive.errors import ParameterError, quoted
+from ogive.grids import Grid
+from ogive.kernels.base import Measure
+from ogive.statistics.ecdf.statistic import make_grid
+
+AUTO = "auto"
+_RANKED = "whose ranks are compared", "x", "y"
+_SCORED = "a score and a label", "score", "label"
+_TWO_COLUMNS = {
+    "kendall": _RANKED,
+    "kendall_b": _RANKED,
+    "gamma": _RANKED,
+    "auc": _SCORED,
+    "auc_private": _SCORED,
+    "vus": ("a score and a class", "score", "class"),
+}
+# ordered classes where their number does not matter yet
+_FEWEST = 3
+_ONE_BIN = 1
+_SHOWN = 6
+
+
+@dataclass(frozen=True)
+class Described:
+    """One column: its domain for any number of bins, or one whose bins are fixed.
+
+    Fields:
+        column: As it is with two bins, where the number is free. On a grid of integers it refuses fractions: each
+            bin stands for a single number, as kernels take it.
+        free: Whether the number of bins is left to the method.
+    """
+
+    column: Column
+    free: bool = False
+
+    def __post_init__(self) -> None:
+        column = self.column
+        if isinstance(column, Binning) and column.grid.kind == "integers" and column.fractions != "refuse":
+            object.__setattr__(self, "column", dataclasses.replace(column, fractions="refuse"))
+
+    def with_bins(self, bins: int) -> Column:
+        """The column with so many bins, where their number is free."""
+        if not self.free:
+            return self.column
+        assert isinstance(self.column, Binning)
+        return dataclasses.replace(self.column, grid=dataclasses.replace(self.column.grid, bins=bins))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        [column] = Domain((self.column,)).to_dict()["columns"]
+        return {**column, "free": self.free}
+
+    @staticmethod
+    def from_dict(data: Any) -> Described:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        if not isinstance(data, dict) or not isinstance(data.get("free"), bool):
+            raise ParameterError("a described column must be an object that says whether its bins are free")
+        column = Domain.from_dict({"columns": [data]}).columns[0]
+        if data["free"] and not (isinstance(column, Binning) and column.grid.kind in ("linear", "geometric")):
+            raise ParameterError("only linear and geometric grids leave their bins to the method")
+        return Described(column, data["free"])
+
+
+def described_columns(
+    names: Sequence[str], *, bounds: Any, bins: Any, grid: Any, categories: Any, missing: str, outside: str
+) -> tuple[Described, ...]:
+    """The numeric and categorical columns that a user described.
+
+    Raises:
+        ParameterError: a description is incomplete, contradicts itself, or names another column.
+    """
+    for what, given in (("bounds", bounds), ("bins", bins), ("grid", grid), ("categories", categories)):
+        if isinstance(given, Mapping):
+            unknown = [str(name) for name in given if name not in names]
+            if unknown:
+                raise ParameterError(
+                    f"{what} are given for column {unknown[0]!r}, which is none of {', '.join(map(repr, names))}"
+                )
+    listed = {name: _of_list(categories, name) for name in names}
+    numeric = [name for name in names if listed[name] is None]
+    return tuple(
+        _described(
+            name,
+            _of_pair(bounds, name, number, len(names))
+            if name in numeric or not (_for_all(bounds) and numeric)
+            else None,
+            _of(bins, name, number, len(names), "bins"),
+            _of(grid, name, number, len(names), "grid"),
+            listed[name],
+            missing,
+            outside,
+        )
+        for number, name in enumerate(names)
+    )
+
+
+def _described(name: str, bounds: Any, bins: Any, grid: Any, listed: Any, missing: str, outside: str) -> Described:
+    if listed is not None:
+        if bounds is not None and not isinstance(bounds, str):
+            raise ParameterError(f"column {name!r} has categories, so leave out its bounds")
+        return Described(Categories(name, listed))
+    kind = "linear" if grid is None else grid
+    if bounds is None and not isinstance(kind, Grid):
+        raise ParameterError(
+            f"say which values of column {name!r} are possible, for example bounds=(0, 120) or "
+            "categories=('a', 'b'); both are public, never read from records"
+        )
+    free = (bins is None or bins == AUTO) and kind in ("linear", "geometric")
+    if not free and (bins is None or bins == AUTO):
+        bins = _ONE_BIN  # these grids have bins of their own
+    return Described(Binning(name, make_grid(bounds, 2 if free else bins, kind), missing, outside), free)
+
+
+def _of(given: Any, name: str, number: int, columns: int, what: str) -> Any:
+    """What is said of one column: in a mapping by its name, in a tuple by its place, else the same for all."""
+    if isinstance(given, Mapping):
+        return given.get(name)
+    if isinstance(given, tuple | list):
+        if len(given) != columns:
+            raise ParameterError(f"{what} must be one for all columns or {columns}, one for each, got {len(given)}")
+        return given[number]
+    return given
+
+
+def _of_pair(given: Any, name: str, number: int, columns: int) -> Any:
+    if _for_all(given):
+        return tuple(given)
+    if given is not None and not isinstance(given, tuple | list | Mapping):
+        raise ParameterError(f"bounds must be a pair, a pair for each column or None, got {quoted(given)}")
+    found = _of(given, name, number, columns, "bounds")
+    return None if found is None else tuple(found) if _is_pair(found) else found
+
+
+def _for_all(bounds: Any) -> bool:
+    """Whether it is one pair, which is for all columns of numbers."""
+    return isinstance(bounds, tuple | list) and len(bounds) == 2 and not any(_is_pair(each) for each in bounds)
+
+
+def _is_pair(value: Any) -> bool:
+    return value is None or isinstance(value, tuple | list)
+
+
+def _of_list(given: Any, name: str) -> tuple[LabelValue, ...] | None:
+    found = given.get(name) if isinstance(given, Mapping) else given
+    if found is None:
+        return None
+    if isinstance(found, str) or not isinstance(found, tuple | list | np.ndarray | range):
+        raise ParameterError(
+            f"categories must be a list of values, or one for each column by name, got {quoted(found)}"
+        )
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in found)
+
+
+def check_number(measure: Measure, names: Sequence[str]) -> None:
+    """Refuse no columns, and fewer or more than a measure that is known by name looks at, before any is described.
+
+    Raises:
+        ParameterError: there is none, or the number is another.
+    """
+    wanted = _TWO_COLUMNS.get(measure.name)
+    if wanted is not None and len(names) != 2:
+        name = measure.name.removesuffix("_private")
+        what, one, other = wanted
+        shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
+        listed = f"{len(names)}: {shown}" if names else "none"
+        raise ParameterError(
+            f"{name} needs two columns, {what}, for example columns=('{one}', '{other}'), got {listed}"
+        )
+    if not names:
+        raise ParameterError("name at least one column")
+
+
+def classes_of(given: Sequence[Any], categories: Any) -> int:
+    """How many ordered classes the last column has.
+
+    Raises:
+        ParameterError: they are not listed.
+    """
+    if not given:
+        return _FEWEST
+    last = given[-1]
+    if isinstance(last, str):
+        listed = _of_list(categories, last)
+        if listed is None and len(given) == 2:
+            raise ParameterError(
+                f"list the classes of column {last!r} in order, for example categories={{{last!r}: (0, 1, 2)}}; "
+                "they are public"
+            )
+        return _FEWEST if listed is None else len(listed)
+    column = last.column if isinstance(last, Described) else last
+    return column.size if isinstance(column, Label | Categories) else _FEWEST
+
+
+def described_label(name: str, positive: Any, negative: Any) -> Label:
+    """The column of two classes.
+
+    Raises:
+        ParameterError: a class has no values, or a value is in both.
+    """
+    ones, others = as_values(positive), as_values(negative)
+    assert ones is not None
+    if others is None and ones == (1,):
+        others = (0,)
+    return Label(name, ones, others)
+
+
+def check_no_label(name: str | None, measure: Measure, positive: Any, negative: Any, *, public: bool) -> None:
+    """Refuse what is said of two classes where they are not said in this way.
+
+    Args:
+        name: The column of classes, which says itself which there are; None where there is none.
+        measure: What is asked.
+        positive: As in `Ustatistic`, 1 where nothing was said.
+        negative: The same, None where nothing was said.
+        public: Whether labels may be public, as they may where nothing was said.
+
+    Raises:
+        ParameterError: something was said.
+    """
+    reason = f"{measure.name} has no label" if name is None else f"column {name!r} says itself which classes it has"
+    if as_values(positive) != (1,):
+        raise ParameterError(f"{reason}, so leave out positive=")
+    if negative is not None:
+        raise ParameterError(f"{reason}, so leave out negative=")
+    if name is None and not public:
+        raise ParameterError(f"{reason}, so leave out public_labels=False")
+
+
+def as_values(given: Any) -> tuple[Any, ...] | None:
+    """The values of a class as a tuple of Python's own; None stays."""
+    if given is None:
+        return None
+    values = given if isinstance(given, tuple | list | set | frozenset | np.ndarray) else (given,)
+    return tuple(each.item() if isinstance(each, np.generic) else each for each in values)
+
+
+def domain_of(columns: Sequence[Described], bins: int) -> Domain:
+    """The domain of some columns, with so many bins wherever their number is free."""
+    return Domain(tuple(each.with_bins(bins) for each in columns))

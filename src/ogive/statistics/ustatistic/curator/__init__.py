@@ -1,0 +1,1 @@
+"""U-statistics from a curator who sees the records."""

@@ -1,0 +1,1 @@
+"""U-statistics from pairs of people who compute their kernel in a circuit."""

@@ -1,0 +1,94 @@
+"""Draw one number with its intervals."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Protocol
+
+from ogive.errors import ParameterError
+from ogive.pictures import BLUE, GRAY, caption, lighten, new_axes
+
+_ROWS = {"population": 1.0, "sample": 0.0}
+
+
+class DrawnNumber(Protocol):
+    """One number that can be drawn."""
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        ...
+
+    @property
+    def value(self) -> float:
+        """The number; NaN for none."""
+        ...
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """Smallest and largest possible value."""
+        ...
+
+    @property
+    def private(self) -> bool:
+        """Whether noise was added."""
+        ...
+
+    @property
+    def confidence_level(self) -> float:
+        """Of the intervals."""
+        ...
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        ...
+
+    def interval(self, confidence_level: Any = None, *, target: str = "population") -> tuple[float, float]:
+        """Both ends for the population, or for the sample."""
+        ...
+
+
+def plot_interval(found: DrawnNumber, ax: Any = None) -> Any:
+    """Draw a value as a point, with its intervals for the population and for these records.
+
+    A value that noise moved out of what is possible is an empty point at the nearest possible one.
+
+    Args:
+        found: What to draw.
+        ax: Axes to draw into; new ones by default.
+
+    Returns:
+        Matplotlib axes.
+
+    Raises:
+        ParameterError: matplotlib is not installed, or the value is undefined.
+    """
+    if not math.isfinite(found.value):
+        if found.private:
+            raise ParameterError("noise leaves this value undefined, so there is nothing to draw; spend more")
+        raise ParameterError("these records leave this value undefined, so there is nothing to draw")
+    axes = new_axes(ax)
+    least, most = found.limits
+    place = min(max(found.value, least), most) if found.private else found.value
+    moved = place != found.value
+    level = f"{100 * found.confidence_level:.6g} % interval"
+    for target, height in _ROWS.items():
+        low, high = found.interval(target=target)
+        axes.plot([low, high], [height, height], color=BLUE, linewidth=6, alpha=0.35, solid_capstyle="butt")
+        axes.plot([low, high], [height, height], "|", color=BLUE, markersize=14)
+        axes.plot([place], [height], "o", color=BLUE, markersize=7, fillstyle="none" if moved else "full")
+    axes.axvline(place, color=GRAY, linewidth=0.8, linestyle=(0, (5, 2)))
+    axes.set_yticks([1.0, 0.0], labels=["for the\npopulation", "for these\nrecords"])
+    axes.set_ylim(-0.7, 1.7)
+    low, high = found.interval()
+    room = 0.6 * (high - low) or 0.05 * (abs(place) or 1.0)
+    axes.set_xlim(min(low, place) - room, max(high, place) + room)
+    for end in found.limits:
+        if math.isfinite(end):
+            axes.axvline(end, color=GRAY, linewidth=1.2)
+    told = f"; noise moved it to {found.value:.4g}, drawn at the nearest possible value" if moved else ""
+    axes.set_xlabel(f"{found.title} ({level}{told})")
+    caption(axes, found.title, found.caption, private=found.private)
+    lighten(axes, grid="x")
+    return axes

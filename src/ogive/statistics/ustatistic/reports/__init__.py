@@ -1,0 +1,1 @@
+"""U-statistics from one randomized report of every record's owner."""

@@ -1,0 +1,182 @@
+"""A pairwise statistic from one randomized report of every record's owner: k-ary response, unary bits, or Haar bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property, partial
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.accounting.conversions import pure_epsilon
+from ogive.columns import Domain
+from ogive.kernels import AbsoluteDifference
+from ogive.kernels.base import Kernel
+from ogive.kernels.cells import column_nodes, widths
+from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, UnaryOracle
+from ogive.local.base import Oracle
+from ogive.local.rounding import rounded
+from ogive.noise import KeyedSource
+from ogive.privacy import Privacy, PureDP
+from ogive.queries import Answer, ReportsQuery
+from ogive.statistics.ustatistic.base import (
+    Asked,
+    Found,
+    best,
+    candidate_bins,
+    check_served,
+    farthest,
+    sampling_of,
+)
+from ogive.statistics.ustatistic.means import expected_error as predicted
+from ogive.statistics.ustatistic.means import generic, two_sample
+from ogive.statistics.ustatistic.means.rounding_bias import corrected
+from ogive.statistics.ustatistic.reference_shapes import Judged, judged, rounded_means
+from ogive.statistics.ustatistic.reports.laws import check_pairwise, law_of
+
+Float64 = NDArray[np.float64]
+
+ORACLES = (RandomizedResponse.name, UnaryOracle.name, HaarOracle.name)
+"""How a symbol may be randomized, by the name of the way."""
+
+MOST_SYMBOLS = 1 << 10
+"""Most symbols of a pair matrix that bins which nobody named are refined to."""
+
+_ANY_BINS = 2
+# of the roundings of imagined records
+_SEED = 0x726F756E
+
+PATIENCE = 2
+"""How many numbers of bins in a row may be worse than the best before no more are tried; noise grows with bins."""
+
+
+def report_epsilon(privacy: Privacy, rows: int) -> Fraction:
+    """Epsilon of one report where a person may send so many.
+
+    Reports cost pure epsilon whatever was granted: sqrt(2 rho) of a zero-concentrated guarantee.
+    """
+    whole = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
+    return whole.epsilon / rows
+
+
+@dataclass(frozen=True)
+class Reports:
+    """One report of every owner, whose sums give the kernels' means.
+
+    Fields:
+        asked: The statistic and the terms.
+        bins: Number of bins of the free columns.
+        oracle: How symbols are randomized; with a public class beside them where there is one.
+    """
+
+    rounded: ClassVar[bool] = True
+
+    asked: Asked
+    bins: int
+    oracle: Oracle
+
+    @property
+    def name(self) -> str:
+        """Of the oracle that hides the symbol."""
+        return str(self.inner.name)
+
+    @property
+    def inner(self) -> Any:
+        """The oracle of the symbols, without public classes."""
+        return self.oracle.inner if isinstance(self.oracle, PublicClasses) else self.oracle
+
+    @cached_property
+    def domain(self) -> Domain:
+        """What the kernels look at."""
+        return self.asked.domain(self.bins)
+
+    @property
+    def query(self) -> ReportsQuery:
+        """The reports."""
+        return ReportsQuery(self.asked.rows(self.bins), self.oracle, self.asked.rounding)
+
+    @cached_property
+    def matrices(self) -> tuple[Float64, ...]:
+        """Every kernel between symbols."""
+        kernels = self.asked.measure.kernels
+        if self.asked.rounding == "randomized":
+            return tuple(self._at_nodes(kernel) for kernel in kernels)
+        return tuple(kernel.matrix(self.domain, self.asked.matrix) for kernel in kernels)
+
+    def _at_nodes(self, kernel: Kernel) -> Float64:
+        """A kernel at the nodes; for an average without the bias of pairs of evenly spread values within a cell."""
+        matrix = kernel.matrix(self.domain, "nodes")
+        column = self.domain.columns[0]
+        if self.asked.matrix == "average" and isinstance(kernel, AbsoluteDifference) and widths(column).any():
+            return corrected(matrix, column_nodes(column))
+        return matrix
+
+    @cached_property
+    def predicted(self) -> float:
+        """Mean over the reference shapes of variance plus squared bias."""
+        classes = 0 if self.asked.classes is None else self.asked.classes.size
+        shapes = judged(self.asked.measure, self.asked.domain(2), classes)
+        return float(np.mean([self._predicted(shape) for shape in shapes]))
+
+    def _predicted(self, shape: Judged) -> float:
+        symbols = rounded(self.domain, shape.rows, self.asked.rounding, source=KeyedSource.from_seed(_SEED))
+        classes = None if self.asked.classes is None else shape.classes
+        bias = shape.gradient @ (rounded_means(self.matrices, symbols, classes) - shape.means)
+        # a linear combination of kernels is a kernel, whose variance is that of the delta method
+        combined = [np.tensordot(shape.gradient, np.stack(self.matrices), axes=1)]
+        size, records = self.domain.size, self.asked.records
+        if classes is None:
+            shares = np.bincount(symbols, minlength=size) / len(symbols)
+            errors = predicted.covariance(self.inner, combined, shares, records)
+        else:
+            counts = [np.bincount(symbols[classes == each], minlength=size) for each in (1, 0)]
+            positive, negative = (each / each.sum() for each in counts)
+            half = max(1, records // 2)
+            errors = predicted.two_sample_covariance(self.inner, combined, positive, negative, (half, half))
+        return float(errors.randomization[0, 0] + bias**2)
+
+    def found(self, answer: Answer) -> Found:
+        """Means of the kernels, with the noise that the reports really had."""
+        reach = farthest(self.asked, self.domain, self.matrices)
+        if isinstance(self.oracle, PublicClasses):
+            means = two_sample.means(self.oracle, answer.values, self.matrices, reach)
+            sizes = tuple(law_of(self.inner).records(each) for each in answer.values)
+        else:
+            means = generic.means(self.oracle, answer.values, self.matrices, reach)
+            sizes = None
+        moved = np.minimum(means.quantization**2, [each.max() for each in reach])
+        return Found(means.values, means.covariance, sampling_of(means.sampling), moved, means.records, sizes)
+
+
+def reports(asked: Asked, name: str) -> Reports:
+    """The best number of bins for one oracle.
+
+    Raises:
+        ParameterError, UnsupportedError: the oracle does not fit what is asked.
+    """
+    bins = candidate_bins(asked.columns, most=MOST_SYMBOLS, powers=name == HaarOracle.name)
+    return best((partial(_made, asked, name, each) for each in bins), patience=PATIENCE)
+
+
+def _made(asked: Asked, name: str, bins: int) -> Reports:
+    epsilon = report_epsilon(asked.terms.privacy, asked.terms.unit.max_rows_per_person)
+    size = asked.domain(bins).size
+    check_pairwise(size)
+    inner = oracle_of(asked, name, size, epsilon)
+    way = Reports(asked, bins, inner if asked.classes is None else PublicClasses(inner, asked.classes.size))
+    check_served(asked.terms, way.query)
+    return way
+
+
+def oracle_of(asked: Asked, name: str, size: int, epsilon: Fraction) -> Oracle:
+    """The oracle of so many symbols that a name stands for."""
+    if name == RandomizedResponse.name:
+        return RandomizedResponse(size, epsilon)
+    if name == UnaryOracle.name:
+        return UnaryOracle(size, epsilon)
+    # smooth kernels hardly depend on fine levels, so these are asked less often
+    domain = asked.domain(_ANY_BINS)
+    smooth = all(kernel.lipschitz(domain) is not None for kernel in asked.measure.kernels)
+    return HaarOracle(size, epsilon, weights="geometric" if smooth else "uniform")

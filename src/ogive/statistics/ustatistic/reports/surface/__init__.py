@@ -1,0 +1,1 @@
+"""The volume under a ROC surface from randomized reports."""

@@ -1,0 +1,1 @@
+"""The AUC from reports about the nodes of a tree over the scores."""

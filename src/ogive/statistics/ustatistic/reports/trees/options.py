@@ -1,0 +1,182 @@
+"""The recipe of an AUC from trees: what every owner reports of a tree over the scores, and how two trees are read."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ogive.errors import ParameterError, quoted
+from ogive.local import TreeOracle
+from ogive.local.design import design_tree
+from ogive.local.tree import COMPOSITIONS, NODES, SPLITS
+from ogive.parameters import completed, written_fields
+from ogive.privacy import ApproxDP, Privacy, check_privacy
+from ogive.statistics.ustatistic.reports.method import report_epsilon
+from ogive.statistics.ustatistic.reports.trees.auc import check_a, check_prune, error_bound, prunes, threshold_of
+from ogive.statistics.ustatistic.reports.trees.bounds import VARIANTS, Sizes, check_choice
+from ogive.statistics.ustatistic.reports.trees.reports import expected_noise
+
+CHILDREN = (2, 4)
+"""Children of a node that are compared where nobody named how many."""
+
+
+@dataclass(frozen=True)
+class HierarchyAuc:
+    """An AUC with public labels from one report of every owner about a tree over the scores.
+
+    `Ustatistic(method="hierarchy")` is this with its defaults.
+
+    Fields:
+        variant: What pairs in nodes that are not looked into count: "half" of them, or "zero", which is biased towards
+            0 and less noisy.
+        a: Nodes are looked into where the product of their counts is at least a times that of their deviations: "auto"
+            minimizes the proved bound, "paper" is its closed form, or a number above 1.
+        prune: Whether nodes are discarded at all; "auto" looks into all where what that adds to the variance is less
+            than the bias that discarding may have.
+        split: "users" (an owner reports on one level) or "budget" (on all, with a share of epsilon).
+        composition: Of a split budget: "basic" (the default there), "advanced" (the paper's) or "exact". The last two
+            need a guarantee with a delta, as ApproxDP(1, "1e-6").
+        branching: Children of a node, 2 to 8; None for the smaller predicted error of 2 and 4.
+        nodes: "hadamard" (an index and a bit) or "unary" (a bit for each node of levels of up to 1024: longer, less
+            noise at a large epsilon).
+
+    Raises:
+        ParameterError: a field is out of range, or has no meaning beside another.
+
+    Source: Bell, Bellet, Gascon and Kulkarni 2020, section 5, corrected; `docs/proofs/hierarchy.md`.
+
+    Example:
+        >>> import ogive
+        >>> tree = ogive.HierarchyAuc(split="budget", composition="exact", branching=4)
+        >>> asked = ogive.Ustatistic(("score", "ill"), "auc", bounds=(0, 1), method=tree)
+    """
+
+    name: ClassVar[str] = "hierarchy"
+
+    variant: str = "half"
+    a: str | float = "auto"
+    prune: str | bool = "auto"
+    split: str = "users"
+    composition: str | None = None
+    branching: int | None = None
+    nodes: str = "hadamard"
+
+    def __post_init__(self) -> None:
+        check_choice(self.variant, "variant", VARIANTS)
+        check_choice(self.split, "split", SPLITS)
+        check_choice(self.nodes, "nodes", NODES)
+        check_a(self.a)
+        check_prune(self.prune)
+        if self.prune is False and (self.variant, self.a) != ("half", "auto"):
+            raise ParameterError("variant and a are for discarded nodes, and prune=False discards none; leave them out")
+        if self.composition is not None and self.composition not in COMPOSITIONS:
+            raise ParameterError(f"composition must be {', '.join(COMPOSITIONS)}, got {quoted(self.composition)}")
+        if self.split == "users" and self.composition is not None:
+            raise ParameterError(
+                f"composition={self.composition!r} shares a budget out among levels, and no owner reports on two of "
+                "them under split='users'; use split='budget', or leave it out"
+            )
+        if self.split == "budget" and self.composition is None:
+            object.__setattr__(self, "composition", "basic")
+        children = self.branching
+        if children is not None and (
+            isinstance(children, bool) or not isinstance(children, int) or not 2 <= children <= 8
+        ):
+            raise ParameterError(f"branching must be a whole number from 2 to 8, got {quoted(children)}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `from_dict` inverts it."""
+        return {"name": self.name, **written_fields(self)}
+
+    @staticmethod
+    def from_dict(data: Any) -> HierarchyAuc:
+        """Rebuild from `to_dict`; the data need not be trusted.
+
+        Raises:
+            ParameterError: a field is missing, unknown or out of range.
+        """
+        names = {field.name for field in dataclasses.fields(HierarchyAuc)}
+        known = completed(HierarchyAuc, data) if isinstance(data, dict) else {}
+        if set(known) != {"name", *names} or known["name"] != HierarchyAuc.name:
+            raise ParameterError("a described method hierarchy lacks a field, or has one that there is not")
+        return HierarchyAuc(**{name: known[name] for name in names})
+
+    @property
+    def branchings(self) -> tuple[int, ...]:
+        """Children of a node that are compared."""
+        return CHILDREN if self.branching is None else (self.branching,)
+
+    def oracle(self, leaves: int, privacy: Privacy, *, branching: int) -> TreeOracle:
+        """How every owner's leaf is randomized.
+
+        Args:
+            leaves: Number of leaves, or of bins that are padded to them.
+            privacy: Of a report.
+            branching: Children of a node.
+
+        Raises:
+            ParameterError: the composition needs a delta and the guarantee has none, or promises nothing at it.
+        """
+        asked: dict[str, Any] = {"branching": branching, "split": self.split, "nodes": self.nodes}
+        if self.composition in (None, "basic"):
+            return design_tree(leaves, report_epsilon(privacy, 1), **asked)
+        if not isinstance(privacy, ApproxDP):
+            raise ParameterError(
+                f"composition={self.composition!r} needs a guarantee with a delta, and there is none; "
+                "without one use composition='basic'"
+            )
+        return design_tree(leaves, privacy.epsilon, privacy.delta, composition=self.composition, **asked)
+
+    def sizes(self, oracle: TreeOracle, positives: int, negatives: int, ties: str = "half") -> Sizes:
+        """What bounds depend on, for as many reports on each level as are expected."""
+        v, w = (max(each.most for each in expected_noise(oracle, size)) for size in (positives, negatives))
+        return Sizes(positives, negatives, v, w, oracle.levels, oracle.branching, self.variant, ties)
+
+    def threshold(self, sizes: Sizes) -> float | None:
+        """Where nodes are discarded; None where all are looked into.
+
+        Raises:
+            ParameterError: there are too many nodes to look into all.
+        """
+        a = threshold_of(sizes, self.a)
+        return a if prunes(sizes, a, self.prune) else None
+
+    def bound(
+        self,
+        positives: int,
+        negatives: int,
+        *,
+        bins: int,
+        privacy: Privacy,
+        ties: str = "half",
+        against: str = "sample",
+    ) -> float:
+        """At least the mean squared error of the AUC of the rounded scores, whatever they are; from public numbers.
+
+        Args:
+            positives: Records of the positive class.
+            negatives: Records of the negative class.
+            bins: Of the scores.
+            privacy: Of every report.
+            ties: "half" or "strict": what pairs in one bin count.
+            against: "sample" for the AUC of these records, "population" for that of where they come from; see
+                `ogive.statistics.ustatistic.reports.trees.auc.error_bound`.
+
+        Returns:
+            Infinite where nothing is proved, as for a near 1.
+
+        Raises:
+            ParameterError: an argument is out of range, or the recipe leaves branching open.
+
+        Example:
+            >>> import ogive
+            >>> bound = ogive.HierarchyAuc(branching=2).bound(10**6, 10**6, bins=1024, privacy=ogive.PureDP(1))
+            >>> 0.09 < bound**0.5 < 0.1
+            True
+        """
+        if self.branching is None:
+            raise ParameterError("a bound needs the number of children of a node; name it, for example branching=2")
+        oracle = self.oracle(bins, check_privacy(privacy), branching=self.branching)
+        sizes = self.sizes(oracle, positives, negatives, ties)
+        return error_bound(sizes, self.threshold(sizes), shared=self.split == "budget", against=against)

@@ -1,0 +1,386 @@
+"""Any statistic of pairs of records: Gini, Kendall's tau, an AUC, collision entropy, a pairwise loss."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Generator
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ogive.columns import Binning, Categories, Domain, Label
+from ogive.errors import ParameterError, quoted
+from ogive.kernels import Kernel, measure_from_dict, measure_of
+from ogive.kernels.base import MATRICES, Measure
+from ogive.local.rounding import ROUNDINGS
+from ogive.parameters import completed, written_fields
+from ogive.privacy import PrivacyUnit
+from ogive.queries import Answer, Query
+from ogive.statistics.base import Terms, check_choice
+from ogive.statistics.confidence import check_level
+from ogive.statistics.methods.choose import check_expected
+from ogive.statistics.ustatistic.base import Asked, Found, Way, of_classes
+from ogive.statistics.ustatistic.columns import (
+    AUTO,
+    Described,
+    check_no_label,
+    check_number,
+    classes_of,
+    described_columns,
+    described_label,
+    domain_of,
+)
+from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
+from ogive.statistics.ustatistic.limits import check_reach, limits
+from ogive.statistics.ustatistic.methods import METHODS, ByHand, chosen
+from ogive.statistics.ustatistic.pairs.options import Paired
+from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
+
+_LABELED = ("auc", "auc_private")
+
+
+@dataclass(frozen=True)
+class Ustatistic:
+    """A function of means over all pairs of records: of `kernel`, on some columns with public domains.
+
+    Fields:
+        columns: Name of a column, or of several in the kernel's order; instead of a name also the column itself
+            (`Binning`, `Categories`, `Label`), or a `Domain` for all. An AUC takes a score and a label, a volume under
+            the ROC surface a score and a column of ordered classes.
+        kernel: What to measure: "gini" (mean difference), "gini_coefficient", "variance", "collision" (Renyi's
+            entropy of order 2), "collision_probability", "kendall" (tau-a), "kendall_b", "gamma", "auc", "vus", or a
+            measure or kernel of `ogive.kernels`.
+        bounds: Smallest and largest possible value, public: one pair for all columns of numbers, or one for each
+            column, or by name.
+        bins: How many bins values are rounded to where that is needed: "auto" for the predicted best, a number, or
+            one for each column.
+        grid: "linear", "geometric", "integers" or a `Grid`, one for all columns or one for each.
+        categories: The values of a column that has no order or few values, public and in order: a list, or lists by
+            column name.
+        positive: Value or values of the positive class of an AUC's label.
+        negative: Value or values of the negative class. Left out: 0 if the positive class is 1, else the one other.
+        public_labels: Whether everybody may know each record's class; only the score is then hidden, and the privacy
+            unit must declare the label public. None: whether it does. A measure of classes that cannot be hidden, such
+            as "vus", takes them as public.
+        method: "auto" (smallest predicted error), "kernel" (noise on the exact mean), "cells" (noise on counts per
+            combination of bins), or from local reports "krr", "unary", "haar", "hierarchy" (AUC with public labels),
+            "hierarchy" also with options, as
+            `HierarchyAuc(branching=4)`; or from people who meet in pairs "paired", also as `Paired(rounds=2)`.
+        matrix: How a kernel is read off two bins: its "average" over both, or the "midpoint" of its extremes.
+        rounding: "simple", or "randomized" to one of the two nodes around a value (local reports alone). With matrix
+            "average" a Gini is then corrected for two values of one cell, which is right for values that are spread
+            out; "midpoint" is right for values that sit on nodes.
+        missing: What a missing number means: "refuse", "low" or "high".
+        outside: What a number outside the bounds means: "refuse" or "clip".
+        confidence_level: Of the interval that is printed.
+        expected_records: A public guess of the number of records where that is private, for "auto".
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> table = {"income": np.random.default_rng(1).gamma(2, 10_000, size=20_000)}
+        >>> gini = ogive.Ustatistic("income", "gini_coefficient", bounds=(0, 200_000))
+        >>> found = ogive.release(gini, trust=ogive.Local(table), privacy=ogive.PureDP(2))
+        >>> bool(abs(found.value - 0.375) < 6 * found.standard_error)
+        True
+    """
+
+    name: ClassVar[str] = "ustatistic"
+
+    columns: Any
+    kernel: Any = "gini"
+    _: KW_ONLY
+    bounds: Any = None
+    bins: Any = AUTO
+    grid: Any = "linear"
+    categories: Any = None
+    positive: Any = 1
+    negative: Any = None
+    public_labels: bool | None = None
+    method: str | ByHand = "auto"
+    matrix: str = "average"
+    rounding: str = "simple"
+    missing: str = "refuse"
+    outside: str = "refuse"
+    confidence_level: float = 0.95
+    expected_records: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no release could use, before any data is touched."""
+        if isinstance(self.method, ByHand):
+            # one spelling of one question
+            object.__setattr__(self, "method", _spelled(self.method))
+        elif self.method not in ("auto", *METHODS):
+            raise ParameterError(f"method must be one of auto, {', '.join(METHODS)}, got {quoted(self.method)}")
+        for name, allowed in (
+            ("matrix", MATRICES[:2]),
+            ("rounding", ROUNDINGS),
+            ("missing", ("refuse", "low", "high")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+        check_choice(self.public_labels, "public_labels")
+        object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
+        check_expected(self.expected_records)
+        domain = domain_of(self._described[0], 2)
+        for kernel in self.measure.kernels:
+            kernel.check(domain)
+            check_reach(kernel, domain)
+        check = getattr(self.measure, "check", None)
+        if check is not None:
+            check(domain)
+
+    @cached_property
+    def measure(self) -> Measure:
+        """What is asked for, as an object."""
+        if callable(self.kernel) and not isinstance(self.kernel, Kernel | Measure):
+            raise ParameterError(
+                "a function needs the range of its values; give kernel=ogive.kernels.measure_of(f, range=(0, 1))"
+            )
+        if isinstance(self.kernel, str) and self.kernel == "auc" and not self._takes_labels_as_public:
+            return measure_of("auc_private")
+        if isinstance(self.kernel, str) and self.kernel == "vus":
+            return measure_of("vus", classes=classes_of(_listed(self.columns), self.categories))
+        return measure_of(self.kernel)
+
+    @cached_property
+    def _described(self) -> tuple[tuple[Described, ...], Label | Categories | None]:
+        """What the kernels look at, and the column of public classes where there is one."""
+        given = _listed(self.columns)
+        names = tuple(map(_name, given))
+        twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
+        if twice is not None:
+            raise ParameterError(f"each column must be named once, but {twice!r} is named twice")
+        samples = max(kernel.samples for kernel in self.measure.kernels)
+        labeled = samples > 1 or self.measure.name in _LABELED
+        check_number(self.measure, names)
+        last = given[-1]
+        by_name = labeled and isinstance(last, str) and not of_classes(self.measure)
+        if not by_name:
+            check_no_label(
+                names[-1] if labeled else None,
+                self.measure,
+                self.positive,
+                self.negative,
+                public=self.public_labels is not False,
+            )
+        if by_name:
+            last = described_label(last, self.positive, self.negative)
+        written = [each for each in given[: len(given) - labeled] if isinstance(each, str)]
+        if labeled and isinstance(last, str):
+            written.append(last)
+        described = dict(
+            zip(
+                written,
+                described_columns(
+                    written,
+                    bounds=self.bounds,
+                    bins=self.bins,
+                    grid=self.grid,
+                    categories=self.categories,
+                    missing=self.missing,
+                    outside=self.outside,
+                ),
+                strict=True,
+            )
+        )
+        whole = tuple(described[each] if isinstance(each, str) else _as_described(each) for each in (*given[:-1], last))
+        if samples < 2:
+            return whole, None
+        if self.public_labels is False:
+            raise ParameterError(
+                f"{self.measure.name} takes classes that are public, so leave out public_labels=False; "
+                "kernel 'auc', asked for by name, can hide two of them"
+            )
+        classes = whole[-1].column
+        if not isinstance(classes, Label | Categories) or classes.size != samples:
+            raise ParameterError(
+                f"{self.measure.name} needs a column of {samples} classes last; list those of {names[-1]!r} in order, "
+                f"for example categories={{{names[-1]!r}: (0, 1, 2)}}"
+            )
+        return whole[:-1], classes
+
+    @property
+    def classes(self) -> Label | Categories | None:
+        """The column of classes that are taken as public; None where there is none, or where it is hidden."""
+        return self._described[1]
+
+    def canonical(self) -> Ustatistic:
+        """The one spelling that stands for all of the same question: columns and measure spelled out."""
+        columns, classes = self._described
+        return dataclasses.replace(
+            self,
+            columns=columns if classes is None else (*columns, classes),
+            kernel=self.measure,
+            **_SPELLED_OUT,
+        )
+
+    def settled_by(self, unit: PrivacyUnit) -> Ustatistic:
+        """The same with labels public or not, where that was left open."""
+        if self.public_labels is not None or not isinstance(self.kernel, str) or self.kernel != "auc":
+            return self
+        known = self._takes_labels_as_public or _name(_listed(self.columns)[-1]) in unit.public
+        return dataclasses.replace(self, public_labels=known)
+
+    @property
+    def _takes_labels_as_public(self) -> bool:
+        """Whether labels are public as it stands: that was said, or a method was asked for that knows no others."""
+        if self.public_labels is not None:
+            return self.public_labels
+        return isinstance(self.method, HierarchyAuc) or self.method == HierarchyAuc.name
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `from_dict` inverts it but for kernels that are functions, of which a digest tells them apart."""
+        columns, classes = self._described
+        domain = domain_of(columns, 2)
+        digests = [kernel.digest(domain) for kernel in self.measure.kernels if hasattr(kernel, "digest")]
+        return {
+            "name": self.name,
+            "columns": [each.to_dict() for each in columns],
+            "classes": None if classes is None else Described(classes).to_dict(),
+            "kernel": self.measure.to_dict(),
+            **({"functions": digests} if digests else {}),
+            **{name: held for name, held in written_fields(self).items() if name in _WRITTEN},
+            "method": self.method if isinstance(self.method, str) else self.method.to_dict(),
+        }
+
+    @staticmethod
+    def from_dict(data: Any) -> Ustatistic:
+        """Rebuild from `to_dict`; the data need not be trusted.
+
+        Raises:
+            ParameterError: a field is missing, unknown or out of range, or the kernel is a function.
+        """
+        names = {"name", "columns", "classes", "kernel", *_WRITTEN}
+        if not isinstance(data, dict) or not set(data) <= names <= set(completed(Ustatistic, data)):
+            raise ParameterError("a described ustatistic lacks a field, or has one that there is not")
+        data = completed(Ustatistic, data)
+        listed = data["columns"]
+        if not isinstance(listed, list):
+            raise ParameterError("the columns of a described ustatistic must be a list")
+        classes = [] if data["classes"] is None else [data["classes"]]
+        columns = tuple(Described.from_dict(each) for each in (*listed, *classes))
+        written = {name: data[name] for name in _WRITTEN}
+        if isinstance(written["method"], dict):
+            written["method"] = _by_hand(written["method"])
+        return Ustatistic(columns, measure_from_dict(data["kernel"]), **written)
+
+    def alternatives(self) -> dict[str, Ustatistic]:
+        """One for each method, and one for a method with options."""
+        named = {name: dataclasses.replace(self, method=name) for name in METHODS}
+        return named if isinstance(self.method, str) else {**named, f"{self.method.name} by hand": self}
+
+    def questions(self, terms: Terms) -> Generator[Query, Answer, UstatisticEstimate]:
+        """Ask once, in the way with the smallest predicted error that the trust model can serve.
+
+        Privacy: one measurement at the whole of `terms.privacy`, or reports that cost each person as much.
+        """
+        way = self.way(terms)
+        answer = yield way.query
+        return self._estimate(way, way.found(answer))
+
+    def way(self, terms: Terms) -> Way:
+        """What is asked under these terms, and with which error that is predicted from public quantities alone.
+
+        Raises:
+            ParameterError, UnsupportedError, ScaleError: the method does not fit, or none does.
+        """
+        columns, classes = self._described
+        asked = Asked(self.measure, columns, classes, self.matrix, self.rounding, terms, self.expected_records)
+        return chosen(asked, self.method)
+
+    def settled(self, terms: Terms) -> Ustatistic:
+        """The same statistic with the method and the bins that it takes under these terms.
+
+        Raises:
+            ParameterError, UnsupportedError, ScaleError: as `way`.
+        """
+        way, classes = self.way(terms), self._described[1]
+        columns = way.domain.columns if way.rounded else tuple(self._described[0])
+        labels = () if classes is None else (classes,)
+        method = way.name if isinstance(self.method, str) else self.method
+        settled: dict[str, Any] = {"columns": (*columns, *labels), "kernel": self.measure, "method": method}
+        return dataclasses.replace(self, **_SPELLED_OUT, **settled)
+
+    def _estimate(self, way: Way, found: Found) -> UstatisticEstimate:
+        measure, domain = self.measure, way.domain
+        value = measure.of(found.values, columns=domain, records=found.records)
+        slope = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
+        sampling = found.sampling(slope)
+        errors = np.sqrt(np.maximum(np.diag(found.covariance), 0.0))
+        kernels = measure.kernels
+        # of fewer than two records, as far as noise lets one see, there is no mean over pairs to tell
+        told = bool(np.isfinite([*found.values, *errors, *found.quantization]).all())
+        means = zip(kernels, found.values, errors, strict=True) if told else ()
+        names = tuple(column.column for column in domain.columns)
+        classes = self._described[1]
+        return UstatisticEstimate(
+            kernel=measure.name,
+            columns=names if classes is None else (*names, classes.column),
+            method=way.name,
+            value=float(value.value),
+            means=tuple(KernelMean(kernel.name, float(mean), float(error)) for kernel, mean, error in means),
+            randomization_error=math.sqrt(max(0.0, float(slope @ found.covariance @ slope))),
+            # one that is not above 0 says that noise, or too few records, left nothing to estimate it from
+            sampling_error=math.sqrt(sampling) if sampling is not None and sampling > 0 else None,
+            quantization=float(np.abs(slope) @ found.quantization) if told else 0.0,
+            limits=limits(measure, domain),
+            bins=domain.sizes if way.rounded else (),
+            records=found.records,
+            classes=found.classes,
+            clipped=value.clipped,
+            confidence_level=self.confidence_level,
+        )
+
+
+_HELD_BY_COLUMNS = {
+    "bounds",
+    "bins",
+    "grid",
+    "categories",
+    "positive",
+    "negative",
+    "missing",
+    "outside",
+    "public_labels",
+}
+_WRITTEN = tuple(
+    field.name
+    for field in dataclasses.fields(Ustatistic)
+    if field.name not in _HELD_BY_COLUMNS and field.name not in ("columns", "kernel")
+)
+_SPELLED_OUT: dict[str, Any] = {
+    field.name: field.default for field in dataclasses.fields(Ustatistic) if field.name in _HELD_BY_COLUMNS
+}
+
+
+def _spelled(method: ByHand) -> str | ByHand:
+    """The name of a method whose options are the usual ones."""
+    return method.name if method == type(method)() else method
+
+
+def _by_hand(data: dict[str, Any]) -> ByHand:
+    """A method with options from its plain data."""
+    return (Paired if data.get("name") == Paired.name else HierarchyAuc).from_dict(data)
+
+
+def _listed(columns: Any) -> tuple[Any, ...]:
+    if isinstance(columns, Domain):
+        return columns.columns
+    given = tuple(columns) if isinstance(columns, tuple | list) else (columns,)
+    for each in given:
+        if not isinstance(each, str | Binning | Categories | Label | Described):
+            raise ParameterError(f"columns must be names of columns, got {quoted(each)}")
+    return given
+
+
+def _name(column: Any) -> str:
+    if isinstance(column, str):
+        return column
+    return str(column.column.column if isinstance(column, Described) else column.column)
+
+
+def _as_described(column: Any) -> Described:
+    return column if isinstance(column, Described) else Described(column)

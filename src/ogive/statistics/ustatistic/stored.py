@@ -1,0 +1,166 @@
+"""Pairwise statistics as JSON: exact, versioned, and safe to read from strangers."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ogive.errors import DataError, quoted
+from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
+
+if TYPE_CHECKING:
+    from ogive.statistics.ustatistic.estimate import UstatisticEstimate
+
+SCHEMA = "ogive.ustatistic/1"
+METHODS = ("exact", "kernel", "cells", "krr", "unary", "haar", "hierarchy", "paired")
+
+_WHAT = "a pairwise statistic"
+_MOST = 1000
+_NEEDED = (
+    "kernel", "columns", "method", "value", "means", "randomization_error", "sampling_error", "quantization", "limits",
+    "bins", "records", "classes", "clipped", "confidence_level", "sampling_is_a_bound", "standard_error", "total_error",
+    "interval", "provenance",
+)  # fmt: skip
+
+
+def to_dict(found: UstatisticEstimate) -> dict[str, Any]:
+    """Plain data of an estimate; its errors of all parts together and its interval follow from the rest."""
+    return {
+        "schema": SCHEMA,
+        "kernel": found.kernel,
+        "columns": list(found.columns),
+        "method": found.method,
+        "value": found.value if found.defined else None,
+        "means": [
+            {"kernel": mean.kernel, "value": mean.value, "randomization_error": mean.randomization_error}
+            for mean in found.means
+        ],
+        "randomization_error": found.randomization_error,
+        "sampling_error": found.sampling_error,
+        "quantization": found.quantization,
+        "limits": [end if math.isfinite(end) else None for end in found.limits],
+        "bins": list(found.bins),
+        "records": found.records,
+        "classes": None if found.classes is None else list(found.classes),
+        "clipped": found.clipped,
+        "confidence_level": found.confidence_level,
+        **_derived(found),
+        "provenance": None if found.provenance is None else found.provenance.to_dict(),
+    }
+
+
+def _derived(found: UstatisticEstimate) -> dict[str, Any]:
+    interval = list(found.interval()) if found.defined else None
+    return {
+        "sampling_is_a_bound": found.sampling_is_a_bound,
+        "standard_error": found.standard_error,
+        "total_error": found.total_error,
+        "interval": interval,
+    }
+
+
+def fields(data: Any) -> dict[str, Any]:
+    """Checked arguments of `UstatisticEstimate` from plain data; of its means, checked arguments too.
+
+    Raises:
+        ParameterError, DataError: this is no pairwise statistic that this version can read.
+    """
+    known = Fields.of(data, SCHEMA, _WHAT, _NEEDED)
+    if data["method"] not in METHODS:
+        raise DataError(f"the method of {_WHAT} must be one of {', '.join(METHODS)}")
+    if not isinstance(data["clipped"], bool):
+        raise DataError(f"the field 'clipped' of {_WHAT} must be true or false")
+    columns, classes = _texts(data["columns"]), data["classes"]
+    return {
+        "kernel": known.text("kernel"),
+        "columns": columns,
+        "method": data["method"],
+        "value": math.nan if data["value"] is None else _number(data, "value"),
+        "means": [_mean(each) for each in _list(data, "means")],
+        "randomization_error": _error(data, "randomization_error"),
+        "sampling_error": None if data["sampling_error"] is None else _error(data, "sampling_error"),
+        "quantization": _error(data, "quantization"),
+        "limits": _limits(data["limits"]),
+        "bins": _sizes(data, "bins", least=1),
+        "records": _records(data["records"]),
+        "classes": None if classes is None else _sizes(data, "classes", least=0),
+        "clipped": data["clipped"],
+        "confidence_level": known.chance("confidence_level"),
+        "provenance": known.provenance(*(() if classes is None else columns[-1:])),
+    }
+
+
+def check_derived(found: UstatisticEstimate, data: dict[str, Any]) -> None:
+    """Refuse plain data whose errors of all parts together or interval, which people read, do not follow from the rest.
+
+    Raises:
+        DataError: they do not.
+    """
+    for name, wanted in _derived(found).items():
+        got = data[name]
+        written, expected = ([each] if not isinstance(each, list) else each for each in (got, wanted))
+        fits = len(written) == len(expected) and all(
+            one is other or (is_number(one) and is_number(other) and math.isclose(one, other, rel_tol=1e-9))
+            for one, other in zip(written, expected, strict=True)
+        )
+        if not fits:
+            raise DataError(f"the field {name!r} of {_WHAT} contradicts the others")
+
+
+def _list(data: dict[str, Any], name: str) -> list[Any]:
+    values = data[name]
+    if not isinstance(values, list) or len(values) > _MOST:
+        raise DataError(f"the field {name!r} of {_WHAT} must be a list of at most {_MOST}")
+    return values
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    if not isinstance(values, list) or not 1 <= len(values) <= _MOST or not all(map(is_text, values)):
+        raise DataError(f"the columns of {_WHAT} must be a list of short texts")
+    return tuple(values)
+
+
+def _number(data: dict[str, Any], name: str) -> float:
+    value = data[name]
+    if not is_number(value):
+        raise DataError(f"the field {name!r} of {_WHAT} must be a finite number, got {quoted(value)}")
+    return float(value)
+
+
+def _error(data: dict[str, Any], name: str) -> float:
+    value = _number(data, name)
+    if value < 0:
+        raise DataError(f"the field {name!r} of {_WHAT} must be at least 0")
+    return value
+
+
+def _mean(data: Any) -> dict[str, Any]:
+    if not isinstance(data, dict) or set(data) != {"kernel", "value", "randomization_error"}:
+        raise DataError(f"the means of {_WHAT} must be objects with 'kernel', 'value' and 'randomization_error'")
+    if not is_text(data["kernel"]):
+        raise DataError(f"the kernel of a mean of {_WHAT} must be a short text")
+    error = _error(data, "randomization_error")
+    return {"kernel": data["kernel"], "value": _number(data, "value"), "randomization_error": error}
+
+
+def _limits(values: Any) -> tuple[float, float]:
+    if not isinstance(values, list) or len(values) != 2 or not all(end is None or is_number(end) for end in values):
+        raise DataError(f"the limits of {_WHAT} must be two numbers, or null where there is none")
+    low = -math.inf if values[0] is None else float(values[0])
+    high = math.inf if values[1] is None else float(values[1])
+    if not low <= high:
+        raise DataError(f"the limits of {_WHAT} must not decrease")
+    return low, high
+
+
+def _sizes(data: dict[str, Any], name: str, *, least: int) -> tuple[int, ...]:
+    values = _list(data, name)
+    if not all(is_whole(value) and value >= least for value in values):
+        raise DataError(f"the field {name!r} of {_WHAT} must be a list of whole numbers from {least}")
+    return tuple(values)
+
+
+def _records(value: Any) -> int | None:
+    if value is not None and not (is_whole(value) and value >= 0):
+        raise DataError(f"the records of {_WHAT} must be a number of records or null")
+    return value

@@ -1,0 +1,1 @@
+"""Least-squares hats: noisy bin counts and overlapping triangles."""

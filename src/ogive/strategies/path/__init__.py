@@ -1,0 +1,1 @@
+"""Path noise: every point gets the noise of the blocks above it."""

@@ -1,0 +1,199 @@
+"""Path noise: every point of the distribution function gets the noise of the blocks above it.
+
+    answer_i = 2^bits (count of bins 0..i) + sum over levels of eta(level, block of i)
+
+A point needs one aggregate of the records and one noise variable per level, so points can be
+opened one at a time, in any order, as long as a block's noise is drawn once and kept.
+The whole function is priced once. The shift that hides a record, and hence the price, is
+computed exactly in `path_constants` (Laplace) and `path_l2` (Gaussian); proofs are in
+docs/proofs/path_noise.md.
+
+The tree covers all N points, also under REPLACE, where the last count is public: its noisy
+value then serves to lower the error of the others (`estimate`).
+
+Source: Barczewski, Mawass and Ramon, Differentially Private Empirical Cumulative Distribution
+Functions, Theorems 1 and 3, with exact constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.errors import DataError, ParameterError, quoted
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
+from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.strategies.base import Level
+from ogive.strategies.path.constants import shift_cost
+from ogive.strategies.path.l2 import grid_squared_shift
+from ogive.strategies.path.tree import PathTree
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+MAX_BITS = 32
+MAX_ANSWER_BITS = 61
+
+
+@dataclass(frozen=True)
+class PathNoise:
+    """Cumulative counts with independent integer noise on the blocks of a tree, summed along paths.
+
+    Fields:
+        tree: The blocks that carry noise.
+        law: Noise of every block.
+        bits: Fractional bits of the answers: a count of 1 is 2^bits. A fine grid brings discrete
+            Gaussian noise to the constant of the continuous one.
+    """
+
+    name: ClassVar[str] = "path"
+
+    tree: PathTree
+    law: DiscreteLaplace | DiscreteGaussian
+    bits: int = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MAX_BITS:
+            raise ParameterError(f"bits must be a whole number from 0 to {MAX_BITS}, got {quoted(self.bits)}")
+
+    @property
+    def size(self) -> int:
+        """Number of bins and of published points, N."""
+        return self.tree.size
+
+    @cached_property
+    def levels(self) -> tuple[Level, ...]:
+        """The blocks level by level, from the points up, all under the same law."""
+        return tuple(Level(nodes, self.law) for nodes in self.tree.nodes)
+
+    def measure(self, counts: Int64) -> Int64:
+        """Cumulative counts times 2^bits, shape (..., N), of histograms, shape (..., N).
+
+        Raises:
+            DataError: there are so many records that the answers could overflow.
+            ParameterError: the last axis is not of length N.
+        """
+        return self._to_grid(self._totals(counts))
+
+    def measure_at(self, counts: Int64, points: Int64) -> Int64:
+        """`measure` at some 0-based points only; the shape of `points` replaces the last axis."""
+        return self._to_grid(self._totals(counts)[..., self._checked(points)])
+
+    def nodes_at(self, points: Int64) -> tuple[Int64, ...]:
+        """0-based block of each point at every level of `levels`; each array has the shape of `points`."""
+        return self.tree.path(self._checked(points))
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """Sum the noise of the blocks above each point, shape (..., N), from shapes (..., nodes) per level."""
+        total = noise[-1]
+        for below, radix in zip(noise[-2::-1], self.tree.radices[self.tree.terms - 2 :: -1], strict=False):
+            total = below + np.repeat(total, radix, axis=-1)[..., : below.shape[-1]]
+        return total
+
+    def spread_at(self, noise: Sequence[Int64]) -> Int64:
+        """Sum the noise of the blocks of `nodes_at`, one array per level, all of one shape."""
+        total: Int64 = np.sum(np.stack(noise), axis=0, dtype=np.int64)
+        return total
+
+    def loss(self, adjacency: Adjacency) -> PureDP | ZeroConcentratedDP:
+        """The privacy loss of publishing the whole answer, or any part of it, points chosen adaptively included.
+
+        Exact for Laplace noise: no smaller epsilon holds. For Gaussian noise the bound of the proof, rounded up.
+        """
+        if isinstance(self.law, DiscreteLaplace):
+            return PureDP(2**self.bits * shift_cost(self.tree, adjacency) / self.law.scale)
+        return ZeroConcentratedDP(grid_squared_shift(self.tree, adjacency, 1 << self.bits) / (2 * self.law.sigma**2))
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Cumulative counts, shape (..., N), from answers, shape (..., N).
+
+        With a known total every point is conditioned on the last one, whose noise is then known:
+        the best linear use of it. Post-processing.
+        """
+        counts = np.ldexp(np.asarray(answer, dtype=np.float64), -self.bits)
+        if total is None:
+            return counts
+        slope = self.tree.shared_with_last / self.tree.terms
+        # at the last point the slope is 1 and the difference loses no digit that matters: exactly the total
+        anchored: Float64 = counts - slope * (counts[..., -1:] - total)
+        return anchored
+
+    def estimate_at(self, answer: Int64, points: Int64, total: int | None) -> Float64:
+        """Cumulative counts at some points from the answers at those points, shape (..., points).
+
+        A known total is used where the last point is among them, as `estimate` does.
+        """
+        counts = np.ldexp(np.asarray(answer, dtype=np.float64), -self.bits)
+        last = np.flatnonzero(self._checked(points) == self.size - 1)
+        if total is None or not last.size:
+            return counts
+        slope = self.tree.shared_with_last[points] / self.tree.terms
+        anchored: Float64 = counts - slope * (counts[..., last[:1]] - total)
+        return anchored
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of each estimated cumulative count, shape (N,)."""
+        terms = self.tree.terms
+        factor = np.full(self.size, float(terms))
+        if total_known:
+            factor -= self.tree.shared_with_last**2 / terms
+        return factor * (self.law.variance / 4.0**self.bits)
+
+    def covariance_with(self, point: int, *, total_known: bool) -> Float64:
+        """Covariance of every estimated cumulative count with the one at a 0-based point, shape (N,)."""
+        index = int(self._checked(np.array(point)))
+        shared = np.zeros(self.size)
+        for block in self.tree.sizes[: self.tree.terms]:
+            first = index // block * block
+            shared[first : first + block] += 1
+        if total_known:
+            last = self.tree.shared_with_last
+            shared -= last * (last[index] / self.tree.terms)
+        return shared * (self.law.variance / 4.0**self.bits)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": self.name,
+            "size": self.size,
+            "radices": list(self.tree.radices),
+            "root": self.tree.root,
+            "law": self.law.to_dict(),
+            "bits": self.bits,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> PathNoise:
+        """Rebuild a strategy from `to_dict`.
+
+        Raises:
+            ParameterError: a field is missing or out of range.
+        """
+        try:
+            tree = PathTree(data["size"], tuple(data["radices"]), data["root"])
+            law, bits = law_from_dict(data["law"]), data["bits"]
+        except (KeyError, TypeError) as problem:
+            raise ParameterError(f"not path noise: {problem}") from None
+        if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
+            raise ParameterError(f"path noise needs a discrete Laplace or Gaussian law, got {quoted(data['law'])}")
+        return cls(tree, law, bits)
+
+    def _checked(self, points: Int64) -> Int64:
+        if points.size and not (points.min() >= 0 and points.max() < self.size):
+            raise ParameterError(f"points must be from 0 to {self.size - 1}")
+        return points
+
+    def _totals(self, counts: Int64) -> Int64:
+        if counts.ndim == 0 or counts.shape[-1] != self.size:
+            raise ParameterError(f"a histogram must have shape (..., {self.size}), got {counts.shape}")
+        return np.cumsum(counts, axis=-1, dtype=np.int64)
+
+    def _to_grid(self, counts: Int64) -> Int64:
+        if counts.size and int(np.abs(counts).max()) >> (MAX_ANSWER_BITS - self.bits):
+            raise DataError(f"more than 2^{MAX_ANSWER_BITS - self.bits} records do not fit answers of 64 bits")
+        return counts << self.bits

@@ -1,0 +1,303 @@
+"""Curves by projection: a handful of coefficients of orthogonal functions, with noise shaped to what a record changes.
+
+Bin j of N covers [2 j / N - 1, 2 (j + 1) / N - 1] of the axis u, and a record counts at its bin's middle. Measured are
+the sums over records of z = rint(2^bits W c(u)), integers, where c(u) are the coefficients of one record's distribution
+function and W is a certified whitening: no change of a record moves W c by more than 1, so independent integer noise of
+one scale suffices. Decoded, it is noise of covariance (W'W)^-1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.accounting import discrete_loss
+from ogive.accounting.gaussian import LEAST_SIGMA
+from ogive.errors import DataError, ParameterError, quoted
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
+from ogive.noise.base import Law
+from ogive.privacy import Adjacency, Loss, PureDP, check_adjacency
+from ogive.strategies.base import Level
+from ogive.strategies.measured import batch, check_levels, histogram
+from ogive.strategies.projection.features import integer_features, largest_change
+from ogive.strategies.projection.form import Form
+from ogive.strategies.projection.summaries import Moments, l2_bound, moments_of
+from ogive.strategies.projection.whitening import whitening
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+MAX_SIZE = 2**16
+MAX_BITS = 30
+
+
+@dataclass(frozen=True)
+class OrthogonalProjection:
+    """Noisy coefficients of the cumulative count.
+
+    Fields:
+        size: Number of bins, N, at most 2^16.
+        basis: What is projected on: "legendre", "sine", "cosine" or "splines".
+        degree: K; there are K + 1 functions.
+        noise: "shaped" to what one record can change, "isotropic", or on the "moments".
+        constants: "exact", or the "paper"'s sensitivity of moments.
+        adjacency: What the whitening is for; under ADD_OR_REMOVE the number of records is measured too.
+        bits: Fractional bits of the integers.
+        law: Noise of every integer.
+
+    Source:
+        Tao and Sarwate 2025, with noise on the orthonormal coefficients, of the optimal shape.
+    """
+
+    size: int
+    basis: str
+    degree: int
+    noise: str
+    constants: str
+    adjacency: Adjacency
+    bits: int
+    law: Law
+
+    name: ClassVar[str] = "projection"
+
+    def __post_init__(self) -> None:
+        check_size(self.size)
+        if self._form.degree >= max(self.size, 2):
+            raise ParameterError(
+                f"degree {self.degree} is too large for {self.size} bins; use at most {max(self.size - 1, 1)}"
+            )
+        check_bits(self.bits)
+        if not isinstance(self.law, DiscreteGaussian | DiscreteLaplace):
+            raise ParameterError(
+                f"a projection takes DiscreteGaussian or DiscreteLaplace noise, got {quoted(self.law)}"
+            )
+        if isinstance(self.law, DiscreteGaussian) and self.law.sigma < LEAST_SIGMA:
+            raise ParameterError(
+                f"integers of {self.bits} fractional bits get noise of at least {LEAST_SIGMA}, "
+                f"got {float(self.law.sigma):g}; use more bits"
+            )
+
+    @cached_property
+    def _form(self) -> Form:
+        absolute = isinstance(self.law, DiscreteLaplace)
+        return Form(self.basis, self.degree, self.noise, self.constants, self.adjacency, absolute)
+
+    @property
+    def features(self) -> Int64:
+        """What one record in each bin adds to the measurements, shape (M, N); read only."""
+        return integer_features(self._form, self.size, self.bits)
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One level: a noise variable per measurement."""
+        return (Level(self._form.rows, self.law),)
+
+    def measure(self, counts: Int64) -> Int64:
+        """Sums of the features over the records, exactly, shape (M,).
+
+        Raises:
+            DataError: there are so many records that the sums would not fit.
+        """
+        values = histogram(counts, self.size)
+        records, largest = float(np.abs(values).sum(dtype=np.float64)), int(np.abs(self.features).max())
+        if records * largest > 2.0**62:
+            # how many there are may be private
+            raise DataError(
+                f"with {self.bits} fractional bits a projection adds up at most {2**62 // largest:.3g} records; "
+                "use fewer bits"
+            )
+        return self.features @ values
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """The noise itself: every measurement has its own variable."""
+        return noise[0]
+
+    def loss(self, adjacency: Adjacency) -> Loss:
+        """Loss of the integers, from their largest change.
+
+        One that was designed for added and removed records hides a replaced one too, at a loss of its own.
+
+        Raises:
+            ParameterError: the projection was designed for replaced records and does not hide how many there are.
+
+        Privacy:
+            See `docs/proofs/projection.md`.
+        """
+        replaced = check_adjacency(adjacency) is Adjacency.REPLACE
+        if self.adjacency is Adjacency.REPLACE and not replaced:
+            raise ParameterError(
+                f"this projection is designed for {self.adjacency.value}, not for {check_adjacency(adjacency).value}"
+            )
+        change = largest_change(self._form, self.size, self.bits, replaced=replaced)
+        if isinstance(self.law, DiscreteLaplace):
+            return PureDP(change / self.law.scale)
+        assert isinstance(self.law, DiscreteGaussian)
+        return discrete_loss(change, self.law.sigma, self._form.rows)
+
+    @cached_property
+    def _unwhitened(self) -> Float64:
+        """From measurements to feature sums, shape (M, M)."""
+        return np.asarray(np.linalg.inv(whitening(self._form)) * 2.0**-self.bits)
+
+    @cached_property
+    def _synthesis(self) -> tuple[Float64, Float64]:
+        """The curve at the bins' upper ends: per record, shape (N,), and per feature sum, shape (N, K + 1)."""
+        return self._form.curve(2 * np.arange(1, self.size + 1) / self.size - 1)
+
+    @cached_property
+    def _decoder(self) -> Float64:
+        """From measurements to the curve, but for a known number of records, shape (N, M)."""
+        fixed, functions = self._synthesis
+        if not self._form.counted:
+            return np.asarray(functions @ self._unwhitened)
+        rows = np.concatenate((fixed[:, None], functions), axis=1)
+        rows[-1] = 0
+        rows[-1, 0] = 1
+        return np.asarray(rows @ self._unwhitened)
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Cumulative counts at the bins' upper ends, shape (..., N): the noisy projection there.
+
+        The last one is the number of records, exact or noisy; a REPLACE design without it has the projection there too.
+
+        Raises:
+            ParameterError: the number of records is needed and missing.
+        """
+        rows, shape = batch(answer, self._form.rows)
+        self._check_total(total)
+        values = rows @ self._decoder.T
+        if total is not None:
+            if self._form.counted:
+                covariance = self._decoder @ self._decoder[-1]
+                values += (covariance / covariance[-1]) * (total - values[:, -1:])
+            else:
+                values += total * self._synthesis[0]
+            values[:, -1] = total
+        return values.reshape(*shape, self.size)
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Variance of the noise in each cumulative count, shape (N,)."""
+        decoder = self._decoder
+        values = np.einsum("ij,ij->i", decoder, decoder)
+        if total_known:
+            if self._form.counted:
+                values = np.maximum(values - (decoder @ decoder[-1]) ** 2 / values[-1], 0)
+            values[-1] = 0
+        return np.asarray(values * self.law.variance)
+
+    def coefficients(self, answer: Int64, total: int | None) -> Float64:
+        """Noisy coefficients of the cumulative count, unbiased, shape (..., K + 1); over the records those of F.
+
+        Of the sine basis they are those of the cumulative count less its chord.
+
+        Raises:
+            ParameterError: the number of records is needed and missing.
+        """
+        rows, shape = batch(answer, self._form.rows)
+        self._check_total(total)
+        fixed, matrix = self._form.coefficients()
+        sums = rows @ self._unwhitened.T
+        records = sums[:, :1] if total is None else float(total)
+        values = sums[:, self._form.counted :] @ matrix.T + (records * fixed if fixed.any() else 0.0)
+        return np.asarray(values).reshape(*shape, self.degree + 1)
+
+    def moments(self, answer: Int64, total: int | None) -> Moments:
+        """Means of u, ..., u^(K+1) over the records, u in [-1, 1], unbiased, with the sd of their noise.
+
+        Of values at their bins' middles. Subtract the squared sd of the first from the square of its value where that
+        is squared: the square of a noisy mean is too large by as much on average.
+
+        Raises:
+            ParameterError: the basis is not Legendre, the number of records is missing, or noise leaves none.
+        """
+        rows, shape = batch(answer, self._form.rows)
+        sums = (rows @ self._unwhitened.T).reshape(*shape, self._form.rows)
+        covariance = self._unwhitened @ self._unwhitened.T * self.law.variance
+        return moments_of(self._form, sums, total, covariance)
+
+    def l2_error_bound(
+        self, records: int, *, alpha: float = 0.0, sampling_failure: float = 0.05, noise_failure: float = 0.05
+    ) -> float:
+        """Bound the L2 distance on [-1, 1] of the noisy projection from the distribution the records come from.
+
+        It holds with probability 1 - sampling_failure - noise_failure for values at their bins' middles; smoothing
+        keeps it. The root of twice its square, times the root of half the data's range, bounds the energy distance.
+
+        Args:
+            records: Their number.
+            alpha: L2 distance of the distribution from its own projection, at least 0.
+            sampling_failure: In (0, 1).
+            noise_failure: In (0, 1).
+
+        Raises:
+            ParameterError: an argument is out of range, the noise is Laplace or the number of records private.
+        """
+        if self._form.absolute or self._form.counted:
+            raise ParameterError("the error bound is for Gaussian noise under REPLACE")
+        loading = self._form.coefficients()[1] @ self._unwhitened * math.sqrt(self.law.variance)
+        return l2_bound(loading, records, alpha=alpha, sampling_failure=sampling_failure, noise_failure=noise_failure)
+
+    def _check_total(self, total: int | None) -> None:
+        if total is None and not self._form.counted and (self._form.system.pinned or self.noise == "moments"):
+            raise ParameterError("this projection needs the number of records, which is public under REPLACE")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {
+            "name": self.name,
+            "size": self.size,
+            "basis": self.basis,
+            "degree": self.degree,
+            "noise": self.noise,
+            "constants": self.constants,
+            "adjacency": self.adjacency.value,
+            "bits": self.bits,
+            "law": self.law.to_dict(),
+        }
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> OrthogonalProjection:
+        """Rebuild a projection from `to_dict`.
+
+        Raises:
+            ParameterError: a field is out of range.
+        """
+        return OrthogonalProjection(
+            size=data["size"],
+            basis=data["basis"],
+            degree=data["degree"],
+            noise=data["noise"],
+            constants=data["constants"],
+            adjacency=check_adjacency(data["adjacency"]),
+            bits=data["bits"],
+            law=law_from_dict(data["law"]),
+        )
+
+
+def check_bits(bits: Any) -> int:
+    """Return fractional bits that there can be.
+
+    Raises:
+        ParameterError: they are no whole number, or too few or too many.
+    """
+    if isinstance(bits, bool) or not isinstance(bits, int) or not 8 <= bits <= MAX_BITS:
+        raise ParameterError(f"bits must be a whole number from 8 to {MAX_BITS}, got {quoted(bits)}")
+    return bits
+
+
+def check_size(size: Any) -> None:
+    """Refuse a size that is no number of bins, or more than `MAX_SIZE`.
+
+    Raises:
+        ParameterError: naming the value and what is allowed.
+    """
+    check_levels(size, (), (), what="sizes")
+    if size > MAX_SIZE:
+        raise ParameterError(
+            f"a projection has no more detail than its degree; use fewer bins (at most {MAX_SIZE}), got {size}"
+        )

@@ -1,0 +1,1 @@
+"""Curves of the local model, from reports of the owners."""

@@ -1,0 +1,1 @@
+"""The square-root factorization of prefix sums, in integers."""

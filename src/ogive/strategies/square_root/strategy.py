@@ -1,0 +1,188 @@
+"""The square-root factorization of prefix sums, in integers: Gaussian noise of nearly the least variance.
+
+The matrix of prefix sums is A = C C with C lower-triangular Toeplitz, first column
+r_k = binom(2k, k) / 4^k. Measured is C' x with the integer matrix C' = round(2^bits C), plus discrete
+Gaussian noise; sensitivities are those of C' itself, so privacy is exact. The estimate A C'^{-1} is a
+Toeplitz matrix too, whatever the rounding, hence unbiased.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.fft import irfft, next_fast_len, rfft
+
+from ogive.errors import ParameterError, quoted
+from ogive.noise import DiscreteGaussian, law_from_dict
+from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
+from ogive.strategies.base import Level
+from ogive.strategies.measured import batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
+from ogive.strategies.square_root.integer import Convolver, factor_column, squared_sensitivity
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+BITS = 20
+
+
+@dataclass(frozen=True)
+class SquareRoot:
+    """Integer square-root measurements of a histogram with discrete Gaussian noise.
+
+    Fields:
+        size: Number of bins, N.
+        law: Noise of every measurement, on the scale where a record adds 2^bits in its bin.
+        bits: Fractional bits of the integer factor, from 1 to 24.
+
+    Source:
+        Henzinger, Upadhyay and Upadhyay (2023); Fichtenberger, Henzinger and Upadhyay (2023).
+    """
+
+    size: int
+    law: DiscreteGaussian
+    bits: int = BITS
+
+    name: ClassVar[str] = "sqrt"
+
+    def __post_init__(self) -> None:
+        check_levels(self.size, (), (self.law,), what="sizes")
+        if not isinstance(self.law, DiscreteGaussian):
+            raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {quoted(self.law)}")
+        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 1 <= self.bits <= 24:
+            raise ParameterError(f"bits must be a whole number from 1 to 24, got {quoted(self.bits)}")
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """One level: a noise variable per measurement."""
+        return (Level(self.size, self.law),)
+
+    @cached_property
+    def _convolver(self) -> Convolver:
+        return Convolver(factor_column(self.size, self.bits), self.size)
+
+    @cached_property
+    def _decoder(self) -> Float64:
+        """First column of A C'^{-1}, shape (N,)."""
+        return decoder(factor_column(self.size, self.bits), self.bits)
+
+    @cached_property
+    def _total_covariance(self) -> Float64:
+        """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
+        g = self._decoder
+        length = next_fast_len(2 * self.size, real=True)
+        spectrum = rfft(g, length)
+        lagged: Float64 = irfft(spectrum * np.conj(spectrum), length)[: self.size]
+        values: Float64 = self.law.variance * lagged[::-1]
+        return values
+
+    def measure(self, counts: Int64) -> Int64:
+        """The integer matrix C' times the histogram, exactly, shape (N,).
+
+        Raises:
+            ParameterError: so many records that the sums would not fit.
+        """
+        return self._convolver.apply(histogram(counts, self.size))
+
+    def spread(self, noise: tuple[Int64, ...]) -> Int64:
+        """The noise itself: every measurement has its own variable."""
+        return noise[0]
+
+    def loss(self, adjacency: Adjacency) -> ZeroConcentratedDP:
+        """Exact loss, from the columns of C'.
+
+        Privacy:
+            Squared L2 sensitivity max_s ||c_s||^2 (ADD_OR_REMOVE) or max_{s<t} ||c_s - c_t||^2 (REPLACE).
+        """
+        change = squared_sensitivity(self.size, self.bits, adjacency is Adjacency.REPLACE)
+        loss = measured_loss([self.law], l1=[0], l2_squared=[change])
+        assert isinstance(loss, ZeroConcentratedDP)
+        return loss
+
+    def estimate(self, answer: Int64, total: int | None) -> Float64:
+        """Unbiased cumulative counts, shape (..., N), by one Toeplitz product in time O(N log N)."""
+        rows, shape = batch(answer, self.size)
+        length = next_fast_len(2 * self.size, real=True)
+        product = irfft(rfft(rows.astype(np.float64), length, axis=1) * rfft(self._decoder, length), length, axis=1)
+        values: Float64 = np.ascontiguousarray(product[:, : self.size])
+        if total is not None:
+            covariance = self._total_covariance
+            values += (covariance / covariance[-1]) * (total - values[:, -1:])
+            values[:, -1] = total
+        return values.reshape(*shape, self.size)
+
+    def variance(self, *, total_known: bool) -> Float64:
+        """Exact variance of each cumulative count, shape (N,)."""
+        values: Float64 = self.law.variance * np.cumsum(self._decoder**2)
+        if total_known:
+            covariance = self._total_covariance
+            values = np.maximum(values - covariance**2 / values[-1], 0.0)
+            values[-1] = 0.0
+        return values
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, "size": self.size, "bits": self.bits, "law": self.law.to_dict()}
+
+    @staticmethod
+    def from_dict(data: dict[str, Any]) -> SquareRoot:
+        """Rebuild from `to_dict`.
+
+        Raises:
+            ParameterError: a field is out of range or the law is not Gaussian.
+        """
+        law = law_from_dict(data["law"])
+        if not isinstance(law, DiscreteGaussian):
+            raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {quoted(law)}")
+        return SquareRoot(data["size"], law, data["bits"])
+
+
+def decoder(column: Int64, bits: int) -> Float64:
+    """First column of A C'^{-1} for the first column of C': cumulative sums of the inverse power series.
+
+    The series 1 / c' is built by Newton's iteration g <- g (2 - c' g), doubling the known terms.
+    """
+    size = len(column)
+    scaled = column.astype(np.float64) / 2.0**bits
+    inverse = np.ones(1)
+    while len(inverse) < size:
+        count = min(2 * len(inverse), size)
+        length = next_fast_len(2 * count + len(inverse), real=True)
+        spectrum = rfft(inverse, length)
+        residual = irfft(spectrum * rfft(scaled[:count], length), length)[:count]
+        residual = -residual
+        residual[0] += 2.0
+        inverse = irfft(spectrum * rfft(residual, length), length)[:count]
+    values: Float64 = np.cumsum(inverse) / 2.0**bits
+    return values
+
+
+def design_square_root(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjacency: Adjacency) -> SquareRoot:
+    """Choose the noise of the square-root factorization that spends `privacy`.
+
+    Args:
+        size: Number of bins, N.
+        privacy: Loss to spend, ZeroConcentratedDP.
+        adjacency: Under REPLACE the total is public and the estimate is conditioned on it.
+
+    Raises:
+        ParameterError: privacy is pure, or an argument is out of range.
+
+    Privacy:
+        `loss(adjacency)` of the result is at most `privacy`.
+    """
+    check_levels(size, (), (), what="sizes")
+    check_privacy(privacy, adjacency)
+    if isinstance(privacy, PureDP):
+        raise ParameterError(
+            "the square-root factorization needs ZeroConcentratedDP: its L1 sensitivity grows like sqrt(size), "
+            "so for PureDP use tree_ls or hat_ls"
+        )
+    change = squared_sensitivity(size, BITS, adjacency is Adjacency.REPLACE)
+    (law,) = measured_laws(privacy, [Fraction(1)], l1=[0], l2_squared=[change])
+    assert isinstance(law, DiscreteGaussian)
+    return SquareRoot(size, law)

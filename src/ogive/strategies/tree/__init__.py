@@ -1,0 +1,1 @@
+"""Least-squares trees: noisy counts of nested blocks."""

@@ -1,0 +1,1 @@
+"""The local model: every record is randomized by its owner."""

@@ -1,0 +1,1 @@
+"""Pairs of people who compute noisy values together."""
