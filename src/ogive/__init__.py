@@ -62,7 +62,8 @@ if TYPE_CHECKING:
     from ogive.statistics.methods.reports import Reports
     from ogive.statistics.methods.selected import PrivateSelection
     from ogive.statistics.methods.whole import HistogramQueries, Projection
-    from ogive.statistics.quantiles.statistic import QuantileEstimates, Quantiles
+    from ogive.statistics.quantiles.estimate import QuantileEstimates
+    from ogive.statistics.quantiles.statistic import Quantiles
     from ogive.statistics.roc.band import RocBand
     from ogive.statistics.roc.estimate import RocEstimate
     from ogive.statistics.roc.statistic import Roc
@@ -126,7 +127,7 @@ _HOME = {
     "Projection": "statistics.methods.whole",
     "Provenance": "provenance",
     "PureDP": "privacy",
-    "QuantileEstimates": "statistics.quantiles.statistic",
+    "QuantileEstimates": "statistics.quantiles.estimate",
     "Quantiles": "statistics.quantiles.statistic",
     "RefusalError": "errors",
     "ReleaseMismatchError": "errors",

@@ -95,7 +95,7 @@ def _write(story: Story, session: Session, folder: Path) -> Path:
     from ogive.demo.summary import released_curve
     from ogive.files import write_atomically
     from ogive.report import chart_svg, write_report
-    from ogive.statistics.quantiles.statistic import QuantileEstimates
+    from ogive.statistics.quantiles.estimate import QuantileEstimates
 
     for part in story.parts:
         estimate, name = part.estimate, part.wish.name

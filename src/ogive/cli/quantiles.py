@@ -21,7 +21,7 @@ from ogive.cli.paying import release_and_publish
 
 if TYPE_CHECKING:
     from ogive.grids import Grid
-    from ogive.statistics.quantiles.statistic import QuantileEstimates
+    from ogive.statistics.quantiles.estimate import QuantileEstimates
 
 
 def quantiles(

@@ -17,7 +17,7 @@ from ogive.html.axis import plain_number, show
 from ogive.html.words import rounded_up
 from ogive.privacy import number_text
 from ogive.statistics.boxplot.estimate import Boxplots
-from ogive.statistics.quantiles.statistic import QuantileEstimates
+from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.roc.estimate import RocEstimate
 
 if TYPE_CHECKING:

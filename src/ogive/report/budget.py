@@ -13,7 +13,7 @@ from ogive.html.parts import Row, card, figure, say, strong, table
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.session.statement import hidden
 from ogive.statistics.questions import GOES_ON, asked_name, subjects, trust_words
-from ogive.statistics.ustatistic.text import TITLES
+from ogive.statistics.ustatistic.estimate import TITLES
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry

@@ -14,7 +14,7 @@ from ogive.report.budget import moment
 from ogive.report.kinds import chapter_of
 from ogive.statistics.base import Estimate
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.quantiles.statistic import QuantileEstimates
+from ogive.statistics.quantiles.estimate import QuantileEstimates
 
 if TYPE_CHECKING:
     from ogive.ledger import Account

@@ -18,7 +18,7 @@ from ogive.statistics.curve.chapter import distribution_chapter
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.labels.chapter import labels_chapter
 from ogive.statistics.labels.estimate import LabelsEstimate
-from ogive.statistics.quantiles.statistic import QuantileEstimates
+from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.roc.chapter import discrimination_chapter
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.ustatistic.chapter import pairs_chapter

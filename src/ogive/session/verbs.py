@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ogive.statistics.calibration.estimate import Calibration
     from ogive.statistics.curve.estimate import Curve
     from ogive.statistics.methods.choose import Method
-    from ogive.statistics.quantiles.statistic import QuantileEstimates
+    from ogive.statistics.quantiles.estimate import QuantileEstimates
     from ogive.statistics.roc.estimate import RocEstimate
     from ogive.statistics.ustatistic.estimate import UstatisticEstimate
     from ogive.strategies import Strategy

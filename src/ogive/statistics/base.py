@@ -10,17 +10,21 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, Self, TypeVar
+from pathlib import Path
+from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.noise.shares import widened
 from ogive.parameters import written_fields
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit
-from ogive.provenance import Provenance
+from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, Query
+from ogive.rooms import room
+from ogive.statistics import plain_json
 
 MeasuredT = TypeVar("MeasuredT")
 
@@ -99,28 +103,85 @@ class Terms:
         return self.unit.adjacency
 
 
-class Estimate(Protocol):
-    """A value with its error; frozen, and plain data by `to_dict`, which `read_estimate` inverts."""
+def _no_page(estimate: object) -> None:
+    """Notebooks show the text of an estimate that has no table of HTML."""
+
+
+class Estimate(ABC):
+    """A value with its error: frozen, written and read as JSON, shown as text.
+
+    A subclass is a frozen dataclass. Beside its module lie `stored.py`, with `to_dict(estimate)` and `from_dict(data)`,
+    and `text.py`, with `summary(estimate)` and, where there is a table, `html(estimate)`.
+    """
 
     schema: ClassVar[str]
     """Name and version of its JSON, for example "ogive.curve/1"."""
 
+    indent: ClassVar[int | None] = None
+    """Of its JSON."""
+
+    provenance: Provenance | None
+    """What was released, at what price and under whose trust; None until released."""
+
     @property
-    def provenance(self) -> Provenance | None:
-        """What was released, at what price and under whose trust; None until released."""
-        ...
+    def private(self) -> bool:
+        """Whether noise was added."""
+        return self.provenance is None or self.provenance.private
+
+    @property
+    def caption(self) -> str:
+        """The guarantee in a clause, or "not private"."""
+        if not self.private:
+            return "not private: exact values"
+        return "private" if self.provenance is None else str(self.provenance)
+
+    @abstractmethod
+    def errors(self, truth: Any) -> dict[str, float]:
+        """Distances from the estimate that the trust model clear gives, by name, for example "ks"."""
 
     def with_provenance(self, provenance: Provenance) -> Self:
         """The same estimate carrying its provenance."""
-        ...
+        replaced: Any = dataclasses.replace(cast(Any, self), provenance=provenance)
+        return cast(Self, replaced)
+
+    def __str__(self) -> str:
+        return str(room(type(self), "text").summary(self))
+
+    def _repr_html_(self) -> str | None:
+        page: str | None = getattr(room(type(self), "text"), "html", _no_page)(self)
+        return page
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact, with its schema."""
-        ...
+        """Plain data, exact; see the schema in `ogive/schemas`."""
+        data: dict[str, Any] = room(type(self), "stored").to_dict(self)
+        return data
 
-    def errors(self, truth: Any) -> dict[str, float]:
-        """Distances from the estimate that the trust model clear gives, by name, for example "ks"."""
-        ...
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
+
+        Raises:
+            ParameterError: the file cannot be written.
+        """
+        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=self.indent)
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
+
+        Raises:
+            ParameterError, DataError: this is no estimate of this kind that this version can read.
+        """
+        found: Self = room(cls, "stored").from_dict(data)
+        return found
+
+    @classmethod
+    def from_json(cls, source: str | bytes | Path) -> Self:
+        """Read from JSON text, or from a file if given a Path. The text need not be trusted.
+
+        Raises:
+            ParameterError, DataError: this is no estimate of this kind that this version can read.
+        """
+        return cls.from_dict(plain_json.parse(source))
 
 
 EstimateT = TypeVar("EstimateT", bound=Estimate, covariant=True)

@@ -12,7 +12,7 @@ from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.labels.estimate import LabelsEstimate
-from ogive.statistics.quantiles.statistic import QuantileEstimates
+from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 

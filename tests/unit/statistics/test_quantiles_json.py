@@ -14,7 +14,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.noise import KeyedSource
 from ogive.privacy import PureDP
 from ogive.statistics.kinds import read_estimate
-from ogive.statistics.quantiles.statistic import QuantileEstimates
+from ogive.statistics.quantiles.estimate import QuantileEstimates
 
 SCHEMAS = [
     json.loads((files("ogive") / "schemas" / name).read_text())

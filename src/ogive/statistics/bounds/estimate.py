@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
-from ogive.provenance import Provenance, publishable
-from ogive.statistics import plain_json
-from ogive.statistics.bounds import stored as bounds_json
+from ogive.provenance import Provenance
+from ogive.statistics.base import Estimate
 from ogive.statistics.bounds.noise import reach, sum_reach
 from ogive.statistics.curve.bins import lower_ends
 from ogive.strategies import LeastSquaresTree
 
 
 @dataclass(frozen=True)
-class BoundsEstimate:
+class BoundsEstimate(Estimate):
     """Bounds of one column: the outermost orders of magnitude that certainly hold records.
 
     Fields:
@@ -37,7 +34,8 @@ class BoundsEstimate:
         provenance: What was released, at what price and under whose trust.
     """
 
-    schema: ClassVar[str] = bounds_json.SCHEMA
+    schema: ClassVar[str] = "ogive.bounds/1"
+    indent: ClassVar[int | None] = 1
 
     column: str
     grid: Grid
@@ -107,10 +105,6 @@ class BoundsEstimate:
         chance = (1 - self.confidence_level) / (2 * (self.grid.bins - 1))
         return max(0, math.floor(noisy + sum_reach(self.strategy.laws[0], bins, chance)))
 
-    def with_provenance(self, provenance: Provenance) -> BoundsEstimate:
-        """The same estimate carrying its provenance."""
-        return dataclasses.replace(self, provenance=provenance)
-
     def errors(self, truth: BoundsEstimate) -> dict[str, float]:
         """Distances from the bounds of the exact counts.
 
@@ -126,49 +120,3 @@ class BoundsEstimate:
         held = np.flatnonzero(inside)
         empty = len(inside) if not len(held) else held[0] + len(inside) - 1 - held[-1]
         return {"outside": float(1 - inside.sum() / max(exact.sum(), 1)), "too_wide": float(empty)}
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data of the published schema `ogive.bounds/1`."""
-        return bounds_json.to_dict(self)
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
-
-        Raises:
-            ParameterError: the file cannot be written.
-        """
-        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=1)
-
-    @staticmethod
-    def from_dict(data: Any) -> BoundsEstimate:
-        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
-
-        Raises:
-            ParameterError, DataError: these are no bounds that this version can read.
-        """
-        estimate = BoundsEstimate(**bounds_json.fields(data))
-        bounds_json.check_ends(estimate, data)
-        return estimate
-
-    @staticmethod
-    def from_json(source: str | bytes | Path) -> BoundsEstimate:
-        """Read bounds from JSON text, or from a file if given a Path. The text need not be trusted.
-
-        Raises:
-            ParameterError, DataError: these are no bounds that this version can read.
-        """
-        return BoundsEstimate.from_dict(plain_json.parse(source))
-
-    def __str__(self) -> str:
-        head = f"bounds of {self.column} ({self.provenance})"
-        if not self.defined:
-            return f"{head}\nundefined: no order of magnitude certainly holds records; spend more, or use a larger base"
-        lines = [head, f"{self.low:g} to {self.high:g}"]
-        if self.strategy is None:
-            lines.append(f"{self.records_outside} records outside")
-        else:
-            lines += [
-                f"both ends hold records: {100 * (1 - self.false_alarm):g} % sure",
-                f"at most {self.records_outside} records outside: {100 * self.confidence_level:g} % sure",
-            ]
-        return "\n".join(lines)

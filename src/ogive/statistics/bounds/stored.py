@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ogive.errors import DataError
+from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.curve import stored as curve_json
 from ogive.statistics.plain_json import Fields, is_whole
 from ogive.statistics.stated_price import check_price
 from ogive.strategies import LeastSquaresTree
 
-if TYPE_CHECKING:
-    from ogive.statistics.bounds.estimate import BoundsEstimate
-
-SCHEMA = "ogive.bounds/1"
+SCHEMA = BoundsEstimate.schema
 
 _NEEDED = (
     "column", "grid", "counts", "strategy", "adjacency", "total", "false_alarm", "confidence_level", "low", "high",
@@ -41,8 +39,8 @@ def to_dict(estimate: BoundsEstimate) -> dict[str, Any]:
     }
 
 
-def fields(data: Any) -> dict[str, Any]:
-    """Checked arguments of `BoundsEstimate` from plain data.
+def from_dict(data: Any) -> BoundsEstimate:
+    """Rebuild from plain data, which need not be trusted.
 
     Raises:
         ParameterError, DataError: these are no bounds that this version can read.
@@ -59,24 +57,17 @@ def fields(data: Any) -> dict[str, Any]:
         raise DataError("the strategy of bounds must count every bin once")
     adjacency, provenance = known.adjacency(), known.provenance()
     check_price(provenance, [(strategy, adjacency)])
-    return {
-        "column": known.text("column"),
-        "grid": grid,
-        "counts": tuple(counts),
-        "strategy": strategy,
-        "adjacency": adjacency,
-        "total": known.total(),
-        "false_alarm": known.chance("false_alarm"),
-        "confidence_level": known.chance("confidence_level"),
-        "provenance": provenance,
-    }
-
-
-def check_ends(estimate: BoundsEstimate, data: dict[str, Any]) -> None:
-    """Refuse plain data whose ends, which people read, are not those of the counts.
-
-    Raises:
-        DataError: they are others.
-    """
+    estimate = BoundsEstimate(
+        column=known.text("column"),
+        grid=grid,
+        counts=tuple(counts),
+        strategy=strategy,
+        adjacency=adjacency,
+        total=known.total(),
+        false_alarm=known.chance("false_alarm"),
+        confidence_level=known.chance("confidence_level"),
+        provenance=provenance,
+    )
     if (data["low"], data["high"]) != ((estimate.low, estimate.high) if estimate.defined else (None, None)):
         raise DataError("the bounds contradict the counts they were read from")
+    return estimate

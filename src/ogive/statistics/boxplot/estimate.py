@@ -5,27 +5,25 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive import plots
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
-from ogive.provenance import Provenance, publishable
-from ogive.statistics import plain_json
-from ogive.statistics.boxplot import stored as boxplot_json
-from ogive.statistics.boxplot import text as boxplot_text
+from ogive.provenance import Provenance
+from ogive.rooms import room
+from ogive.statistics.base import Estimate
 from ogive.statistics.boxplot.boxes import NUMBERS, Box
 from ogive.statistics.curve.estimate import Curve
 
 KINDS = ("box", "violin")
+PUBLIC_GROUPS = "the group of each record, and so the size of each group, is public; only values are hidden"
 
 
 @dataclass(frozen=True)
-class Boxplots:
+class Boxplots(Estimate):
     """A box for all records of a column, or for each group.
 
     Fields:
@@ -41,7 +39,8 @@ class Boxplots:
             then hides values alone.
     """
 
-    schema: ClassVar[str] = boxplot_json.SCHEMA
+    schema: ClassVar[str] = "ogive.boxplot/1"
+    indent: ClassVar[int | None] = 1
 
     column: str
     by: str | None
@@ -88,7 +87,7 @@ class Boxplots:
 
     def with_provenance(self, provenance: Provenance) -> Boxplots:
         """The same boxes carrying where they come from, and what has to be known of it."""
-        said = boxplot_text.PUBLIC_GROUPS.capitalize() + "."
+        said = PUBLIC_GROUPS.capitalize() + "."
         if self.public_groups and provenance.private and not provenance.assumption.endswith(said):
             provenance = dataclasses.replace(provenance, assumption=f"{provenance.assumption} {said}")
         curves = tuple(curve.with_provenance(provenance) for curve in self.curves)
@@ -133,40 +132,4 @@ class Boxplots:
             self.errors(truth)
         if kind == "violin" and not all(each.curves for each in (self, truth) if each is not None):
             raise ParameterError("violins need a whole curve, which method='resample' releases")
-        return plots.plot_boxes(self, ax, kind=kind, truth=truth)
-
-    def __str__(self) -> str:
-        return boxplot_text.summary(self)
-
-    def _repr_html_(self) -> str:
-        return boxplot_text.html(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data of the published schema `ogive.boxplot/1`."""
-        return boxplot_json.to_dict(self)
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
-
-        Raises:
-            ParameterError: the file cannot be written.
-        """
-        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=1)
-
-    @staticmethod
-    def from_dict(data: Any) -> Boxplots:
-        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
-
-        Raises:
-            ParameterError, DataError: these are no boxes that this version can read.
-        """
-        return Boxplots(**boxplot_json.fields(data))
-
-    @staticmethod
-    def from_json(source: str | bytes | Path) -> Boxplots:
-        """Read boxes from JSON text, or from a file if given a Path. The text need not be trusted.
-
-        Raises:
-            ParameterError, DataError: these are no boxes that this version can read.
-        """
-        return Boxplots.from_dict(plain_json.parse(source))
+        return room(type(self), "plot").plot_boxes(self, ax, kind=kind, truth=truth)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,15 +10,13 @@ from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.statistics.boxplot.boxes import NUMBERS, SHOWN_OUTLIERS, Box, box_of
+from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.curve import stored as curve_json
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
 from ogive.statistics.stated_price import check_price
 
-if TYPE_CHECKING:
-    from ogive.statistics.boxplot.estimate import Boxplots
-
-SCHEMA = "ogive.boxplot/1"
+SCHEMA = Boxplots.schema
 METHODS = ("resample", "five_numbers")
 
 _NEEDED = ("column", "by", "grid", "method", "adjacency", "public_groups", "boxes", "curves", "provenance")
@@ -62,8 +60,8 @@ def _written(grid: Grid, box: Box) -> dict[str, Any]:
     return dict(zip(NUMBERS, written, strict=True)) if box.defined else dict.fromkeys(NUMBERS)
 
 
-def fields(data: Any) -> dict[str, Any]:
-    """Checked arguments of `Boxplots` from plain data.
+def from_dict(data: Any) -> Boxplots:
+    """Rebuild from plain data, which need not be trusted.
 
     Raises:
         ParameterError, DataError: these are no boxes that this version can read.
@@ -97,17 +95,17 @@ def fields(data: Any) -> dict[str, Any]:
         curves = tuple(curve.with_provenance(provenance) for curve in curves)
     for box, curve in zip(boxes, curves, strict=method == "resample"):
         _check_curve(box, curve, grid, column)
-    return {
-        "column": column,
-        "by": by,
-        "grid": grid,
-        "method": method,
-        "boxes": boxes,
-        "curves": curves,
-        "adjacency": adjacency,
-        "provenance": provenance,
-        "public_groups": known_groups,
-    }
+    return Boxplots(
+        column=column,
+        by=by,
+        grid=grid,
+        method=method,
+        boxes=boxes,
+        curves=curves,
+        adjacency=adjacency,
+        provenance=provenance,
+        public_groups=known_groups,
+    )
 
 
 def _check_curve(box: Box, curve: Curve, grid: Grid, column: str) -> None:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import html as markup
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ogive.privacy import Adjacency
 from ogive.statistics.boxplot.boxes import NUMBERS, Box
-
-if TYPE_CHECKING:
-    from ogive.statistics.boxplot.estimate import Boxplots
-
-PUBLIC_GROUPS = "the group of each record, and so the size of each group, is public; only values are hidden"
+from ogive.statistics.boxplot.estimate import PUBLIC_GROUPS, Boxplots
 
 LOUD = 0.1
 """Noise, as a share of the records, from which quartiles say little."""

@@ -6,21 +6,18 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.stats
 from numpy.typing import NDArray
 
-from ogive import plots
 from ogive.errors import ParameterError
 from ogive.grids import Grid
-from ogive.provenance import Provenance, publishable
+from ogive.provenance import Provenance
 from ogive.queries import Label
-from ogive.statistics import plain_json
-from ogive.statistics.calibration import stored as calibration_json
-from ogive.statistics.calibration import text as calibration_text
+from ogive.rooms import room
+from ogive.statistics.base import Estimate
 from ogive.statistics.calibration.intervals import share_intervals
 from ogive.statistics.calibration.null import bootstrap_p_value
 from ogive.statistics.calibration.sums import Measured, Sums, debiased, statistic
@@ -71,7 +68,7 @@ class Reliability:
 
 
 @dataclass(frozen=True, eq=False)
-class Calibration:
+class Calibration(Estimate):
     """Whether predicted probabilities agree with labels, group by group and in one number.
 
     Fields:
@@ -92,7 +89,7 @@ class Calibration:
         ParameterError: shapes do not fit, or a number is out of range.
     """
 
-    schema: ClassVar[str] = calibration_json.SCHEMA
+    schema: ClassVar[str] = "ogive.calibration/1"
 
     curve: Curve
     label: Label
@@ -274,47 +271,9 @@ class Calibration:
 
     # Showing and storing
 
-    @property
-    def caption(self) -> str:
-        """The guarantee in a clause, or "not private"."""
-        return calibration_text.guarantee(self)
-
-    def __str__(self) -> str:
-        return calibration_text.summary(self)
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the reliability diagram; returns matplotlib axes."""
-        return plots.plot_reliability(self, ax)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact; see the schema in `ogive/schemas`."""
-        return calibration_json.to_dict(self)
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
-
-        Raises:
-            ParameterError: the file cannot be written.
-        """
-        return plain_json.write(calibration_json.to_dict(self), path, public=publishable(self.provenance))
-
-    @staticmethod
-    def from_dict(data: Any) -> Calibration:
-        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
-
-        Raises:
-            ParameterError, DataError: this is no calibration that this version can read.
-        """
-        return Calibration(**calibration_json.fields(data))
-
-    @staticmethod
-    def from_json(source: str | bytes | Path) -> Calibration:
-        """Read from JSON text, or from a file if given a Path. The text need not be trusted.
-
-        Raises:
-            ParameterError, DataError: this is no calibration that this version can read.
-        """
-        return Calibration.from_dict(plain_json.parse(source))
+        return room(type(self), "plot").plot_reliability(self, ax)
 
 
 def _pair(counts: Float64) -> tuple[float, float]:

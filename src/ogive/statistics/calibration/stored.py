@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,16 +13,14 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.queries import Binning
 from ogive.queries.aggregates import MAX_FRACTIONAL_BITS, GroupSums
 from ogive.queries.group_sums import FORMS, GroupSumsQuery
+from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.calibration.sums import CONSTANTS, GroupLaw, Measured
 from ogive.statistics.curve import stored as curve_json
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.plain_json import Fields, is_number, is_whole
 from ogive.statistics.stated_price import check_price
 
-if TYPE_CHECKING:
-    from ogive.statistics.calibration.estimate import Calibration
-
-SCHEMA = "ogive.calibration/1"
+SCHEMA = Calibration.schema
 
 _NEEDED = (
     "curve",
@@ -68,8 +66,8 @@ def to_dict(calibration: Calibration) -> dict[str, Any]:
     }
 
 
-def fields(data: Any) -> dict[str, Any]:
-    """Checked arguments of `Calibration` from plain data.
+def from_dict(data: Any) -> Calibration:
+    """Rebuild from plain data, which need not be trusted.
 
     Raises:
         ParameterError, DataError: this is no calibration that this version can read.
@@ -94,19 +92,19 @@ def fields(data: Any) -> dict[str, Any]:
     if curve.provenance != provenance:
         raise DataError("the curve of this calibration is of another release")
     check_price(provenance, [(curve.strategy, curve.adjacency)], None if sums is None else sums.price)
-    return {
-        "curve": curve,
-        "label": label,
-        "bounds": bounds,
-        "values": _values(data["values"], measured.rows, bounds.bins),
-        "measured": measured,
-        "total": known.total(),
-        "p_value": math.nan if p_value is None else float(p_value),
-        "degrees_of_freedom": freedom,
-        "floor": float(floor),
-        "confidence_level": known.chance("confidence_level"),
-        "provenance": provenance,
-    }
+    return Calibration(
+        curve=curve,
+        label=label,
+        bounds=bounds,
+        values=_values(data["values"], measured.rows, bounds.bins),
+        measured=measured,
+        total=known.total(),
+        p_value=math.nan if p_value is None else float(p_value),
+        degrees_of_freedom=freedom,
+        floor=float(floor),
+        confidence_level=known.chance("confidence_level"),
+        provenance=provenance,
+    )
 
 
 def _results(calibration: Calibration) -> dict[str, Any]:

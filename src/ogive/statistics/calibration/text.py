@@ -3,17 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ogive.statistics.calibration.estimate import Calibration
-
-
-def guarantee(calibration: Calibration) -> str:
-    """The guarantee in a clause, or "not private"."""
-    if not calibration.private:
-        return "not private: exact values"
-    return "private" if calibration.provenance is None else str(calibration.provenance)
+from ogive.statistics.calibration.estimate import Calibration
 
 
 def summary(calibration: Calibration) -> str:
@@ -22,7 +13,7 @@ def summary(calibration: Calibration) -> str:
 
 
 def _facts(calibration: Calibration) -> list[str]:
-    rows = [("privacy", guarantee(calibration))]
+    rows = [("privacy", calibration.caption)]
     if calibration.defined:
         rows.append(("statistic", f"{calibration.statistic:.4g} in {calibration.bounds.bins} groups"))
         if calibration.private:

@@ -13,7 +13,8 @@ from ogive.html.parts import Row, fine, say, strong, table
 from ogive.statistics.curve.bands.simultaneous import Band
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.figures import Figures, QuantileRow, Reportable, figures_of
-from ogive.statistics.curve.merging.batches import list_batches, list_shares
+from ogive.statistics.curve.merging.batches import list_batches
+from ogive.statistics.curve.text import list_shares
 
 THRESHOLD_ROWS = 10
 USELESS = 0.25

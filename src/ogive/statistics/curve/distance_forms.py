@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.axis import jumps, to_numbers
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
-from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.curve.shape import check_defined
+from ogive.provenance import publishable
+from ogive.statistics.curve.base import CurveBase
 
 Float64 = NDArray[np.float64]
 
@@ -106,7 +106,7 @@ def axis_of(a: Any, b: Any, bounds: tuple[Any, Any] | None) -> Axis:
     Raises:
         ParameterError: there is none: kinds or bounds differ, or bounds are missing.
     """
-    known = [Axis(item.grid.unit, item.grid.low, item.grid.high) for item in (a, b) if isinstance(item, Curve)]
+    known = [Axis(item.grid.unit, item.grid.low, item.grid.high) for item in (a, b) if isinstance(item, CurveBase)]
     if bounds is not None:
         if not isinstance(bounds, tuple | list) or len(bounds) != 2:
             raise ParameterError("bounds must be the two ends of the axis, for example bounds=(0, 120)")
@@ -143,7 +143,7 @@ def _unit(sample: Any) -> str:
 
 def is_known(item: Any) -> bool:
     """Whether this is a known distribution: it has a `cdf` method, or is a function."""
-    return not isinstance(item, Curve) and (callable(getattr(item, "cdf", None)) or callable(item))
+    return not isinstance(item, CurveBase) and (callable(getattr(item, "cdf", None)) or callable(item))
 
 
 def form(item: Any, axis: Axis, between: str | None) -> Piecewise:
@@ -152,7 +152,7 @@ def form(item: Any, axis: Axis, between: str | None) -> Piecewise:
     Raises:
         ParameterError: it is none of these, or not on this axis.
     """
-    if isinstance(item, Curve):
+    if isinstance(item, CurveBase):
         return of_curve(item, between)
     if is_known(item):
         return of_known(item.cdf if hasattr(item, "cdf") else item, axis)
@@ -167,7 +167,7 @@ def steps(knots: Float64, right: Float64) -> Piecewise:
     return Piecewise(knots, np.concatenate(([0.0], right[:-1])), right)
 
 
-def of_curve(curve: Curve, between: str | None) -> Piecewise:
+def of_curve(curve: CurveBase, between: str | None) -> Piecewise:
     """What a curve says, with its mass on thresholds ("steps") or even within bins ("lines").
 
     By default what its grid means: on integers and dates there is nothing between two values.
@@ -175,7 +175,7 @@ def of_curve(curve: Curve, between: str | None) -> Piecewise:
     Raises:
         ParameterError: noise left no records, so that there is nothing to compare.
     """
-    check_defined(curve)
+    curve.check_defined()
     grid = curve.grid
     if between is None:
         between = "steps" if grid.kind == "integers" or grid.unit == "date" else "lines"
@@ -259,3 +259,21 @@ def _ask(function: Callable[[Any], Any], places: Float64) -> Float64:
     if not np.all((values >= -ACCURACY) & (values <= 1 + ACCURACY)):
         raise ParameterError("a distribution function must lie between 0 and 1 within the bounds")
     return np.clip(values, 0.0, 1.0)
+
+
+def may_be_shown(other: Any) -> bool:
+    """Whether what a curve is compared with may be published: a private release, or a known distribution."""
+    return publishable(other.provenance) if isinstance(other, CurveBase) else is_known(other)
+
+
+def quantile_pairs(curve: CurveBase, other: Any, points: Any) -> tuple[Float64, Float64]:
+    """Quantiles of a curve and of another distribution at shares (i - 1/2) / points, as numbers of the grid.
+
+    Raises:
+        ParameterError: the other is on another axis, or the number of points is no whole number above 0.
+    """
+    if isinstance(points, bool) or not isinstance(points, int | np.integer) or not 1 <= points <= 10_000:
+        raise ParameterError(f"points must be a whole number from 1 to 10000, got {quoted(points)}")
+    axis = axis_of(curve, other, None)
+    shares = (np.arange(points) + 0.5) / points
+    return form(curve, axis, None).quantile(shares), form(other, axis, None).quantile(shares)

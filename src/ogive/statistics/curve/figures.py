@@ -16,7 +16,7 @@ from ogive.grids import Grid
 from ogive.provenance import Provenance
 from ogive.statistics.curve.bands.simultaneous import Band
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.quantiles.statistic import QuantileEstimates
+from ogive.statistics.quantiles.estimate import QuantileEstimates
 
 Float64 = NDArray[np.float64]
 Reportable = Curve | QuantileEstimates

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
-from ogive.provenance import publishable
+from ogive.statistics.curve.base import CurveBase
 from ogive.statistics.curve.bins import lower_ends
 from ogive.strategies import OrthogonalProjection
-
-if TYPE_CHECKING:
-    from ogive.statistics.curve.estimate import Curve
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -79,16 +76,6 @@ class CurveMoments:
         return f"mean {mean}{noise}, standard deviation {math.sqrt(self.variance) / scale:.6g}{days}"
 
 
-def check_defined(curve: Curve) -> None:
-    """Refuse to read a shape off a curve that has none.
-
-    Raises:
-        ParameterError: noise left no records.
-    """
-    if not curve.defined:
-        raise ParameterError("this curve is not defined, since noise leaves no records, and says nothing of them")
-
-
 def check_order(order: Any, most: int = MOST_ORDER) -> int:
     """Return an order of moments as it is.
 
@@ -100,13 +87,13 @@ def check_order(order: Any, most: int = MOST_ORDER) -> int:
     return int(order)
 
 
-def moments(curve: Curve, order: int) -> CurveMoments:
+def moments(curve: CurveBase, order: int) -> CurveMoments:
     """Moments up to an order, from noisy coefficients where there are some, else from the curve.
 
     Raises:
         ParameterError: the order is out of range, noise left no records, or the bounds are too wide for a variance.
     """
-    check_defined(curve)
+    curve.check_defined()
     order = max(check_order(order), 2)
     grid = curve.grid
     step = 0.5 if grid.kind == "integers" else 0.0
@@ -126,7 +113,7 @@ def moments(curve: Curve, order: int) -> CurveMoments:
     return CurveMoments(scaled, noise, middle + half * float(scaled[0]), variance, middle, half, grid.unit)
 
 
-def _from_coefficients(curve: Curve, order: int) -> tuple[Float64, Float64] | None:
+def _from_coefficients(curve: CurveBase, order: int) -> tuple[Float64, Float64] | None:
     """Unbiased moments and the deviation of their noise, where the curve is a Legendre projection of enough degree."""
     strategy = curve.strategy
     if not isinstance(strategy, OrthogonalProjection) or curve.measured is None:
@@ -157,26 +144,3 @@ def groups(grid: Grid, probabilities: Float64, bins: Any) -> tuple[Float64, Floa
     if edges[0] == edges[1]:  # the first bin is a point
         edges[0] -= float(edges[-1] - edges[0]) / (10 * len(edges)) or 1.0
     return edges, shares
-
-
-def may_be_shown(other: Any) -> bool:
-    """Whether what a curve is compared with may be published: a private release, or a known distribution."""
-    from ogive.statistics.curve.distance_forms import is_known  # which build on curves
-    from ogive.statistics.curve.estimate import Curve
-
-    return publishable(other.provenance) if isinstance(other, Curve) else is_known(other)
-
-
-def quantile_pairs(curve: Curve, other: Any, points: Any) -> tuple[Float64, Float64]:
-    """Quantiles of a curve and of another distribution at shares (i - 1/2) / points, as numbers of the grid.
-
-    Raises:
-        ParameterError: the other is on another axis, or the number of points is no whole number above 0.
-    """
-    from ogive.statistics.curve.distance_forms import axis_of, form  # which build on curves
-
-    if isinstance(points, bool) or not isinstance(points, int | np.integer) or not 1 <= points <= 10_000:
-        raise ParameterError(f"points must be a whole number from 1 to 10000, got {quoted(points)}")
-    axis = axis_of(curve, other, None)
-    shares = (np.arange(points) + 0.5) / points
-    return form(curve, axis, None).quantile(shares), form(other, axis, None).quantile(shares)

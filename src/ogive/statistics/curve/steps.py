@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive import plots
 from ogive.axis import first_at_or_above, last_at_or_below, plain, to_labels, to_numbers
 from ogive.grids import Grid
-
-if TYPE_CHECKING:
-    from ogive.statistics.curve.estimate import Curve
+from ogive.rooms import room
+from ogive.statistics.curve.base import CurveBase
 
 Float64 = NDArray[np.float64]
 
@@ -69,7 +67,7 @@ class CurveFunction:
     for all thresholds at once, not for one at a time.
     """
 
-    curve: Curve
+    curve: CurveBase
     name: str
 
     @property
@@ -103,7 +101,7 @@ class CurveFunction:
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the steps; returns matplotlib axes."""
-        return plots.plot_steps(self.curve, self._steps.probabilities, self._steps.outside, ax)
+        return room(type(self), "plot").plot_steps(self.curve, self._steps.probabilities, self._steps.outside, ax)
 
     @property
     def _steps(self) -> StepFunction:

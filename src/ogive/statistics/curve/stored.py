@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import DataError, ParameterError
 from ogive.grids import MAX_BINS, Grid
+from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.merging.batches import MOST_BATCHES, read_batches
 from ogive.statistics.curve.merging.check import check_merged
 from ogive.statistics.plain_json import LONGEST_TEXT, Fields, is_number, is_whole
 from ogive.statistics.stated_price import check_price
 from ogive.strategies import strategy_from_dict
 
-if TYPE_CHECKING:
-    from ogive.statistics.curve.estimate import Curve
-
-SCHEMA = "ogive.curve/1"
+SCHEMA = Curve.schema
 
 _NEEDED = ("column", "grid", "adjacency", "total", "smoothing", "strategy", "raw", "cumulative", "provenance")
 # "1e999999999" is a short text and, as an exact number, fills the memory
@@ -47,8 +45,8 @@ def to_dict(curve: Curve) -> dict[str, Any]:
     return data
 
 
-def fields(data: Any) -> dict[str, Any]:
-    """Checked arguments of `Curve` from plain data.
+def from_dict(data: Any) -> Curve:
+    """Rebuild from plain data, which need not be trusted.
 
     Raises:
         ParameterError, DataError: this is no curve that this version can read.
@@ -62,19 +60,19 @@ def fields(data: Any) -> dict[str, Any]:
     adjacency = known.adjacency()
     check_merged(strategy, total, provenance, merged)
     check_price(provenance, [(strategy, adjacency)])
-    return {
-        "column": known.text("column"),
-        "grid": grid,
-        "adjacency": adjacency,
-        "total": total,
-        "smoothing": known.text("smoothing"),
-        "strategy": strategy,
-        "raw": raw,
-        "cumulative": known.numbers("cumulative"),
-        "provenance": provenance,
-        "measured": None if data.get("measured") is None else read_measured(data["measured"], len(raw)),
-        "merged": merged,
-    }
+    return Curve(
+        column=known.text("column"),
+        grid=grid,
+        adjacency=adjacency,
+        total=total,
+        smoothing=known.text("smoothing"),
+        strategy=strategy,
+        raw=raw,
+        cumulative=known.numbers("cumulative"),
+        provenance=provenance,
+        measured=None if data.get("measured") is None else read_measured(data["measured"], len(raw)),
+        merged=merged,
+    )
 
 
 def read_measured(data: Any, size: int) -> NDArray[np.int64]:

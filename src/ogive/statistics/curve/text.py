@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import html as markup
 import importlib.util
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import Any, Literal, cast
 
 import narwhals
 
 from ogive.errors import ParameterError, quoted
-from ogive.statistics.curve.merging.batches import list_batches, list_shares
-
-if TYPE_CHECKING:
-    from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.merging.batches import SHOWN, list_batches
+from ogive.strategies.summed import SummedStrategies
 
 BACKENDS = ("pandas", "polars", "pyarrow")
 _SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -25,7 +24,7 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     if not curve.private:
         records = f"{curve.records:.0f}"
     rows = [
-        ("privacy", guarantee(curve)),
+        ("privacy", curve.caption),
         ("records", records),
         ("grid", f"{curve.grid.bins} thresholds, {curve.grid.kind}, {show(low)} to {show(high)}"),
     ]
@@ -47,16 +46,6 @@ def facts(curve: Curve) -> list[tuple[str, str]]:
     if curve.approximates:
         rows.append(("bias", "besides its noise this method approximates; band() says what that leaves open"))
     return rows
-
-
-def guarantee(curve: Curve) -> str:
-    """The guarantee in a clause, or "not private"."""
-    if not curve.private:
-        return "not private: exact values"
-    if curve.provenance is not None:
-        return str(curve.provenance)
-    assert curve.strategy is not None
-    return f"{curve.strategy.loss(curve.adjacency)}, {curve.adjacency.words}"
 
 
 def show(value: Any) -> str:
@@ -110,3 +99,15 @@ def frame(curve: Curve, backend: str | None) -> Any:
 
 def _quantiles(curve: Curve) -> list[Any]:
     return list(curve.quantile(_SHOWN).tolist())
+
+
+def list_shares(curve: Curve) -> str | None:
+    """What each curve counts for in a mixture, for people; None where all records count alike."""
+    strategy = curve.strategy
+    if not isinstance(strategy, SummedStrategies) or strategy.weights is None:
+        return None
+    shares = [f"{float(weight):.4g}" for weight in strategy.weights[:SHOWN]]
+    if len(curve.batches) == len(strategy.weights):
+        shares = [f"{batch.words} {share}" for batch, share in zip(curve.batches, shares, strict=False)]
+    more = [f"and {len(strategy.weights) - SHOWN} more"] if len(strategy.weights) > SHOWN else []
+    return ", ".join(shares + more) + "; records do not count alike"

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive import plots
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
-from ogive.provenance import Provenance, publishable
+from ogive.provenance import Provenance
 from ogive.queries import Ballots
-from ogive.statistics import plain_json
-from ogive.statistics.labels import stored as labels_json
+from ogive.rooms import room
+from ogive.statistics.base import Estimate
 
 Bool = NDArray[np.bool_]
 Int64 = NDArray[np.int64]
@@ -23,7 +20,7 @@ Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class LabelsEstimate:
+class LabelsEstimate(Estimate):
     """Labels of public inputs.
 
     Fields:
@@ -39,7 +36,7 @@ class LabelsEstimate:
         provenance: What was released, at what price and under whose trust.
     """
 
-    schema: ClassVar[str] = labels_json.SCHEMA
+    schema: ClassVar[str] = "ogive.labels/1"
 
     aggregator: dict[str, Any]
     ballots: Ballots
@@ -98,11 +95,7 @@ class LabelsEstimate:
         Raises:
             ParameterError: matplotlib is not installed.
         """
-        return plots.plot_labels(self, ax)
-
-    def with_provenance(self, provenance: Provenance) -> LabelsEstimate:
-        """The same labels carrying their provenance."""
-        return dataclasses.replace(self, provenance=provenance)
+        return room(type(self), "plot").plot_labels(self, ax)
 
     def errors(self, truth: LabelsEstimate) -> dict[str, float]:
         """Distances from the labels of the exact votes.
@@ -115,45 +108,3 @@ class LabelsEstimate:
         differ = (self.labels != truth.labels)[both]
         answered = abs(self.answered - truth.answered) / len(self.labels)
         return {"wrong": float(differ.mean()) if differ.size else 0.0, "answered": answered}
-
-    def __str__(self) -> str:
-        lines = [
-            f"labels of {len(self.labels)} {'query' if len(self.labels) == 1 else 'queries'} ({self.provenance})",
-            f"{self.answered} answered by teachers of {self.asked} that were asked",
-        ]
-        own = int((self.labels >= 0).sum()) - self.answered
-        if own:
-            lines.append(f"{own} that the student was sure of")
-        if self.opened is not None and self.answered < len(self.labels):
-            lines.append("those with the largest margins: easier than the queries they were chosen from")
-        return "\n".join(lines)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data of the published schema `ogive.labels/1`."""
-        return labels_json.to_dict(self)
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
-
-        Raises:
-            ParameterError: the file cannot be written.
-        """
-        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance))
-
-    @staticmethod
-    def from_dict(data: Any) -> LabelsEstimate:
-        """Rebuild from `to_dict`. The data need not be trusted.
-
-        Raises:
-            ParameterError, DataError: these are no labels that this version can read.
-        """
-        return LabelsEstimate(**labels_json.fields(data))
-
-    @staticmethod
-    def from_json(source: str | bytes | Path) -> LabelsEstimate:
-        """Read labels from JSON text, or from a file if given a Path. The text need not be trusted.
-
-        Raises:
-            ParameterError, DataError: these are no labels that this version can read.
-        """
-        return LabelsEstimate.from_dict(plain_json.parse(source))

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.queries import Ballots
+from ogive.statistics.labels.estimate import LabelsEstimate
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
 from ogive.strategies.counted_noise import MOST_BITS
 
-if TYPE_CHECKING:
-    from ogive.statistics.labels.estimate import LabelsEstimate
-
-SCHEMA = "ogive.labels/1"
+SCHEMA = LabelsEstimate.schema
 
 _NEEDED = ("aggregator", "ballots", "labels", "taught", "asked", "opened", "bits", "law", "total", "provenance")
 _EXACT = re.compile(r"[0-9]{1,40}(/[0-9]{1,40})?")
@@ -40,8 +38,8 @@ def to_dict(estimate: LabelsEstimate) -> dict[str, Any]:
     }
 
 
-def fields(data: Any) -> dict[str, Any]:
-    """Checked arguments of `LabelsEstimate` from plain data.
+def from_dict(data: Any) -> LabelsEstimate:
+    """Rebuild from plain data, which need not be trusted.
 
     Raises:
         ParameterError, DataError: these are no labels that this version can read.
@@ -67,18 +65,18 @@ def fields(data: Any) -> dict[str, Any]:
         _listed(opened, queries) and all(_listed(row, classes) and all(map(is_whole, row)) for row in opened)
     ):
         raise DataError(f"the opened votes of labels must be {queries} lists of {classes} whole numbers, or null")
-    return {
-        "aggregator": _aggregator(data["aggregator"]),
-        "ballots": ballots,
-        "labels": np.array(labels, dtype=np.int64),
-        "taught": np.array(taught, dtype=np.bool_),
-        "asked": asked,
-        "opened": None if opened is None else np.array(opened, dtype=np.int64),
-        "bits": bits,
-        "law": _law(data["law"]),
-        "total": known.total(),
-        "provenance": known.provenance(),
-    }
+    return LabelsEstimate(
+        aggregator=_aggregator(data["aggregator"]),
+        ballots=ballots,
+        labels=np.array(labels, dtype=np.int64),
+        taught=np.array(taught, dtype=np.bool_),
+        asked=asked,
+        opened=None if opened is None else np.array(opened, dtype=np.int64),
+        bits=bits,
+        law=_law(data["law"]),
+        total=known.total(),
+        provenance=known.provenance(),
+    )
 
 
 def _listed(value: Any, length: int) -> bool:

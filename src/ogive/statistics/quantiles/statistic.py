@@ -6,16 +6,13 @@ import dataclasses
 from collections.abc import Generator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
-from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, CurveQuery, Query
-from ogive.statistics import plain_json
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level, simulations_needed
 from ogive.statistics.curve import bins as curve_bins
@@ -25,109 +22,11 @@ from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, Ecdf, by_hand
 from ogive.statistics.methods.choose import METHODS, Method, as_method
 from ogive.statistics.methods.unbiased import choose
-from ogive.statistics.quantiles import stored as quantiles_json
 from ogive.statistics.quantiles.bisection import bisect_quantiles
+from ogive.statistics.quantiles.estimate import CONFIDENCE_LEVEL, QuantileEstimates
 from ogive.strategies import Pointwise, Strategy
 
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-CONFIDENCE_LEVEL = 0.95
-
-
-@dataclass(frozen=True)
-class QuantileEstimates:
-    """Quantiles of one column, with intervals that hold for all of them at once.
-
-    Fields:
-        column: What was measured.
-        grid: The public thresholds; every quantile is one of them.
-        probabilities: Which quantiles, in the order asked.
-        numbers, low, high: Quantile and interval ends as numbers of the grid.
-        confidence_level: Chance that all intervals hold the population's quantiles.
-        curve: The whole curve where the method released one, else None.
-        provenance: What was released, at what price and under whose trust.
-    """
-
-    schema: ClassVar[str] = quantiles_json.SCHEMA
-
-    column: str
-    grid: Grid
-    probabilities: tuple[float, ...]
-    numbers: tuple[float, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
-    confidence_level: float = CONFIDENCE_LEVEL
-    curve: Curve | None = None
-    provenance: Provenance | None = None
-
-    @property
-    def values(self) -> list[Any]:
-        """The quantiles as the user writes them: floats, dates or datetimes."""
-        return [self.grid.label(number) for number in self.numbers]
-
-    @property
-    def intervals(self) -> list[tuple[Any, Any]]:
-        """Ends of the simultaneous intervals, in the same form."""
-        return [(self.grid.label(a), self.grid.label(b)) for a, b in zip(self.low, self.high, strict=True)]
-
-    def with_provenance(self, provenance: Provenance) -> QuantileEstimates:
-        """The same estimates carrying their provenance."""
-        curve = None if self.curve is None else self.curve.with_provenance(provenance)
-        return dataclasses.replace(self, provenance=provenance, curve=curve)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data of the published schema `ogive.quantiles/1`; dates are ISO text."""
-        return quantiles_json.to_dict(self)
-
-    @staticmethod
-    def from_dict(data: Any) -> QuantileEstimates:
-        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
-
-        Raises:
-            ParameterError, DataError: these are no quantiles that this version can read.
-        """
-        return QuantileEstimates(**quantiles_json.fields(data))
-
-    @staticmethod
-    def from_json(source: str | bytes | Path) -> QuantileEstimates:
-        """Read quantiles from JSON text, or from a file if given a Path. The text need not be trusted.
-
-        Raises:
-            ParameterError, DataError: these are no quantiles that this version can read.
-        """
-        return QuantileEstimates.from_dict(plain_json.parse(source))
-
-    def errors(self, truth: QuantileEstimates) -> dict[str, float]:
-        """Distances from exact quantiles.
-
-        Returns:
-            rank: Largest distance of a wanted probability from the shares that the exact curve puts
-                below, and at or below, the quantile given for it; NaN where only quantiles are known.
-        """
-        if truth.curve is None:
-            return {"rank": float("nan")}
-        shares = np.concatenate(([0.0], truth.curve.probabilities))
-        at = np.searchsorted(truth.grid.thresholds, self.numbers)
-        wanted = np.array(self.probabilities)
-        return {"rank": float(np.max(np.maximum(0, np.maximum(shares[at] - wanted, wanted - shares[at + 1]))))}
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
-
-        Raises:
-            ParameterError: the file cannot be written.
-        """
-        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=1)
-
-    def __str__(self) -> str:
-        percent = f"{100 * self.confidence_level:g} % interval"
-        lines = [f"quantiles of {self.column} ({self.provenance})", f"{'probability':>11}  {'value':>20}  {percent}"]
-        for p, value, (a, b) in zip(self.probabilities, self.values, self.intervals, strict=True):
-            lines.append(f"{p:>11g}  {_short(value):>20}  {_short(a)} to {_short(b)}")
-        return "\n".join(lines)
-
-
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 @dataclass(frozen=True)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ogive.errors import DataError
 from ogive.grids import Grid
 from ogive.statistics.curve import stored as curve_json
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.plain_json import Fields, is_number
+from ogive.statistics.quantiles.estimate import QuantileEstimates
 
-if TYPE_CHECKING:
-    from ogive.statistics.quantiles.statistic import QuantileEstimates
-
-SCHEMA = "ogive.quantiles/1"
+SCHEMA = QuantileEstimates.schema
 
 _NEEDED = ("column", "grid", "confidence_level", "quantiles", "curve", "provenance")
 _ROW = ("probability", "value", "low", "high", "numbers")
@@ -44,8 +42,8 @@ def to_dict(estimates: QuantileEstimates) -> dict[str, Any]:
     }
 
 
-def fields(data: Any) -> dict[str, Any]:
-    """Checked arguments of `QuantileEstimates` from plain data.
+def from_dict(data: Any) -> QuantileEstimates:
+    """Rebuild from plain data, which need not be trusted.
 
     Raises:
         ParameterError, DataError: these are no quantiles that this version can read.
@@ -60,17 +58,17 @@ def fields(data: Any) -> dict[str, Any]:
     if curve is not None and (curve.grid, curve.column, curve.provenance) != (grid, column, provenance):
         raise DataError("the curve of these quantiles is of another column, grid or release")
     probabilities, numbers, low, high = (tuple(values) for values in zip(*rows, strict=True))
-    return {
-        "column": column,
-        "grid": grid,
-        "probabilities": probabilities,
-        "numbers": numbers,
-        "low": low,
-        "high": high,
-        "confidence_level": known.chance("confidence_level"),
-        "curve": curve,
-        "provenance": provenance,
-    }
+    return QuantileEstimates(
+        column=column,
+        grid=grid,
+        probabilities=probabilities,
+        numbers=numbers,
+        low=low,
+        high=high,
+        confidence_level=known.chance("confidence_level"),
+        curve=curve,
+        provenance=provenance,
+    )
 
 
 def _written(grid: Grid, number: float) -> Any:

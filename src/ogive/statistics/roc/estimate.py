@@ -7,26 +7,23 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive import plots
 from ogive.axis import to_shares
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
-from ogive.provenance import Provenance, publishable
+from ogive.provenance import Provenance
 from ogive.queries import Label
-from ogive.statistics import plain_json
+from ogive.rooms import room
+from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.bands.simultaneous import TARGETS
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.roc import points as roc_points
-from ogive.statistics.roc import stored as roc_json
-from ogive.statistics.roc import text as roc_text
 from ogive.statistics.roc.band import RocBand, whole_square
 from ogive.statistics.roc.designs import BUDGETS
 from ogive.statistics.roc.uncertainty import Uncertainty
@@ -43,7 +40,7 @@ class AucInterval(NamedTuple):
 
 
 @dataclass(frozen=True)
-class RocEstimate:
+class RocEstimate(Estimate):
     """Estimated trade-off between true and false positives of a score, at every threshold of a public grid.
 
     Fields:
@@ -62,7 +59,7 @@ class RocEstimate:
         ParameterError: the two curves were not measured alike, or a field is out of range.
     """
 
-    schema: ClassVar[str] = roc_json.SCHEMA
+    schema: ClassVar[str] = "ogive.roc/1"
 
     negatives: Curve
     positives: Curve
@@ -303,16 +300,12 @@ class RocEstimate:
     @property
     def caption(self) -> str:
         """The guarantee in a clause, or "not private"."""
-        return roc_text.guarantee(self)
-
-    def __str__(self) -> str:
-        return roc_text.summary(self)
+        if self.private and self.provenance is None:
+            return f"private, {self.adjacency.words}"
+        return super().caption
 
     def __repr__(self) -> str:
         return f"<RocEstimate of {self.score}: AUC {self.auc:.4g}, {'private' if self.private else 'not private'}>"
-
-    def _repr_html_(self) -> str:
-        return roc_text.html(self)
 
     def plot(self, ax: Any = None, *, confidence_level: float | None = 0.95, target: str = "population") -> Any:
         """Draw the curve and its band; returns matplotlib axes.
@@ -322,37 +315,7 @@ class RocEstimate:
             confidence_level: Of the band; None for no band.
             target: Of the band.
         """
-        return plots.plot_roc(self, ax, confidence_level=confidence_level, target=target)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, exact; see the schema in `ogive/schemas`."""
-        return roc_json.to_dict(self)
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
-
-        Raises:
-            ParameterError: the file cannot be written.
-        """
-        return plain_json.write(roc_json.to_dict(self), path, public=publishable(self.provenance))
-
-    @staticmethod
-    def from_dict(data: Any) -> RocEstimate:
-        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
-
-        Raises:
-            ParameterError, DataError: this is no ROC curve that this version can read.
-        """
-        return RocEstimate(**roc_json.fields(data))
-
-    @staticmethod
-    def from_json(source: str | bytes | Path) -> RocEstimate:
-        """Read from JSON text, or from a file if given a Path. The text need not be trusted.
-
-        Raises:
-            ParameterError, DataError: this is no ROC curve that this version can read.
-        """
-        return RocEstimate.from_dict(plain_json.parse(source))
+        return room(type(self), "plot").plot_roc(self, ax, confidence_level=confidence_level, target=target)
 
 
 def _tail(confidence_level: float) -> Fraction:

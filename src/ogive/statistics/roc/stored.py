@@ -5,19 +5,17 @@ The two class curves are stored as curves are, with what was measured; rates and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import dataclasses
+from typing import Any
 
 from ogive.errors import DataError
 from ogive.provenance import Provenance
-from ogive.statistics.curve import stored as curve_json
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.plain_json import Fields
+from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.stated_price import check_price
 
-if TYPE_CHECKING:
-    from ogive.statistics.roc.estimate import RocEstimate
-
-SCHEMA = "ogive.roc/1"
+SCHEMA = RocEstimate.schema
 
 _NEEDED = (
     "label", "positive_when", "total", "budget", "confidence_level", "negatives", "positives", "provenance",
@@ -39,8 +37,8 @@ def to_dict(estimate: RocEstimate) -> dict[str, Any]:
     }
 
 
-def fields(data: Any) -> dict[str, Any]:
-    """Checked arguments of `RocEstimate` from plain data.
+def from_dict(data: Any) -> RocEstimate:
+    """Rebuild from plain data, which need not be trusted.
 
     Raises:
         ParameterError, DataError: this is no ROC curve that this version can read.
@@ -49,21 +47,21 @@ def fields(data: Any) -> dict[str, Any]:
     label, curve = known.label(), data["negatives"]
     sizes = isinstance(curve, dict) and curve.get("total") is not None
     provenance = known.provenance(*((label.column,) if sizes else ()))
-    return {
-        "label": label,
-        "positive_when": known.text("positive_when"),
-        "total": known.total(),
-        "budget": known.text("budget"),
-        "confidence_level": known.chance("confidence_level"),
-        "negatives": _class_curve(data["negatives"], provenance),
-        "positives": _class_curve(data["positives"], provenance),
-        "provenance": provenance,
-    }
+    return RocEstimate(
+        label=label,
+        positive_when=known.text("positive_when"),
+        total=known.total(),
+        budget=known.text("budget"),
+        confidence_level=known.chance("confidence_level"),
+        negatives=_class_curve(data["negatives"], provenance),
+        positives=_class_curve(data["positives"], provenance),
+        provenance=provenance,
+    )
 
 
 def _class_curve(data: Any, provenance: Provenance | None) -> Curve:
     if isinstance(data, dict) and data.get("provenance") is not None:
         raise DataError("the curves of the classes have no provenance of their own")
-    curve = Curve(**{**curve_json.fields(data), "provenance": provenance})
+    curve = dataclasses.replace(Curve.from_dict(data), provenance=provenance)
     check_price(provenance, [(curve.strategy, curve.adjacency)])
     return curve

@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import html as markup
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from ogive.statistics.roc.estimate import RocEstimate
+from ogive.statistics.roc.estimate import RocEstimate
 
 _SHOWN = (0.05, 0.1, 0.2, 0.5)
 _QUICK = 1 << 16
-
-
-def guarantee(estimate: RocEstimate) -> str:
-    """The guarantee in a clause, or "not private"."""
-    if not estimate.private:
-        return "not private: exact values"
-    if estimate.provenance is not None:
-        return str(estimate.provenance)
-    return f"private, {estimate.adjacency.words}"
 
 
 def facts(estimate: RocEstimate) -> list[tuple[str, str]]:
@@ -28,7 +17,7 @@ def facts(estimate: RocEstimate) -> list[tuple[str, str]]:
     about = "" if estimate.public_labels or not estimate.private else "about "
     negatives, positives = estimate.classes
     rows = [
-        ("privacy", guarantee(estimate)),
+        ("privacy", estimate.caption),
         (
             "classes",
             f"{about}{negatives:.0f} negative, {about}{positives:.0f} positive (column {estimate.label.column})",

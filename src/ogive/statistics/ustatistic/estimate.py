@@ -2,24 +2,36 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 from scipy.special import ndtri
 
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.measures import CollisionEntropy
-from ogive.provenance import CLEAR, Provenance, publishable
-from ogive.statistics import plain_json
+from ogive.provenance import CLEAR, Provenance
+from ogive.rooms import room
+from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level
-from ogive.statistics.ustatistic import stored as ustatistic_json
-from ogive.statistics.ustatistic import text as ustatistic_text
-from ogive.statistics.ustatistic.plot import plot_interval
 
 TARGETS = ("population", "sample")
+
+
+TITLES = {
+    "gini": "Gini mean difference",
+    "gini_coefficient": "Gini coefficient",
+    "variance": "Variance",
+    "collision": "Collision entropy",
+    "collision_probability": "Collision probability",
+    "kendall": "Kendall's tau-a",
+    "kendall_b": "Kendall's tau-b",
+    "gamma": "Goodman and Kruskal's gamma",
+    "auc": "AUC",
+    "auc_private": "AUC",
+    "vus": "Volume under the ROC surface",
+}
+"""What people call the measures."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +50,7 @@ class KernelMean:
 
 
 @dataclass(frozen=True)
-class UstatisticEstimate:
+class UstatisticEstimate(Estimate):
     """A pairwise statistic of some columns: Gini, Kendall's tau, an AUC ...
 
     Fields:
@@ -64,7 +76,8 @@ class UstatisticEstimate:
         provenance: What was released, at what price and under whose trust.
     """
 
-    schema: ClassVar[str] = ustatistic_json.SCHEMA
+    schema: ClassVar[str] = "ogive.ustatistic/1"
+    indent: ClassVar[int | None] = 1
 
     kernel: str
     columns: tuple[str, ...]
@@ -171,61 +184,16 @@ class UstatisticEstimate:
         """
         return {"value": self.value - truth.value}
 
-    def with_provenance(self, provenance: Provenance) -> UstatisticEstimate:
-        """The same estimate carrying its provenance."""
-        return dataclasses.replace(self, provenance=provenance)
-
     def plot(self, ax: Any = None) -> Any:
         """Draw the value and its interval; returns matplotlib axes.
 
         Raises:
             ParameterError: matplotlib is not installed, or there is no value to draw.
         """
-        return plot_interval(self, ax)
-
-    @property
-    def caption(self) -> str:
-        """The guarantee in a clause, or "not private"."""
-        return ustatistic_text.guarantee(self)
+        return room(type(self), "plot").plot_interval(self, ax)
 
     @property
     def title(self) -> str:
         """What was measured, in a few words."""
-        return ustatistic_text.title(self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data of the published schema `ogive.ustatistic/1`."""
-        return ustatistic_json.to_dict(self)
-
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text; with a path, also written there, whole or not at all; for its owner alone if not private.
-
-        Raises:
-            ParameterError: the file cannot be written.
-        """
-        return plain_json.write(self.to_dict(), path, public=publishable(self.provenance), indent=1)
-
-    @staticmethod
-    def from_dict(data: Any) -> UstatisticEstimate:
-        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
-
-        Raises:
-            ParameterError, DataError: this is no pairwise statistic that this version can read.
-        """
-        known = ustatistic_json.fields(data)
-        known["means"] = tuple(KernelMean(**mean) for mean in known["means"])
-        found = UstatisticEstimate(**known)
-        ustatistic_json.check_derived(found, data)
-        return found
-
-    @staticmethod
-    def from_json(source: str | bytes | Path) -> UstatisticEstimate:
-        """Read an estimate from JSON text, or from a file if given a Path. The text need not be trusted.
-
-        Raises:
-            ParameterError, DataError: this is no pairwise statistic that this version can read.
-        """
-        return UstatisticEstimate.from_dict(plain_json.parse(source))
-
-    def __str__(self) -> str:
-        return ustatistic_text.summary(self)
+        name = TITLES.get(self.kernel, f"Mean of the kernel {self.kernel}")
+        return f"{name} of {' and '.join(self.columns)}"

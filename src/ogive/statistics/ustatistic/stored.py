@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ogive.errors import DataError, quoted
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
+from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
 
-if TYPE_CHECKING:
-    from ogive.statistics.ustatistic.estimate import UstatisticEstimate
-
-SCHEMA = "ogive.ustatistic/1"
+SCHEMA = UstatisticEstimate.schema
 METHODS = ("exact", "kernel", "cells", "krr", "unary", "haar", "hierarchy", "paired")
 
 _WHAT = "a pairwise statistic"
@@ -59,8 +57,8 @@ def _derived(found: UstatisticEstimate) -> dict[str, Any]:
     }
 
 
-def fields(data: Any) -> dict[str, Any]:
-    """Checked arguments of `UstatisticEstimate` from plain data; of its means, checked arguments too.
+def from_dict(data: Any) -> UstatisticEstimate:
+    """Rebuild from plain data, which need not be trusted.
 
     Raises:
         ParameterError, DataError: this is no pairwise statistic that this version can read.
@@ -71,26 +69,28 @@ def fields(data: Any) -> dict[str, Any]:
     if not isinstance(data["clipped"], bool):
         raise DataError(f"the field 'clipped' of {_WHAT} must be true or false")
     columns, classes = _texts(data["columns"]), data["classes"]
-    return {
-        "kernel": known.text("kernel"),
-        "columns": columns,
-        "method": data["method"],
-        "value": math.nan if data["value"] is None else _number(data, "value"),
-        "means": [_mean(each) for each in _list(data, "means")],
-        "randomization_error": _error(data, "randomization_error"),
-        "sampling_error": None if data["sampling_error"] is None else _error(data, "sampling_error"),
-        "quantization": _error(data, "quantization"),
-        "limits": _limits(data["limits"]),
-        "bins": _sizes(data, "bins", least=1),
-        "records": _records(data["records"]),
-        "classes": None if classes is None else _sizes(data, "classes", least=0),
-        "clipped": data["clipped"],
-        "confidence_level": known.chance("confidence_level"),
-        "provenance": known.provenance(*(() if classes is None else columns[-1:])),
-    }
+    found = UstatisticEstimate(
+        kernel=known.text("kernel"),
+        columns=columns,
+        method=data["method"],
+        value=math.nan if data["value"] is None else _number(data, "value"),
+        means=tuple(_mean(each) for each in _list(data, "means")),
+        randomization_error=_error(data, "randomization_error"),
+        sampling_error=None if data["sampling_error"] is None else _error(data, "sampling_error"),
+        quantization=_error(data, "quantization"),
+        limits=_limits(data["limits"]),
+        bins=_sizes(data, "bins", least=1),
+        records=_records(data["records"]),
+        classes=None if classes is None else _sizes(data, "classes", least=0),
+        clipped=data["clipped"],
+        confidence_level=known.chance("confidence_level"),
+        provenance=known.provenance(*(() if classes is None else columns[-1:])),
+    )
+    _check_derived(found, data)
+    return found
 
 
-def check_derived(found: UstatisticEstimate, data: dict[str, Any]) -> None:
+def _check_derived(found: UstatisticEstimate, data: dict[str, Any]) -> None:
     """Refuse plain data whose errors of all parts together or interval, which people read, do not follow from the rest.
 
     Raises:
@@ -134,13 +134,13 @@ def _error(data: dict[str, Any], name: str) -> float:
     return value
 
 
-def _mean(data: Any) -> dict[str, Any]:
+def _mean(data: Any) -> KernelMean:
     if not isinstance(data, dict) or set(data) != {"kernel", "value", "randomization_error"}:
         raise DataError(f"the means of {_WHAT} must be objects with 'kernel', 'value' and 'randomization_error'")
     if not is_text(data["kernel"]):
         raise DataError(f"the kernel of a mean of {_WHAT} must be a short text")
     error = _error(data, "randomization_error")
-    return {"kernel": data["kernel"], "value": _number(data, "value"), "randomization_error": error}
+    return KernelMean(data["kernel"], _number(data, "value"), error)
 
 
 def _limits(values: Any) -> tuple[float, float]:

@@ -2,48 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ogive.statistics.ustatistic.estimate import UstatisticEstimate
-
-TITLES = {
-    "gini": "Gini mean difference",
-    "gini_coefficient": "Gini coefficient",
-    "variance": "Variance",
-    "collision": "Collision entropy",
-    "collision_probability": "Collision probability",
-    "kendall": "Kendall's tau-a",
-    "kendall_b": "Kendall's tau-b",
-    "gamma": "Goodman and Kruskal's gamma",
-    "auc": "AUC",
-    "auc_private": "AUC",
-    "vus": "Volume under the ROC surface",
-}
-"""What people call the measures."""
-
-
-def guarantee(found: UstatisticEstimate) -> str:
-    """The guarantee in a clause, or "not private"."""
-    if not found.private:
-        return "not private: exact values"
-    return "private" if found.provenance is None else str(found.provenance)
-
-
-def title(found: UstatisticEstimate) -> str:
-    """What was measured, in a few words."""
-    name = TITLES.get(found.kernel, f"Mean of the kernel {found.kernel}")
-    return f"{name} of {' and '.join(found.columns)}"
+from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 
 
 def summary(found: UstatisticEstimate) -> str:
     """Some lines of plain text."""
-    return "\n".join([title(found), *(f"  {name + ':' if name else '':<16}{value}" for name, value in facts(found))])
+    return "\n".join([found.title, *(f"  {name + ':' if name else '':<16}{value}" for name, value in facts(found))])
 
 
 def facts(found: UstatisticEstimate) -> list[tuple[str, str]]:
     """What a reader should know, as pairs of a name and a value."""
-    rows = [("privacy", guarantee(found))]
+    rows = [("privacy", found.caption)]
     if found.provenance is not None:
         rows.append(("trust", found.provenance.assumption))
     if not found.defined:

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ogive.errors import DataError
 from ogive.privacy import Privacy, privacy_from_dict
 from ogive.provenance import RELEASE_ID, check_account, check_batch_name
 from ogive.statistics.plain_json import is_number, is_whole
-from ogive.strategies.summed import SummedStrategies
-
-if TYPE_CHECKING:
-    from ogive.statistics.curve.estimate import Curve
 
 MOST_BATCHES = 1000
-_SHOWN = 8
+SHOWN = 8
 _FIELDS = {"release_id", "name", "total", "records", "privacy"}
 
 
@@ -43,7 +39,7 @@ class Batch:
     @property
     def words(self) -> str:
         """Its name, or the beginning of its release's."""
-        return self.release_id[:_SHOWN] if self.name is None else self.name
+        return self.release_id[:SHOWN] if self.name is None else self.name
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -83,14 +79,6 @@ class Batch:
         )
 
 
-def batches_of(curve: Curve) -> tuple[Batch, ...]:
-    """The batches of a curve: those that were merged, or its own."""
-    if curve.merged or curve.provenance is None:
-        return curve.merged
-    source = curve.provenance
-    return (Batch(source.release_id, source.batch, curve.total, curve.records, source.privacy, source.account),)
-
-
 def find_overlap(batches: Sequence[Batch]) -> tuple[Batch, Batch] | None:
     """Two batches that one account paid for, and not as two of its parts: the same people may be in both."""
     exactly: dict[str, Batch] = {}
@@ -109,21 +97,9 @@ def find_overlap(batches: Sequence[Batch]) -> tuple[Batch, Batch] | None:
 
 def list_batches(batches: tuple[Batch, ...]) -> str:
     """Names and sizes of batches, for people."""
-    shown = [f"{batch.words} ({_size(batch)})" for batch in batches[:_SHOWN]]
-    more = [f"and {len(batches) - _SHOWN} more"] if len(batches) > _SHOWN else []
+    shown = [f"{batch.words} ({_size(batch)})" for batch in batches[:SHOWN]]
+    more = [f"and {len(batches) - SHOWN} more"] if len(batches) > SHOWN else []
     return ", ".join(shown + more)
-
-
-def list_shares(curve: Curve) -> str | None:
-    """What each curve counts for in a mixture, for people; None where all records count alike."""
-    strategy = curve.strategy
-    if not isinstance(strategy, SummedStrategies) or strategy.weights is None:
-        return None
-    shares = [f"{float(weight):.4g}" for weight in strategy.weights[:_SHOWN]]
-    if len(curve.batches) == len(strategy.weights):
-        shares = [f"{batch.words} {share}" for batch, share in zip(curve.batches, shares, strict=False)]
-    more = [f"and {len(strategy.weights) - _SHOWN} more"] if len(strategy.weights) > _SHOWN else []
-    return ", ".join(shares + more) + "; records do not count alike"
 
 
 def _size(batch: Batch) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,20 +16,20 @@ from ogive.errors import ParameterError
 from ogive.privacy import Rational, exact
 from ogive.provenance import CLEAR
 from ogive.smoothing.summed import smooth_sum
+from ogive.statistics.curve.base import CurveBase
 from ogive.statistics.curve.merging.batches import MOST_BATCHES, Batch, find_overlap
 from ogive.statistics.curve.merging.provenance import merged_provenance
 from ogive.strategies.base import Strategy, approximates
 from ogive.strategies.summed import SummedApproximations, SummedStrategies, unlike
 from ogive.strategies.thresholds import OpenedThresholds
 
-if TYPE_CHECKING:
-    from ogive.statistics.curve.estimate import Curve
-
 _OPTIONS = ("basis", "degree", "noise", "constants", "groups")
 _NEAR_ONE = Fraction(1, 10**9)
 
+CurveT = TypeVar("CurveT", bound=CurveBase)
 
-def merge(*curves: Curve, weights: Sequence[Rational] | None = None) -> Curve:
+
+def merge(*curves: CurveT, weights: Sequence[Rational] | None = None) -> CurveT:
     """Add up released curves of different people, each counted once.
 
     Args:
@@ -89,9 +89,7 @@ def merge(*curves: Curve, weights: Sequence[Rational] | None = None) -> Curve:
 
 
 def _check_curves(curves: Sequence[Any]) -> None:
-    from ogive.statistics.curve.estimate import Curve  # which offers `update`
-
-    others = [type(curve).__name__ for curve in curves if not isinstance(curve, Curve)]
+    others = [type(curve).__name__ for curve in curves if not isinstance(curve, CurveBase)]
     if others or len(curves) < 2:
         raise ParameterError(f"give two or more released curves to merge, got {others[0] if others else len(curves)}")
     first = curves[0]
@@ -107,7 +105,7 @@ def _check_curves(curves: Sequence[Any]) -> None:
             raise ParameterError(f"curves 1 and {number} do not add up: {reason}")
 
 
-def _difference(one: Curve, other: Curve) -> str | None:
+def _difference(one: CurveBase, other: CurveBase) -> str | None:
     """Why two curves are not of one kind, or None if they are."""
     mine, its = _released(one), _released(other)
     if (mine.trust == CLEAR) is not (its.trust == CLEAR) or one.private is not other.private:
@@ -172,7 +170,7 @@ def _check_batches(batches: Sequence[Batch]) -> None:
         )
 
 
-def _shares(weights: Sequence[Rational], curves: Sequence[Curve]) -> tuple[Fraction, ...]:
+def _shares(weights: Sequence[Rational], curves: Sequence[CurveBase]) -> tuple[Fraction, ...]:
     """Weights as exact numbers that add up to 1."""
     try:
         given = () if isinstance(weights, str | bytes | Set | Mapping) else tuple(weights)
@@ -198,7 +196,7 @@ def _shares(weights: Sequence[Rational], curves: Sequence[Curve]) -> tuple[Fract
     return tuple(weight / whole for weight in exactly)
 
 
-def _added(curves: Sequence[Curve], shares: tuple[Fraction, ...] | None) -> tuple[Strategy | None, Any]:
+def _added(curves: Sequence[CurveBase], shares: tuple[Fraction, ...] | None) -> tuple[Strategy | None, Any]:
     """The strategy that the sum has, and what it measured."""
     strategies = [curve.strategy for curve in curves if curve.strategy is not None]
     if not strategies:
@@ -222,6 +220,6 @@ def _bits(strategy: Any) -> int:
     return int(getattr(part, "bits", 0))
 
 
-def _released(curve: Curve) -> Any:
+def _released(curve: CurveBase) -> Any:
     assert curve.provenance is not None
     return curve.provenance

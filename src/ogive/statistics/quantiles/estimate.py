@@ -1,0 +1,73 @@
+"""Released quantiles with intervals that hold for all of them at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from ogive.grids import Grid
+from ogive.provenance import Provenance
+from ogive.statistics.base import Estimate
+from ogive.statistics.curve.estimate import Curve
+
+CONFIDENCE_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class QuantileEstimates(Estimate):
+    """Quantiles of one column, with intervals that hold for all of them at once.
+
+    Fields:
+        column: What was measured.
+        grid: The public thresholds; every quantile is one of them.
+        probabilities: Which quantiles, in the order asked.
+        numbers, low, high: Quantile and interval ends as numbers of the grid.
+        confidence_level: Chance that all intervals hold the population's quantiles.
+        curve: The whole curve where the method released one, else None.
+        provenance: What was released, at what price and under whose trust.
+    """
+
+    schema: ClassVar[str] = "ogive.quantiles/1"
+    indent: ClassVar[int | None] = 1
+
+    column: str
+    grid: Grid
+    probabilities: tuple[float, ...]
+    numbers: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    confidence_level: float = CONFIDENCE_LEVEL
+    curve: Curve | None = None
+    provenance: Provenance | None = None
+
+    @property
+    def values(self) -> list[Any]:
+        """The quantiles as the user writes them: floats, dates or datetimes."""
+        return [self.grid.label(number) for number in self.numbers]
+
+    @property
+    def intervals(self) -> list[tuple[Any, Any]]:
+        """Ends of the simultaneous intervals, in the same form."""
+        return [(self.grid.label(a), self.grid.label(b)) for a, b in zip(self.low, self.high, strict=True)]
+
+    def with_provenance(self, provenance: Provenance) -> Self:
+        """The same estimates carrying their provenance."""
+        curve = None if self.curve is None else self.curve.with_provenance(provenance)
+        return dataclasses.replace(self, provenance=provenance, curve=curve)
+
+    def errors(self, truth: QuantileEstimates) -> dict[str, float]:
+        """Distances from exact quantiles.
+
+        Returns:
+            rank: Largest distance of a wanted probability from the shares that the exact curve puts
+                below, and at or below, the quantile given for it; NaN where only quantiles are known.
+        """
+        if truth.curve is None:
+            return {"rank": float("nan")}
+        shares = np.concatenate(([0.0], truth.curve.probabilities))
+        at = np.searchsorted(truth.grid.thresholds, self.numbers)
+        wanted = np.array(self.probabilities)
+        return {"rank": float(np.max(np.maximum(0, np.maximum(shares[at] - wanted, wanted - shares[at + 1]))))}
