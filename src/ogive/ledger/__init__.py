@@ -1,7 +1,5 @@
 """A durable list of what was spent on which data: reserve before noise is drawn, then record."""
 
-from ogive.ledger.account import Account, Reservation
-from ogive.ledger.entries import Entry
-from ogive.ledger.ledger import Ledger
+import lazy_loader
 
-__all__ = ["Account", "Entry", "Ledger", "Reservation"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -15,7 +15,7 @@ from ogive.noise import DerivedNodes, DiscreteGaussian, SystemSource, round_up_s
 from ogive.noise.base import RandomSource
 from ogive.pate.votes import check_votes
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, number_text
-from ogive.queries import Ballots
+from ogive.queries import Ballots as Ballots
 from ogive.queries.labels import Check
 
 if TYPE_CHECKING:

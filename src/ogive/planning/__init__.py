@@ -1,7 +1,5 @@
 """What a release would cost and how far off it would be, predicted before anything is spent."""
 
-from ogive.planning.inverse import required_privacy
-from ogive.planning.predict import plan
-from ogive.planning.rows import LeftOut, Plan, PlanRow
+import lazy_loader
 
-__all__ = ["LeftOut", "Plan", "PlanRow", "plan", "required_privacy"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from ogive.errors import ParameterError
 from ogive.html import words
 from ogive.html.chapter import Chapter
 from ogive.html.markup import Html
 from ogive.report.budget import moment
-from ogive.report.kinds import chapter_of
+from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.kinds import KINDS
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 
 if TYPE_CHECKING:
@@ -124,3 +126,23 @@ def _shared(titles: Sequence[str]) -> list[list[int]]:
     for i, title in enumerate(titles):
         places.setdefault(title, []).append(i)
     return [found for found in places.values() if len(found) > 1]
+
+
+def chapter_of(estimate: Any, truth: Any = None) -> Chapter:
+    """What a report says of one estimate.
+
+    Args:
+        estimate: As released, with its provenance.
+        truth: The same without noise, released under the trust model clear; or None.
+
+    Raises:
+        ParameterError: the estimate is of no kind that a report shows or was never released, or the truth does not fit.
+    """
+    if not isinstance(estimate, Estimate):
+        names = ", ".join(kind.estimate.__name__ for kind in KINDS)
+        raise ParameterError(f"a report shows {names}; got {type(estimate).__name__}")
+    if estimate.provenance is None:
+        what = getattr(estimate, "column", type(estimate).__name__)
+        raise ParameterError(f"{what} was never released, so its price is unknown; report what release returns")
+    made: Chapter = room(type(estimate), "chapter").chapter(estimate, truth)
+    return dataclasses.replace(made, schema=estimate.schema)

@@ -16,9 +16,8 @@ from ogive.html.markup import Html, tag
 from ogive.html.parts import figure, not_private, say, table
 from ogive.provenance import publishable
 from ogive.report.budget import budget
-from ogive.report.chapters import chapters_of
+from ogive.report.chapters import chapter_of, chapters_of
 from ogive.report.data_dependent import TITLE, cost_section, headline
-from ogive.report.kinds import chapter_of
 from ogive.report.totals import Total, totals
 from ogive.statistics.base import Estimate
 

@@ -1,7 +1,5 @@
 """One data set, one budget: the friendly face of releases that are paid from an account."""
 
-from ogive.session.opening import default_adjacency, ledger_file
-from ogive.session.session import Session
-from ogive.session.statement import disclosure, hidden, left, statement
+import lazy_loader
 
-__all__ = ["Session", "default_adjacency", "disclosure", "hidden", "ledger_file", "left", "statement"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

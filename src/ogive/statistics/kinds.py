@@ -1,32 +1,74 @@
-"""Estimates read back from plain data, by the schema that they name."""
+"""The list of statistics: each is one folder and one line here. What is common to all of them is read off this list.
+
+Modules are imported when something of theirs is used, so that one statistic does not load all others.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+from typing import Any, cast
 
 from ogive.errors import DataError, LedgerError, ParameterError
-from ogive.statistics.base import Estimate
-from ogive.statistics.bounds.estimate import BoundsEstimate
-from ogive.statistics.boxplot.estimate import Boxplots
-from ogive.statistics.calibration.estimate import Calibration
-from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.labels.estimate import LabelsEstimate
-from ogive.statistics.quantiles.estimate import QuantileEstimates
-from ogive.statistics.roc.estimate import RocEstimate
-from ogive.statistics.ustatistic.estimate import UstatisticEstimate
+from ogive.statistics.base import Estimate, Statistic
 
-READERS: dict[str, Callable[[Any], Estimate]] = {
-    Curve.schema: Curve.from_dict,
-    QuantileEstimates.schema: QuantileEstimates.from_dict,
-    RocEstimate.schema: RocEstimate.from_dict,
-    Calibration.schema: Calibration.from_dict,
-    BoundsEstimate.schema: BoundsEstimate.from_dict,
-    Boxplots.schema: Boxplots.from_dict,
-    UstatisticEstimate.schema: UstatisticEstimate.from_dict,
-    LabelsEstimate.schema: LabelsEstimate.from_dict,
-}
-"""For each schema, what rebuilds its estimate."""
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of statistic.
+
+    Fields:
+        name: Of the statistic, as on the command line.
+        folder: Where it lies in this package; `statistic.py` has its question.
+        asked: Name of the class of its question.
+        estimated: Module in this package, and name, of the class of its estimate.
+        schema: Of the estimate's JSON.
+    """
+
+    name: str
+    folder: str
+    asked: str
+    estimated: str
+    schema: str
+
+    def room(self, name: str) -> ModuleType:
+        """A module of the kind's folder."""
+        return import_module(f"ogive.statistics.{self.folder}.{name}")
+
+    @property
+    def statistic(self) -> type[Statistic[Any]]:
+        """The class of its question."""
+        return cast(type[Statistic[Any]], getattr(self.room("statistic"), self.asked))
+
+    @property
+    def estimate(self) -> type[Estimate]:
+        """The class of its estimate."""
+        module, _, name = self.estimated.partition(":")
+        return cast(type[Estimate], getattr(import_module(f"ogive.statistics.{module}"), name))
+
+
+KINDS = (
+    Kind("ecdf", "ecdf", "Ecdf", "curve.estimate:Curve", "ogive.curve/1"),
+    Kind("quantiles", "quantiles", "Quantiles", "quantiles.estimate:QuantileEstimates", "ogive.quantiles/1"),
+    Kind("boxplot", "boxplot", "Boxplot", "boxplot.estimate:Boxplots", "ogive.boxplot/1"),
+    Kind("roc", "roc", "Roc", "roc.estimate:RocEstimate", "ogive.roc/1"),
+    Kind("calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1"),
+    Kind("bounds", "bounds", "Bounds", "bounds.estimate:BoundsEstimate", "ogive.bounds/1"),
+    Kind("ustatistic", "ustatistic", "Ustatistic", "ustatistic.estimate:UstatisticEstimate", "ogive.ustatistic/1"),
+    Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
+)
+
+SCHEMAS = {kind.schema: kind for kind in KINDS}
+"""The kind of each schema of estimates."""
+
+COSTS = ("ogive.sanitized_cost/1",)
+"""Schemas of what a ledger records besides estimates: published costs of labels."""
+
+
+def all_statistics() -> tuple[type[Statistic[Any]], ...]:
+    """The classes of all questions."""
+    return tuple(kind.statistic for kind in KINDS)
 
 
 def read_estimate(data: Any) -> Estimate:
@@ -37,14 +79,10 @@ def read_estimate(data: Any) -> Estimate:
         ParameterError: its provenance, guarantee or strategy is damaged.
     """
     schema = data.get("schema") if isinstance(data, dict) else None
-    if not isinstance(schema, str) or schema not in READERS:
-        known = ", ".join(sorted(READERS))
+    if not isinstance(schema, str) or schema not in SCHEMAS:
+        known = ", ".join(sorted(SCHEMAS))
         raise DataError(f"this is no release that this version can read: its schema must be one of {known}")
-    return READERS[schema](data)
-
-
-COSTS = ("ogive.sanitized_cost/1",)
-"""Schemas of what a ledger records besides estimates: published costs of labels."""
+    return SCHEMAS[schema].estimate.from_dict(data)
 
 
 def is_cost(data: Any) -> bool:

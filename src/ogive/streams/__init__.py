@@ -1,5 +1,5 @@
 """Running totals of a stream under continual observation."""
 
-from ogive.streams.running_total import RunningTotal
+import lazy_loader
 
-__all__ = ["RunningTotal"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

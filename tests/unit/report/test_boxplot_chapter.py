@@ -12,7 +12,7 @@ from ogive.errors import ParameterError
 from ogive.html.chart_box import MOST_ROWS
 from ogive.noise import KeyedSource
 from ogive.report import chart_svg, render_report
-from ogive.report.kinds import chapter_of
+from ogive.report.chapters import chapter_of
 
 RNG = np.random.default_rng(6)
 N = 4_000

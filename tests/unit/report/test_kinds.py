@@ -12,11 +12,10 @@ from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
 from ogive.pate import Ballots, ConfidentGNMax, LargestMargins, label
 from ogive.report import chart_svg, render_report, summarize
-from ogive.report.kinds import KINDS, chapter_of
+from ogive.report.chapters import chapter_of
 from ogive.statistics.bounds.statistic import Bounds
 from ogive.statistics.calibration.chapter import p_value_words
 from ogive.statistics.calibration.statistic import HosmerLemeshow
-from ogive.statistics.kinds import READERS
 from ogive.statistics.labels.estimate import LabelsEstimate
 from ogive.statistics.roc.statistic import Roc
 
@@ -66,11 +65,6 @@ def rows_of(source, caption):
     table = re.search(rf"<caption>{caption}</caption>(.*?)</table>", source, re.DOTALL)[1]
     rows = re.findall(r'<tr><th scope="row"[^>]*>(.*?)</th>(.*?)</tr>', table, re.DOTALL)
     return [[name, *re.findall(r"<td[^>]*>(.*?)</td>", cells)] for name, cells in rows]
-
-
-def test_every_estimate_that_can_be_read_can_be_reported():
-    readable = {reader.__qualname__.split(".")[0] for reader in READERS.values()}
-    assert readable == {kind.__name__ for kind in KINDS}
 
 
 VOTES = np.array([[18, 2, 0], [1, 17, 2], [7, 7, 6], [0, 1, 19]])

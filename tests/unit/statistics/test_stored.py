@@ -16,7 +16,7 @@ from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots
 from ogive.releasing import release
 from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
-from ogive.statistics.kinds import READERS, read_estimate
+from ogive.statistics.kinds import SCHEMAS, read_estimate
 from ogive.statistics.plain_json import parse
 from ogive.trust import Central, Clear
 
@@ -128,7 +128,7 @@ def damaged(draw, examples=EXAMPLES):
 
 
 def test_every_schema_has_examples_that_are_read_back():
-    assert {data["schema"] for data in EXAMPLES} == set(READERS)
+    assert {data["schema"] for data in EXAMPLES} == set(SCHEMAS)
     for data in EXAMPLES:
         assert read_estimate(data).to_dict() == data
 
@@ -253,6 +253,6 @@ def test_damaged_estimates_are_read_or_refused(data):
 
 
 @settings(max_examples=100, deadline=None)
-@given(JUNK | st.fixed_dictionaries({"schema": st.sampled_from(sorted(READERS)) | JUNK}, optional={"total": JUNK}))
+@given(JUNK | st.fixed_dictionaries({"schema": st.sampled_from(sorted(SCHEMAS)) | JUNK}, optional={"total": JUNK}))
 def test_any_value_is_read_or_refused(data):
     check(data)

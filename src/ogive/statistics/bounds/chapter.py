@@ -11,7 +11,7 @@ from ogive.html.parts import Row, fine, say, strong, table
 from ogive.statistics.bounds.estimate import BoundsEstimate
 
 
-def limits_chapter(found: BoundsEstimate, truth: BoundsEstimate | None) -> Chapter:
+def chapter(found: BoundsEstimate, truth: BoundsEstimate | None) -> Chapter:
     """What bounds say.
 
     Args:

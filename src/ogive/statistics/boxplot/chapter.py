@@ -15,7 +15,7 @@ from ogive.statistics.boxplot.estimate import Boxplots
 _HEAD = ("Low end", "First quartile", "Median", "Third quartile", "High end", "Beyond")
 
 
-def boxplot_chapter(found: Boxplots, truth: Boxplots | None) -> Chapter:
+def chapter(found: Boxplots, truth: Boxplots | None) -> Chapter:
     """What boxes say.
 
     Args:

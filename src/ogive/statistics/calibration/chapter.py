@@ -25,7 +25,7 @@ USELESS = 0.5
 """Groups whose intervals are wider than this, on average, say little: half of all there is."""
 
 
-def calibration_chapter(found: Calibration, truth: Calibration | None) -> Chapter:
+def chapter(found: Calibration, truth: Calibration | None) -> Chapter:
     """What a calibration test says.
 
     Args:

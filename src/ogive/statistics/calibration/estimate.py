@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.stats
 from numpy.typing import NDArray
+from scipy.special import chdtrc
 
 from ogive.errors import ParameterError
 from ogive.grids import Grid
@@ -206,7 +206,7 @@ class Calibration(Estimate):
         """P-value of the statistic by the chi-square law, which ignores the noise: not valid at small epsilon."""
         if not self.defined:
             return math.nan
-        return float(scipy.stats.chi2.sf(self.statistic, self.degrees_of_freedom))
+        return float(chdtrc(self.degrees_of_freedom, self.statistic))
 
     # The groups
 

@@ -1,4 +1,4 @@
-"""The chapter of a distribution function, or of quantiles."""
+"""The chapter of a distribution function; that of quantiles has the same parts."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from ogive.html.chapter import Chapter, Picture
 from ogive.html.chart_curve import CurveChart
 from ogive.html.markup import Html
 from ogive.html.parts import Row, fine, say, strong, table
+from ogive.provenance import Provenance
 from ogive.statistics.curve.bands.simultaneous import Band
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.curve.figures import Figures, QuantileRow, Reportable, figures_of
+from ogive.statistics.curve.figures import Figures, QuantileRow, figures_of
 from ogive.statistics.curve.merging.batches import list_batches
 from ogive.statistics.curve.text import list_shares
 
@@ -21,17 +22,21 @@ USELESS = 0.25
 """A band that reaches farther than this says little: a quarter of all records either way."""
 
 
-def distribution_chapter(estimate: Reportable, truth: Curve | None) -> Chapter:
-    """What a curve, or quantiles, say.
+def chapter(curve: Curve, truth: Curve | None) -> Chapter:
+    """What a curve says.
 
     Args:
-        estimate: As released.
+        curve: As released.
         truth: An exact curve on the same thresholds, or None.
 
     Raises:
         ParameterError: the truth is private or on other thresholds.
     """
-    figures = figures_of(estimate, truth)
+    return chapter_of(figures_of(curve, truth), _batches(curve))
+
+
+def chapter_of(figures: Figures, batches: tuple[tuple[str, str], ...]) -> Chapter:
+    """What figures say; `batches` are rows on who was counted."""
     whole = figures.share is not None
     grid = figures.grid
     return Chapter(
@@ -46,20 +51,24 @@ def distribution_chapter(estimate: Reportable, truth: Curve | None) -> Chapter:
         details=(
             ("Smoothing", words.SMOOTHINGS.get(figures.smoothing, figures.smoothing)),
             ("Thresholds", f"{grid.kind}, {grid.bins:,} from {show(grid, grid.low)} to {show(grid, grid.high)}"),
-            *_batches(estimate),
+            *batches,
         ),
         warning=_useless(figures),
         exact=figures.truth is not None,
     )
 
 
-def _batches(estimate: Reportable) -> tuple[tuple[str, str], ...]:
+def _batches(curve: Curve) -> tuple[tuple[str, str], ...]:
     """Who was counted, where that has a name or several releases were merged."""
-    source = estimate.provenance
-    if isinstance(estimate, Curve) and estimate.merged:
-        shares = list_shares(estimate)
-        mixture = () if shares is None else (("Mixture", shares),)
-        return (("Batches", list_batches(estimate.batches)), *mixture)
+    if not curve.merged:
+        return batch_of(curve.provenance)
+    shares = list_shares(curve)
+    mixture = () if shares is None else (("Mixture", shares),)
+    return (("Batches", list_batches(curve.batches)), *mixture)
+
+
+def batch_of(source: Provenance | None) -> tuple[tuple[str, str], ...]:
+    """The batch that was counted, where it has a name."""
     return () if source is None or source.batch is None else (("Batch", source.batch),)
 
 

@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,8 @@ from ogive.grids import Grid
 from ogive.provenance import Provenance
 from ogive.statistics.curve.bands.simultaneous import Band
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.quantiles.estimate import QuantileEstimates
 
 Float64 = NDArray[np.float64]
-Reportable = Curve | QuantileEstimates
 
 CONFIDENCE_LEVEL = 0.95
 PROBABILITIES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
@@ -107,34 +106,37 @@ class Figures:
         return (low, high) if low < high else (high - 1.0, high)
 
 
-def figures_of(estimate: Reportable, truth: Curve | None) -> Figures:
-    """Read off an estimate what a report shows.
+def figures_of(curve: Curve, truth: Curve | None) -> Figures:
+    """Read off a curve what a report shows.
 
     Args:
-        estimate: As released, with its provenance.
+        curve: As released, with its provenance.
         truth: An exact curve on the same thresholds, or None.
 
     Raises:
         ParameterError: the truth is private or on other thresholds.
     """
-    provenance = estimate.provenance
-    assert provenance is not None
-    if truth is not None and (not isinstance(truth, Curve) or truth.private or truth.grid != estimate.grid):
+    exact = exact_shares(curve, truth)
+    assert curve.provenance is not None
+    common = Figures(curve.column, curve.grid, curve.provenance, _quantiles_of(curve, exact), truth=exact)
+    return read_curve(common, curve, CONFIDENCE_LEVEL)
+
+
+def exact_shares(estimate: Any, truth: Curve | None) -> Float64 | None:
+    """The exact share at each threshold, where the truth is given.
+
+    Raises:
+        ParameterError: the truth is private or on other thresholds than the estimate.
+    """
+    if truth is None:
+        return None
+    if not isinstance(truth, Curve) or truth.private or truth.grid != estimate.grid:
         raise ParameterError(f"the truth for {estimate.column} must be an exact curve on the same thresholds")
-    curve = estimate if isinstance(estimate, Curve) else estimate.curve
-    exact = None if truth is None else truth.probabilities
-    if isinstance(estimate, Curve):
-        level, rows = CONFIDENCE_LEVEL, _quantiles_of(estimate, exact)
-    else:
-        ends = zip(estimate.probabilities, estimate.numbers, estimate.low, estimate.high, strict=True)
-        level = estimate.confidence_level
-        rows = tuple(
-            QuantileRow(share, number, low, high, _exact_quantile(estimate.grid, exact, share))
-            for share, number, low, high in ends
-        )
-    common = Figures(column=estimate.column, grid=estimate.grid, provenance=provenance, quantiles=rows, truth=exact)
-    if curve is None:
-        return dataclasses.replace(common, total=provenance.total, confidence_level=level)
+    return truth.probabilities
+
+
+def read_curve(common: Figures, curve: Curve, level: float) -> Figures:
+    """The figures with what the whole curve says: its shares, its bands at a confidence level, and its noise."""
     return dataclasses.replace(
         common,
         share=curve.probabilities,
@@ -154,7 +156,7 @@ def _quantiles_of(curve: Curve, exact: Float64 | None) -> tuple[QuantileRow, ...
     interval = curve.quantile_interval(np.array(PROBABILITIES), CONFIDENCE_LEVEL)
     low, high = (_numbers(curve.grid, ends) for ends in interval)
     return tuple(
-        QuantileRow(share, float(number), first, last, _exact_quantile(curve.grid, exact, share))
+        QuantileRow(share, float(number), first, last, exact_quantile(curve.grid, exact, share))
         for share, number, first, last in zip(PROBABILITIES, numbers, low, high, strict=True)
     )
 
@@ -163,7 +165,8 @@ def _numbers(grid: Grid, labels: Sequence[object]) -> list[float]:
     return [grid.number(label) for label in labels]
 
 
-def _exact_quantile(grid: Grid, exact: Float64 | None, share: float) -> float | None:
+def exact_quantile(grid: Grid, exact: Float64 | None, share: float) -> float | None:
+    """The first threshold at which the exact shares reach a share; None where they are not known."""
     if exact is None:
         return None
     # a share like 0.3 is not a float, and must not skip a threshold at which F is exactly that

@@ -20,7 +20,7 @@ from ogive.statistics.labels.estimate import LabelsEstimate
 _NUMBER = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40}|/[1-9][0-9]{0,40})?")
 
 
-def labels_chapter(found: LabelsEstimate, truth: LabelsEstimate | None) -> Chapter:
+def chapter(found: LabelsEstimate, truth: LabelsEstimate | None) -> Chapter:
     """What labels say.
 
     Args:

@@ -48,7 +48,7 @@ class _Read:
         return words.decimal(value, (self.interval.high - self.interval.low) / 2)
 
 
-def discrimination_chapter(roc: RocEstimate, truth: RocEstimate | None) -> Chapter:
+def chapter(roc: RocEstimate, truth: RocEstimate | None) -> Chapter:
     """What a ROC curve says.
 
     Args:

@@ -28,7 +28,7 @@ _READ = {
 }
 
 
-def pairs_chapter(found: UstatisticEstimate, truth: UstatisticEstimate | None) -> Chapter:
+def chapter(found: UstatisticEstimate, truth: UstatisticEstimate | None) -> Chapter:
     """What a pairwise statistic says.
 
     Args:

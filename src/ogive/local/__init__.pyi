@@ -1,0 +1,13 @@
+from .base import Oracle as Oracle
+from .classes import PublicClasses as PublicClasses
+from .collection import Collection as Collection
+from .description import Description as Description
+from .design import design_tree as design_tree
+from .haar import HaarOracle as HaarOracle
+from .oracles import oracle_from_dict as oracle_from_dict
+from .randomized_response import RandomizedResponse as RandomizedResponse
+from .randomizer import Randomizer as Randomizer
+from .simulation import simulate as simulate
+from .source import OwnerSource as OwnerSource
+from .tree import TreeOracle as TreeOracle
+from .unary import UnaryOracle as UnaryOracle

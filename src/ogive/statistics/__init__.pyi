@@ -1,0 +1,12 @@
+from .base import Estimate as Estimate
+from .base import Statistic as Statistic
+from .base import Terms as Terms
+from .bounds.statistic import Bounds as Bounds
+from .boxplot.statistic import Boxplot as Boxplot
+from .calibration.statistic import HosmerLemeshow as HosmerLemeshow
+from .ecdf.statistic import Ecdf as Ecdf
+from .every import STATISTICS as STATISTICS
+from .labels.statistic import Labels as Labels
+from .quantiles.statistic import Quantiles as Quantiles
+from .roc.statistic import Roc as Roc
+from .ustatistic.statistic import Ustatistic as Ustatistic

@@ -1,0 +1,1 @@
+from .running_total import RunningTotal as RunningTotal

@@ -1,0 +1,51 @@
+"""Every kind of statistic has the rooms of the plan, and says what the list says of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ogive
+from ogive.statistics.base import Estimate
+from ogive.statistics.kinds import KINDS, SCHEMAS, Kind
+
+PACKAGE = Path(ogive.__file__).parent
+ROOMS = ("statistic", "estimate", "stored", "text", "chapter")
+# an ECDF is a curve, which other statistics release too
+ELSEWHERE = {"ecdf": "curve"}
+
+
+def missing(kind):
+    """Rooms that a kind lacks, in its own folder or in that of its estimate."""
+    home = PACKAGE / "statistics"
+    folders = (home / kind.folder, home / ELSEWHERE.get(kind.name, kind.folder))
+    return [room for room in ROOMS if not any((folder / f"{room}.py").is_file() for folder in folders)]
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
+def test_a_kind_has_its_rooms_and_its_classes(kind):
+    assert missing(kind) == []
+    assert getattr(kind.statistic, "name", None) == kind.name
+    assert issubclass(kind.estimate, Estimate)
+    assert kind.estimate.schema == kind.schema
+    folder = kind.estimate.__module__.rpartition(".")[0]
+    for room, names in (("stored", ("to_dict", "from_dict")), ("text", ("summary",)), ("chapter", ("chapter",))):
+        loaded = __import__(f"{folder}.{room}", fromlist=names)
+        assert all(callable(getattr(loaded, name)) for name in names)
+
+
+def test_a_kind_without_its_rooms_is_noticed():
+    """The control."""
+    assert missing(Kind("none", "none", "None", "none:None", "ogive.none/1")) == list(ROOMS)
+    assert missing(Kind("methods", "methods", "Methods", "methods:M", "ogive.methods/1")) == list(ROOMS)
+
+
+def test_each_schema_is_of_one_kind_and_published():
+    assert len(SCHEMAS) == len(KINDS)
+    published = {
+        json.loads(path.read_text(encoding="utf-8"))["properties"]["schema"].get("const")
+        for path in (PACKAGE / "schemas").glob("*.json")
+    }
+    assert SCHEMAS.keys() <= published
+    folders = {path.parent.name for path in (PACKAGE / "statistics").glob("*/statistic.py")}
+    assert folders == {kind.folder for kind in KINDS}
