@@ -22,7 +22,7 @@ from ogive.statistics.roc.statistic import Roc
 from ogive.statistics.ustatistic.pairs.options import Paired
 from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
 from ogive.statistics.ustatistic.statistic import Ustatistic
-from ogive.trust import Central, Simulation, TrustModel
+from ogive.trust import Central, Simulation, TrustOf
 
 if TYPE_CHECKING:
     from ogive.statistics.bounds.estimate import BoundsEstimate
@@ -48,7 +48,7 @@ def ecdf(
     bins: int = DEFAULT_BINS,
     grid: Grid | str = "linear",
     adjacency: Adjacency = Adjacency.REPLACE,
-    trust: type[TrustModel] | Simulation = Central,
+    trust: TrustOf = Central,
     method: Method = "auto",
     smooth: str = "auto",
     missing: str = "refuse",
@@ -65,7 +65,7 @@ def ecdf(
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
+        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
         method: "auto", "path", "tree_ls", "hat_ls", "sqrt", "projection", "histogram", "adaptive", "selected", or one
             of the latter four with options, or a designed strategy; see `Ecdf`.
         smooth: "auto", "shrinkage", "least_squares", "least_absolute" or "isotonic".
@@ -110,7 +110,7 @@ def quantiles(
     bins: int = DEFAULT_BINS,
     grid: Grid | str = "linear",
     adjacency: Adjacency = Adjacency.REPLACE,
-    trust: type[TrustModel] | Simulation = Central,
+    trust: TrustOf = Central,
     method: Method = "auto",
     missing: str = "refuse",
     expected_records: int | None = None,
@@ -126,7 +126,7 @@ def quantiles(
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
+        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
         missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
         expected_records: A public guess of n where it is private, which "auto" needs for more than unbiased methods.
         source: Where the noise key comes from; the operating system by default.
@@ -173,7 +173,7 @@ def boxplot(
     bins: int = DEFAULT_BINS,
     grid: Grid | str = "linear",
     adjacency: Adjacency = Adjacency.REPLACE,
-    trust: type[TrustModel] | Simulation = Central,
+    trust: TrustOf = Central,
     method: str = "resample",
     curve: Any = DEFAULT_CURVE,
     public_groups: bool | None = None,
@@ -193,7 +193,7 @@ def boxplot(
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
+        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
         method: "resample" (box, whiskers and outliers of a private curve) or "five_numbers".
         curve: How the curve is released, as for `ecdf`.
         public_groups: Whether everybody may know who is in which group, and so the size of each: under REPLACE each
@@ -270,7 +270,7 @@ def find_bounds(
     largest: float = LARGEST,
     false_alarm: float = FALSE_ALARM,
     adjacency: Adjacency = Adjacency.REPLACE,
-    trust: type[TrustModel] | Simulation = Central,
+    trust: TrustOf = Central,
     missing: str = "refuse",
     source: RandomSource | None = None,
 ) -> BoundsEstimate:
@@ -284,7 +284,7 @@ def find_bounds(
         largest: Largest magnitude that matters, public; values beyond it count as it.
         false_alarm: Largest probability that the bounds reach to an order of magnitude without records.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
+        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
         missing: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
         source: Where the noise key comes from; the operating system by default.
 
@@ -321,7 +321,7 @@ def hosmer_lemeshow(
     negative: Any = None,
     bins: int = DEFAULT_BINS,
     adjacency: Adjacency = Adjacency.REPLACE,
-    trust: type[TrustModel] | Simulation = Central,
+    trust: TrustOf = Central,
     method: str = "auto",
     split: Rational | None = None,
     form: str = "difference",
@@ -345,7 +345,7 @@ def hosmer_lemeshow(
             other value.
         bins: Thresholds in [0, 1] among which the groups' ends are chosen.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
+        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
         method: How the probabilities' distribution is measured, as for `ecdf`.
         split: Share of the privacy for the groups' ends; None chooses it by predicted error.
         form: "difference" or "counts"; see `HosmerLemeshow`.
@@ -399,7 +399,7 @@ def roc(
     bins: int = DEFAULT_BINS,
     grid: Grid | str = "linear",
     adjacency: Adjacency = Adjacency.REPLACE,
-    trust: type[TrustModel] | Simulation = Central,
+    trust: TrustOf = Central,
     positive: LabelValue | tuple[LabelValue, ...] = 1,
     negative: LabelValue | tuple[LabelValue, ...] | None = None,
     positive_when: str = "high",
@@ -422,7 +422,7 @@ def roc(
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
-        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
+        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
         positive: Value or values of the positive class.
         negative: Value or values of the negative class; left out, 0 if the positive class is 1, else the one
             other value.
@@ -486,7 +486,7 @@ def ustatistic(
     privacy: Privacy | None = None,
     labels: Any = None,
     bounds: Any = None,
-    trust: type[TrustModel] | Simulation = Central,
+    trust: TrustOf = Central,
     bins: Any = "auto",
     grid: Any = "linear",
     categories: Any = None,
@@ -513,7 +513,7 @@ def ustatistic(
         privacy: The guarantee; None only under `Clear`, which has none.
         labels: For an AUC, the class of each record, shape (n,), beside the scores.
         bounds: Smallest and largest possible value, public: one pair, or one for each column.
-        trust: Who would hold the records: a trust model's type, such as `Central` or `Local`, or a `Simulation`.
+        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
         bins: "auto" or how many bins values are rounded to, where that is needed.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         categories: Values of a column that is no number, public; a list, or lists by column name.

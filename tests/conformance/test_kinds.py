@@ -42,10 +42,8 @@ def test_a_kind_without_its_rooms_is_noticed():
 
 def test_each_schema_is_of_one_kind_and_published():
     assert len(SCHEMAS) == len(KINDS)
-    published = {
-        json.loads(path.read_text(encoding="utf-8"))["properties"]["schema"].get("const")
-        for path in (PACKAGE / "schemas").glob("*.json")
-    }
+    documents = [json.loads(path.read_text(encoding="utf-8")) for path in (PACKAGE / "schemas").glob("*.json")]
+    published = {document["properties"].get("schema", {}).get("const") for document in documents}
     assert SCHEMAS.keys() <= published
     folders = {path.parent.name for path in (PACKAGE / "statistics").glob("*/statistic.py")}
     assert folders == {kind.folder for kind in KINDS}

@@ -6,8 +6,9 @@ import pytest
 import ogive
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
-from ogive.privacy import PureDP
+from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.trust import TRUST_MODELS, Central, Clear, Collected, Local, SecAgg, Servers, Simulation
+from ogive.trust.models import model_named
 from ogive.trust.simulation import options_of
 
 AGES = np.random.default_rng(1).integers(0, 100, size=2_000)
@@ -91,7 +92,7 @@ def test_a_fault_is_named_by_its_party_where_there_are_several():
         (SecAgg, {"parties": 3, "servers": 2}, "trust secagg has no option servers; it takes parties, colluding"),
         (Collected, {}, "made of one table"),
         (Central(TABLE), {}, "made of one table, such as Central, or a Simulation of one"),
-        ("central", {}, "made of one table"),
+        ("nobody", {}, "trust must be one of central, clear"),
         (dict, {}, "made of one table"),
     ],
 )
@@ -163,3 +164,22 @@ def test_a_model_with_records_is_refused_where_the_table_is_given():
     ):
         with pytest.raises(ParameterError, match=r"not a Servers with records of its own, which ogive\.release takes"):
             ask()
+
+
+def test_a_model_may_be_named_by_text():
+    ages = {"age": np.arange(60) % 40}
+    asked = {"bounds": (0, 40), "bins": 8, "privacy": ogive.PureDP(4)}
+    for name, model in (("local", Local), ("central", Central)):
+        one, other = (ogive.ecdf(ages["age"], trust=each, source=source(), **asked) for each in (name, model))
+        assert one.provenance.trust == name
+        assert np.array_equal(one.raw, other.raw)
+        assert Simulation.of(name) == Simulation(name) == Simulation(model)
+    for model in TRUST_MODELS:
+        assert model_named(model.name) is model
+    assert Simulation("secagg", parties=3) == Simulation(SecAgg, parties=3)
+    assert ogive.Session(ages, limit=ogive.PureDP(1), trust="local").unit == PrivacyUnit(Adjacency.REPLACE)
+    planned = ogive.plan(ogive.Ecdf("age", bounds=(0, 40), bins=8), privacy=ogive.PureDP(4), records=60, trust="local")
+    assert planned.rows
+    for wrong in ("curator", "", "Local"):
+        with pytest.raises(ParameterError, match="trust must be one of central, clear, local, pairs, secagg, servers"):
+            Simulation.of(wrong)

@@ -53,7 +53,7 @@ from ogive.statistics.ustatistic.methods import pairs_answer
 from ogive.statistics.ustatistic.statistic import Ustatistic
 from ogive.strategies import ReportedHistogram, ReportedTree
 from ogive.strategies.base import approximates
-from ogive.trust import Central, Simulation, TrustModel
+from ogive.trust import Central, Simulation, TrustModel, TrustOf
 from ogive.trust.base import Distributed, crowded, needs_owners, shares_of
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
@@ -76,7 +76,7 @@ MAX_RECORDS = 1 << 40
 
 Float64 = NDArray[np.float64]
 Progress = Callable[[int, int], None]
-Planned = type[TrustModel] | Simulation | TrustModel
+Planned = TrustOf | TrustModel
 """Who would hold the records: a model that has them, or how one would be made."""
 
 
@@ -110,7 +110,8 @@ def plan(
         adjacency: Which data sets would be adjacent.
         person: Column that says whose record it is, as for `Central`.
         max_rows_per_person: How many of a person's records would be kept.
-        trust: Who would hold the records: a trust model, its type, or a `Simulation`; or several of them to compare.
+        trust: Who would hold the records: a trust model, its type or name, or a `Simulation`; or several of them to
+            compare.
         public: Columns that everybody may know, as for `release`.
         like: Public or synthetic records with the columns that are needed, in any form that `Central` reads, to
             simulate whole releases on. Never the records that are to be protected.
@@ -513,7 +514,7 @@ def _grants(privacy: Privacy | Sequence[Privacy]) -> tuple[Privacy, ...]:
 
 def _trusted(trust: Planned, adjacency: Adjacency, person: str | None, rows: int) -> tuple[PrivacyUnit, TrustModel]:
     """The privacy unit, and a trust model to ask what it refuses; of a simulation one without any records."""
-    if isinstance(trust, type | Simulation):
+    if isinstance(trust, type | Simulation | str):
         return PrivacyUnit(adjacency, person, rows), Simulation.of(trust).planned()
     if not isinstance(trust, TrustModel):
         raise ParameterError(f"trust must be a trust model such as Central, got {quoted(trust)}")

@@ -86,8 +86,16 @@ def float_values(array: Any, unit: str) -> Float64:
         array = pc.cast(array, pa.string())
     elif pa.types.is_boolean(kind):
         array = pc.cast(array, pa.uint8())
-    floats: Float64 = pc.cast(array, pa.float64(), safe=False).to_numpy(zero_copy_only=False)
-    return floats
+    return _floats(pc.cast(array, pa.float64(), safe=False))
+
+
+def _floats(array: Any) -> Float64:
+    """Arrow's floats as numpy's, NaN where one is missing; its own conversion would import pandas."""
+    if array.null_count:
+        array = array.fill_null(math.nan)
+    if not isinstance(array, pa.Array) or not len(array):
+        return np.asarray(array.to_numpy(), dtype=np.float64)
+    return np.frombuffer(array.buffers()[1], dtype=np.float64, count=len(array), offset=8 * array.offset)
 
 
 def _whole(array: Any) -> Int64:

@@ -193,6 +193,10 @@ def arrow_array(values: Any, column: str) -> Any:
                 f"column {column!r} must be one-dimensional, got an array of shape {values.shape}; give one column"
             )
         values = _in_arrow_layout(values)
+        if values.dtype.kind in "iuf":
+            # pa.array would import pandas to ask whether this is one of its arrays
+            buffer = pa.py_buffer(np.ascontiguousarray(values))
+            return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
     try:
         if isinstance(values, nw.Series):
             return values.to_arrow()

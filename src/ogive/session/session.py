@@ -24,7 +24,7 @@ from ogive.session.statement import disclosure, left, statement
 from ogive.session.verbs import Verbs
 from ogive.statistics.base import Estimate, EstimateT, Statistic
 from ogive.statistics.kinds import is_cost, read_recorded
-from ogive.trust import Central, Simulation, TrustModel
+from ogive.trust import Central, Simulation, TrustOf
 
 if TYPE_CHECKING:
     from ogive.ledger import Entry
@@ -53,9 +53,9 @@ class Session(Verbs):
             ADD_OR_REMOVE where a person may have several records.
         public: Columns whose values everybody may know, such as a label: adjacent data sets agree in them record by
             record, and releases may publish exact counts of them. By default the account's own; none for a new one.
-        trust: Who would hold the data: the type of a trust model, such as `Central` or `Local`, or a `Simulation` of
-            one that needs options, such as `SecAgg` among so many parties. `Clear` looks at exact values, which
-            spends and records nothing.
+        trust: Who would hold the data: the type of a trust model, such as `Central` or `Local`, its name, such as
+            "local", or a `Simulation` of one that needs options, such as `SecAgg` among so many parties. `Clear`
+            looks at exact values, which spends and records nothing.
         part: Name of the part of the data set that these records are, where it was declared to consist
             of parts and no person is in two of them.
         updated: Whether the records may be others than when the account was last used. What was spent
@@ -97,7 +97,7 @@ class Session(Verbs):
         max_rows_per_person: int = 1,
         adjacency: Adjacency | str | None = None,
         public: Sequence[str] | str | None = None,
-        trust: type[TrustModel] | Simulation = Central,
+        trust: TrustOf = Central,
         part: str | None = None,
         updated: bool = False,
         other_people: bool = False,

@@ -2,10 +2,11 @@ from .base import Opening as Opening
 from .base import TrustModel as TrustModel
 from .central import Central as Central
 from .clear import Clear as Clear
+from .every import TRUST_MODELS as TRUST_MODELS
 from .local.collected import Collected as Collected
 from .local.model import Local as Local
-from .models import TRUST_MODELS as TRUST_MODELS
 from .pairs.model import Pairs as Pairs
 from .secagg.model import SecAgg as SecAgg
 from .servers.model import Servers as Servers
 from .simulation import Simulation as Simulation
+from .simulation import TrustOf as TrustOf

@@ -12,6 +12,7 @@ from typing import Any
 
 from ogive.errors import ParameterError, quoted
 from ogive.trust.base import TrustModel
+from ogive.trust.models import model_named
 
 Progress = Callable[[int, int], None]
 
@@ -23,7 +24,7 @@ class Simulation:
     """A trust model and its options, to be made of one table of records.
 
     Args:
-        model: A trust model's type, such as `SecAgg`.
+        model: A trust model's type, such as `SecAgg`, or its name, such as "secagg".
         options: What that model takes beside the records: for `SecAgg` the number of parties to whom the table is
             dealt, for example.
 
@@ -39,7 +40,9 @@ class Simulation:
         20000
     """
 
-    def __init__(self, model: type[TrustModel], **options: Any) -> None:
+    def __init__(self, model: type[TrustModel] | str, **options: Any) -> None:
+        if isinstance(model, str):
+            model = model_named(model)
         parameters = _parameters(model)
         known = options_of(model)
         for name in options:
@@ -55,12 +58,14 @@ class Simulation:
         self.planned()  # refuses options that are out of range
 
     @staticmethod
-    def of(trust: type[TrustModel] | Simulation) -> Simulation:
-        """What was given as trust: a simulation as it is, or one of a model that needs no options.
+    def of(trust: TrustOf) -> Simulation:
+        """What was given as trust: a simulation as it is, or one of a model that needs no options, by type or name.
 
         Raises:
-            ParameterError: it is neither.
+            ParameterError: it is none of these.
         """
+        if isinstance(trust, str):
+            trust = model_named(trust)
         return trust if isinstance(trust, Simulation) else Simulation(trust)
 
     @property
@@ -115,6 +120,10 @@ class Simulation:
     def __repr__(self) -> str:
         said = "".join(f", {name}={value!r}" for name, value in self.options.items())
         return f"Simulation({self.model.__name__}{said})"
+
+
+TrustOf = type[TrustModel] | Simulation | str
+"""What names a trust model that is made of one table: its type, its name, or a simulation with options."""
 
 
 def options_of(model: type[TrustModel]) -> tuple[str, ...]:

@@ -49,20 +49,20 @@ class HolderOptions:
         Raises:
             ParameterError: there is no such model, an option fits none of them, or one is missing.
         """
-        from ogive.trust import TRUST_MODELS, Simulation
+        from ogive.trust import Simulation
+        from ogive.trust.models import MODELS, model_named
         from ogive.trust.simulation import options_of
 
-        known = {model.name: model for model in TRUST_MODELS}
         for name in names:
-            if name not in known:
-                raise ParameterError(f"--trust must be one of {', '.join(known)}, got {quoted(name)}")
+            if name not in MODELS:
+                raise ParameterError(f"--trust must be one of {', '.join(MODELS)}, got {quoted(name)}")
         said = {name: value for name, value in vars(self).items() if name in _OPTIONS and value is not None}
         for option in said:
-            fitting = [name for name, model in known.items() if option in options_of(model)]
+            fitting = [name for name in MODELS if option in options_of(model_named(name))]
             if not set(names) & set(fitting):
                 raise ParameterError(f"--{option} needs --trust {' or '.join(fitting)} beside it")
         return [
-            Simulation(known[name], **{key: value for key, value in said.items() if key in options_of(known[name])})
+            Simulation(name, **{key: value for key, value in said.items() if key in options_of(model_named(name))})
             for name in names
         ]
 
