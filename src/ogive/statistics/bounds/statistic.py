@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
@@ -28,6 +28,17 @@ FALSE_ALARM = 0.01
 LEAST_FALSE_ALARM = 1e-9
 CONFIDENCE_LEVEL = 0.95
 MAX_MAGNITUDES = 4096
+
+
+class BoundsOptions(TypedDict, total=False):
+    """The fields of `Bounds` that are options."""
+
+    base: float
+    smallest: float
+    largest: float
+    false_alarm: float
+    confidence_level: float
+    missing: str
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
@@ -25,6 +25,23 @@ from ogive.statistics.methods.groups import ask_groups
 BOX_METHODS = ("resample", "five_numbers")
 DEFAULT_CURVE = "auto"  # a projection has a bias that shows in no band where the bounds are far too wide
 EQUAL_SHARES = (Fraction(1, 5),) * 5
+
+
+class BoxplotOptions(TypedDict, total=False):
+    """The fields of `Boxplot` that are options."""
+
+    bounds: tuple[Bound, Bound] | None
+    by: str | None
+    groups: tuple[LabelValue, ...] | None
+    bins: int
+    grid: Grid | str
+    method: str
+    curve: Any
+    public_groups: bool | None
+    shares: tuple[Rational, ...]
+    beyond: int
+    missing: str
+    expected_records: int | None
 
 
 @dataclass(frozen=True)
@@ -46,7 +63,7 @@ class Boxplot:
             and the privacy unit must declare the column of groups public. None: whether it does.
         shares: Of the budget, for the lower end, the quartiles and the upper end of "five_numbers"; they add up to 1.
         beyond: How many records may lie beyond each end of "five_numbers".
-        missing: What a missing value means; see `Binning`.
+        missing: What a missing value means: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
         expected_records: A public guess of the number of all records, where that number is private; see `Ecdf`.
     """
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,24 @@ Float64 = NDArray[np.float64]
 
 DEFAULT_GROUPS = 10
 DEFAULT_BITS = 20
+
+
+class HosmerLemeshowOptions(TypedDict, total=False):
+    """The fields of `HosmerLemeshow` that are options."""
+
+    groups: int
+    positive: Any
+    negative: Any
+    bins: int
+    method: str
+    split: Rational | None
+    form: str
+    constants: str
+    bits: int
+    floor: float
+    df: int | str | None
+    missing: str
+    confidence_level: float
 
 
 @dataclass(frozen=True)

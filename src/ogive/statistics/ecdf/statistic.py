@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar, Protocol, TypedDict, TypeVar
 
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
@@ -78,6 +78,18 @@ def by_hand(statistic: DesignedT) -> dict[str, DesignedT]:
     return {f"{method.name} by hand": statistic}
 
 
+class EcdfOptions(TypedDict, total=False):
+    """The fields of `Ecdf` that are options."""
+
+    bounds: tuple[Bound, Bound] | None
+    bins: int
+    grid: Grid | str
+    method: Method
+    smooth: str
+    missing: str
+    expected_records: int | None
+
+
 @dataclass(frozen=True)
 class Ecdf:
     """Empirical distribution function of one column on a public grid.
@@ -85,7 +97,7 @@ class Ecdf:
     Fields:
         column: Numeric or temporal column.
         bounds: Smallest and largest possible value, public; values outside are clipped.
-        bins: Number of thresholds.
+        bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
         method: "auto" (smallest predicted error of those that fail on none of the public reference shapes); unbiased
             at every threshold "path" (the first paper's), "tree_ls", "hat_ls", "sqrt"; from a few measurements
@@ -95,7 +107,7 @@ class Ecdf:
             `design_path(1024, ..., constants="paper")`.
         smooth: "auto" ("shrinkage", or "isotonic" for a few measurements), "shrinkage", "least_squares",
             "least_absolute" or "isotonic".
-        missing: What a missing value means; see `Binning`.
+        missing: What a missing value means: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
         expected_records: A public guess of the number of records, for "auto" and the methods that need it
             where that number is private. Never looked up in the records.
     """

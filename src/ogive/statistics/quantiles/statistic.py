@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Generator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, TypedDict
 
 import numpy as np
 
@@ -29,6 +29,18 @@ from ogive.strategies import Pointwise, Strategy
 DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 
 
+class QuantilesOptions(TypedDict, total=False):
+    """The fields of `Quantiles` that are options."""
+
+    bounds: tuple[Bound, Bound] | None
+    bins: int
+    grid: Grid | str
+    method: Method
+    missing: str
+    confidence_level: float
+    expected_records: int | None
+
+
 @dataclass(frozen=True)
 class Quantiles:
     """Quantiles of one column on a public grid.
@@ -36,11 +48,15 @@ class Quantiles:
     Fields:
         column: Numeric or temporal column.
         probabilities: Which quantiles, each in [0, 1].
-        bounds, bins, grid, missing: As for `Ecdf`.
+        bounds: Smallest and largest possible value, public; values outside are clipped.
+        bins: Number of thresholds, 1 to 2^24.
+        grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
+        missing: What a missing value means: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
         method: "bisection" opens only the points it visits (path noise); anything else is a method
             of `Ecdf` and reads the quantiles off a whole curve, which costs the same. "auto" does so.
         confidence_level: Of the simultaneous intervals.
-        expected_records: As for `Ecdf`.
+        expected_records: A public guess of the number of records where that is private, which "auto" needs for more
+            than unbiased methods.
     """
 
     name: ClassVar[str] = "quantiles"

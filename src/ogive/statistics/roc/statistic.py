@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,24 @@ from ogive.strategies.base import approximates
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
+
+
+class RocOptions(TypedDict, total=False):
+    """The fields of `Roc` that are options."""
+
+    bounds: tuple[Bound, Bound] | None
+    bins: int
+    grid: Grid | str
+    positive: LabelValue | tuple[LabelValue, ...]
+    negative: LabelValue | tuple[LabelValue, ...] | None
+    positive_when: str
+    public_labels: bool | None
+    budget: str
+    method: str | Strategy
+    smooth: str
+    missing: str
+    outside: str
+    confidence_level: float
 
 
 @dataclass(frozen=True)

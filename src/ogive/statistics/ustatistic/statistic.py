@@ -7,7 +7,7 @@ import math
 from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
@@ -40,6 +40,25 @@ from ogive.statistics.ustatistic.pairs.options import Paired
 from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
 
 _LABELED = ("auc", "auc_private")
+
+
+class UstatisticOptions(TypedDict, total=False):
+    """The fields of `Ustatistic` that are options."""
+
+    bounds: Any
+    bins: Any
+    grid: Any
+    categories: Any
+    positive: Any
+    negative: Any
+    public_labels: bool | None
+    method: str | ByHand
+    matrix: str
+    rounding: str
+    missing: str
+    outside: str
+    confidence_level: float
+    expected_records: int | None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,77 @@
+"""The boxplot of an array, or of several disjoint ones."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import numpy as np
+
+from ogive.errors import DataError
+from ogive.functions.calling import COLUMN, GROUP, declared, on_columns
+from ogive.noise.base import RandomSource
+from ogive.privacy import Adjacency, Privacy
+from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.statistics.boxplot.statistic import Boxplot, BoxplotOptions
+from ogive.statistics.options import takes_options_of
+from ogive.trust import Central, TrustOf
+
+
+@takes_options_of(Boxplot, BoxplotOptions, leave_out=("by", "groups"))
+def boxplot(
+    data: Any,
+    *,
+    privacy: Privacy | None = None,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    trust: TrustOf = Central,
+    source: RandomSource | None = None,
+    **options: Unpack[BoxplotOptions],
+) -> Boxplots:
+    """Release the boxplot of an array, or one for each of several disjoint arrays.
+
+    Args:
+        data: Numbers or dates, shape (n,); one row per person. Or a dictionary of such arrays by the names of
+            their groups, where nobody is in two groups. The names are public.
+        privacy: The guarantee for all boxes together.
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
+        source: Where the noise key comes from; the operating system by default.
+
+    Raises:
+        ParameterError, DataError: as `release`.
+
+    Privacy:
+        `privacy` for the stated adjacency, under the trust model's assumption; a changed group is hidden too unless
+        `public_groups`.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> rng = np.random.default_rng(1)
+        >>> weights = {"north": rng.normal(70, 12, 5_000), "south": rng.normal(74, 12, 5_000)}
+        >>> boxes = ogive.boxplot(weights, bounds=(30, 150), privacy=ogive.ApproxDP(1, 1e-6))
+        >>> bool(abs(boxes["south"].median - 74) < 2), bool(abs(boxes["north"].records - 5000) < 200)
+        (True, True)
+    """
+    table = {COLUMN: data}
+    if isinstance(data, dict):
+        options["by"], options["groups"] = GROUP, tuple(data)
+        table = _stacked(data)
+    public = declared(GROUP, options.get("public_groups"), adjacency)
+    return on_columns(
+        Boxplot(COLUMN, **options),
+        table,
+        privacy=privacy,
+        adjacency=adjacency,
+        trust=trust,
+        source=source,
+        public=public,
+    )
+
+
+def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
+    """Arrays by group as two columns."""
+    arrays = {name: np.asarray(values) for name, values in groups.items()}
+    for name, values in arrays.items():
+        if values.ndim != 1:
+            raise DataError(f"group {name!r} must be an array of one dimension")
+    labels = [name for name, values in arrays.items() for _ in range(len(values))]
+    return {COLUMN: np.concatenate(list(arrays.values())) if arrays else np.zeros(0), GROUP: labels}

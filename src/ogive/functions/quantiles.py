@@ -1,0 +1,58 @@
+"""Quantiles of an array."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Unpack
+
+from ogive.functions.calling import COLUMN, on_columns
+from ogive.noise.base import RandomSource
+from ogive.privacy import Adjacency, Privacy
+from ogive.statistics.options import takes_options_of
+from ogive.statistics.quantiles.estimate import QuantileEstimates
+from ogive.statistics.quantiles.statistic import DECILES, Quantiles, QuantilesOptions
+from ogive.trust import Central, TrustOf
+
+
+@takes_options_of(Quantiles, QuantilesOptions)
+def quantiles(
+    values: Any,
+    probabilities: Sequence[float] = DECILES,
+    *,
+    privacy: Privacy | None = None,
+    adjacency: Adjacency = Adjacency.REPLACE,
+    trust: TrustOf = Central,
+    source: RandomSource | None = None,
+    **options: Unpack[QuantilesOptions],
+) -> QuantileEstimates:
+    """Release quantiles of an array with simultaneous intervals.
+
+    Args:
+        values: Numbers or dates, shape (n,); one row per person.
+        probabilities: Which quantiles, each in [0, 1]; nine deciles by default.
+        privacy: The guarantee for all quantiles together, however many.
+        adjacency: REPLACE (n is public) or ADD_OR_REMOVE (n is private).
+        trust: Who would hold the records: a trust model's type or name, such as `Local` or "local", or a `Simulation`.
+        source: Where the noise key comes from; the operating system by default.
+
+    Raises:
+        ParameterError, DataError: as `release`.
+
+    Privacy:
+        `privacy` for the stated adjacency, under the trust model's assumption.
+
+    Example:
+        >>> import numpy as np, ogive
+        >>> incomes = np.random.default_rng(1).lognormal(10, 0.5, size=50_000)
+        >>> result = ogive.quantiles(incomes, [0.5], bounds=(0, 200_000), privacy=ogive.PureDP(1))
+        >>> bool(abs(result.values[0] / np.median(incomes) - 1) < 0.05)
+        True
+    """
+    return on_columns(
+        Quantiles(COLUMN, probabilities, **options),
+        {COLUMN: values},
+        privacy=privacy,
+        adjacency=adjacency,
+        trust=trust,
+        source=source,
+    )

@@ -1,0 +1,90 @@
+"""One declaration of what a statistic takes: its dataclass, and beside it a `TypedDict` of the fields that are options.
+
+Functions and verbs take the options as keywords, `**options: Unpack[RocOptions]`, and pass them on. The decorator gives
+them the whole signature and documentation, which are the dataclass's.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar, cast
+
+ParametersT = ParamSpec("ParametersT")
+ResultT = TypeVar("ResultT")
+
+_SECTION = re.compile(r"^(?:Args|Fields|Returns|Raises|Warns|Privacy|Source|Example):$")
+_ENTRY = re.compile(r"^    (\w+(?:, \w+)*): ")
+
+
+def takes_options_of(
+    statistic: type, options: type, *, leave_out: tuple[str, ...] = ()
+) -> Callable[[Callable[ParametersT, ResultT]], Callable[ParametersT, ResultT]]:
+    """Give a function that passes `**options` on to a statistic its signature, and document its options.
+
+    Args:
+        statistic: The dataclass, whose docstring has a section `Fields`.
+        options: The `TypedDict` of those fields that are options; a test holds it to the dataclass.
+        leave_out: Options that the function sets itself.
+    """
+    names = tuple(name for name in options.__annotations__ if name not in leave_out)
+    fields = {field.name: field for field in dataclasses.fields(statistic)}
+    described = entries(inspect.cleandoc(statistic.__doc__ or ""), "Fields")
+
+    def decorate(function: Callable[ParametersT, ResultT]) -> Callable[ParametersT, ResultT]:
+        own = inspect.signature(function)
+        kept = [each for each in own.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        taken = {each.name for each in kept}
+        more = [_parameter(fields[name]) for name in names if name not in taken]
+        allowed = taken | set(names)
+
+        @functools.wraps(function)
+        def checked(*arguments: ParametersT.args, **given: ParametersT.kwargs) -> ResultT:
+            unknown = sorted(given.keys() - allowed)
+            if unknown:
+                raise TypeError(f"{function.__name__}() got an unexpected keyword argument {unknown[0]!r}")
+            return function(*arguments, **given)
+
+        wanted = [text for names_of, text in described if (set(names_of) - taken) & set(names)]
+        checked.__doc__ = _with_arguments(inspect.cleandoc(function.__doc__ or ""), wanted)
+        cast(Any, checked).__signature__ = own.replace(parameters=[*kept, *more])
+        return checked
+
+    return decorate
+
+
+def entries(text: str, section: str) -> list[tuple[tuple[str, ...], str]]:
+    """The entries of a section of a docstring: their names, and their lines."""
+    found: list[tuple[tuple[str, ...], str]] = []
+    within = False
+    for line in text.split("\n"):
+        if _SECTION.match(line) or (line and not line.startswith(" ")):
+            within = line == f"{section}:"
+            continue
+        start = _ENTRY.match(line)
+        if within and start:
+            found.append((tuple(start[1].split(", ")), line))
+        elif within and found and line.strip():
+            found[-1] = (found[-1][0], f"{found[-1][1]}\n{line}")
+    return found
+
+
+def _parameter(field: dataclasses.Field[Any]) -> inspect.Parameter:
+    return inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=field.type)
+
+
+def _with_arguments(text: str, more: list[str]) -> str:
+    """A docstring with more entries in its section `Args`, which is made where there is none."""
+    lines = text.split("\n")
+    starts = [place for place, line in enumerate(lines) if _SECTION.match(line)]
+    if "Args:" in lines:
+        first = lines.index("Args:")
+        end = next((place for place in starts if place > first), len(lines))
+        while not lines[end - 1].strip():
+            end -= 1
+        return "\n".join([*lines[:end], *more, *lines[end:]])
+    end = starts[0] if starts else len(lines)
+    return "\n".join([*lines[:end], "Args:", *more, "", *lines[end:]]).rstrip()

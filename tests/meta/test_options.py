@@ -1,0 +1,132 @@
+"""A statistic's options are declared once, by its dataclass; functions and verbs show all of them."""
+
+import dataclasses
+import importlib.util
+import inspect
+import subprocess
+import sys
+from typing import TypedDict
+
+import pytest
+
+import ogive
+from ogive.statistics.kinds import KINDS
+from ogive.statistics.options import entries, takes_options_of
+
+CALLS = {
+    "ecdf": "ecdf",
+    "quantiles": "quantiles",
+    "boxplot": "boxplot",
+    "roc": "roc",
+    "calibration": "hosmer_lemeshow",
+    "bounds": "find_bounds",
+    "ustatistic": "ustatistic",
+}
+OWN = {"privacy", "adjacency", "trust", "batch", "source", "labels"}
+
+
+def options_of(kind):
+    return getattr(kind.room("statistic"), f"{kind.asked}Options")
+
+
+def kinds():
+    return [kind for kind in KINDS if kind.name in CALLS]
+
+
+@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.name)
+def test_the_options_are_fields_of_the_statistic_with_their_types(kind):
+    fields = {field.name: field.type for field in dataclasses.fields(kind.statistic) if field.kw_only}
+    options = {name: each.__forward_arg__ for name, each in options_of(kind).__annotations__.items()}
+    assert fields.items() <= options.items()
+    positional = {field.name: field.type for field in dataclasses.fields(kind.statistic) if not field.kw_only}
+    assert options.items() <= {**fields, **positional}.items()
+
+
+@pytest.mark.parametrize("verb", [False, True])
+@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.name)
+def test_functions_and_verbs_have_every_option_with_its_default_and_its_documentation(kind, verb):
+    call = getattr(ogive.Session if verb else ogive, CALLS[kind.name])
+    parameters = inspect.signature(call).parameters
+    options = set(options_of(kind).__annotations__)
+    if kind.name == "boxplot" and not verb:
+        options -= {"by", "groups"}
+    shown = {name for name, each in parameters.items() if each.kind is inspect.Parameter.KEYWORD_ONLY}
+    assert shown - OWN == options
+    defaults = {field.name: field.default for field in dataclasses.fields(kind.statistic)}
+    assert all(parameters[name].default == defaults[name] for name in options)
+    documented = {name for names, _ in entries(inspect.getdoc(call), "Args") for name in names}
+    assert documented == set(parameters) - {"self"}
+    with pytest.raises(TypeError, match=rf"{CALLS[kind.name]}\(\) got an unexpected keyword argument 'no_such'"):
+        call(None, no_such=1)
+
+
+def test_a_dictionary_of_options_that_differs_is_noticed():
+    """The control."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Question:
+        """A question.
+
+        Fields:
+            column: A column.
+            size: How large.
+        """
+
+        column: str
+        size: int = 3
+
+    class Options(TypedDict, total=False):
+        size: int
+        width: int
+
+    with pytest.raises(KeyError, match="width"):
+
+        @takes_options_of(Question, Options)
+        def ask(column, **options):
+            """Ask."""
+
+    del Options.__annotations__["width"]
+
+    @takes_options_of(Question, Options)
+    def answered(column, **options):
+        """Ask.
+
+        Args:
+            column: Mine.
+
+        Privacy:
+            None.
+        """
+        return column, options
+
+    assert answered("a", size=4) == ("a", {"size": 4})
+    assert str(inspect.signature(answered)) == "(column, *, size: int = 3)"
+    assert answered.__doc__.split("\n")[2:5] == ["Args:", "    column: Mine.", "    size: How large."]
+
+
+GOOD = """
+import ogive
+curve = ogive.ecdf([1.0, 2.0], bounds=(0, 3), bins=8, privacy=ogive.PureDP(1), trust="central", method="tree_ls")
+share: float = curve(1.5)
+session = ogive.Session({"age": [1, 2]}, limit=ogive.PureDP(1))
+roc: ogive.RocEstimate = session.roc("s", "y", bounds=(0, 1), positive=("a", 1), public_labels=None)
+found: ogive.QuantileEstimates = ogive.quantiles([1], (0.5,), bounds=(0, 3), confidence_level=0.9)
+merged: ogive.Curve = ogive.merge(curve, ogive.Curve.from_json("{}"))
+"""
+BAD = """
+import ogive
+ogive.ecdf([1.0], bins="many")
+ogive.roc([1.0], [1], binz=3)
+ogive.Session({}).quantiles("age", bounds=3)
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mypy") is None, reason="mypy is not installed")
+def test_a_users_script_is_checked_as_strictly_as_before(tmp_path):
+    for name, text in (("good", GOOD), ("bad", BAD)):
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    checked = [sys.executable, "-m", "mypy", "--strict", "--follow-imports=silent", "good.py", "bad.py"]
+    done = subprocess.run(checked, cwd=tmp_path, capture_output=True, text=True, timeout=600)
+    lines = [line for line in done.stdout.splitlines() if ": error:" in line]
+    assert [line.partition(": error: ")[0] for line in lines] == ["bad.py:3", "bad.py:4", "bad.py:5"], done.stdout
+    assert "binz" in lines[1]
