@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from ogive.noise import DerivedNodes, SystemSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.smoothing import DEFAULT_SMOOTHING, smooth
 from ogive.statistics.methods.unbiased import candidates
 from ogive.strategies import Strategy, design_path
+from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

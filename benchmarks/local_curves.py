@@ -25,9 +25,9 @@ from ogive.local import UnaryOracle
 from ogive.local.simulation import simulate
 from ogive.noise import KeyedSource
 from ogive.plots import save
-from ogive.smoothing import smooth
 from ogive.strategies import design_reports
 from ogive.strategies.reported.design import expected_tree, read_reports
+from ogive.strategies.smoothing import smooth
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

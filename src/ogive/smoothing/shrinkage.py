@@ -19,7 +19,7 @@ Source:
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,6 @@ from numpy.typing import NDArray
 
 from ogive.compiling import njit
 from ogive.smoothing.wavelets import decompose, recompose
-from ogive.strategies.base import Level
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -89,7 +88,9 @@ def shrink(raw: Float64, monotone: Float64, noise: NoiseEnergy) -> Float64:
     return smoothed[: raw.size] / SHIFTS + _ramp(monotone - spikes) + spikes
 
 
-def noise_energy(estimate: Callable[[tuple[Int64, ...]], Float64], levels: tuple[Level, ...], size: int) -> NoiseEnergy:
+def noise_energy(
+    estimate: Callable[[tuple[Int64, ...]], Float64], nodes: Sequence[int], variances: Sequence[float], size: int
+) -> NoiseEnergy:
     """Find how strong the noise is on every scale.
 
     The estimate is linear in the noise, so only variances matter: noise of random signs and the right
@@ -97,19 +98,20 @@ def noise_energy(estimate: Callable[[tuple[Int64, ...]], Float64], levels: tuple
 
     Args:
         estimate: Cumulative counts, shape (N,), that an answer of noise alone is taken for.
-        levels: The independent noise variables.
+        nodes: Number of independent noise variables of each level.
+        variances: Variance of each variable of a level, one for each level.
         size: N.
     """
     scales = depth(size)
-    deviations = np.array([math.sqrt(level.law.variance) for level in levels])
+    deviations = np.sqrt(np.asarray(variances))
     unit = _LARGEST_NOISE / deviations.max()
     amounts = np.rint(unit * deviations).astype(np.int64)
-    nodes = np.array([level.nodes for level in levels])
+    variables = sum(nodes)
     random = np.random.PCG64(_SEED)
-    rounds = min(_MOST_ROUNDS, max(2, _SIMULATED_VALUES // int(nodes.sum())))
+    rounds = min(_MOST_ROUNDS, max(2, _SIMULATED_VALUES // variables))
     details, increments = np.zeros(scales), 0.0
     for _ in range(rounds):
-        bits = np.unpackbits(random.random_raw(-(-int(nodes.sum()) // 64)).view(np.uint8))[: nodes.sum()]
+        bits = np.unpackbits(random.random_raw(-(-variables // 64)).view(np.uint8))[:variables]
         parts = np.split(bits, np.cumsum(nodes)[:-1])
         signed = tuple(np.where(part, amount, -amount) for part, amount in zip(parts, amounts, strict=True))
         errors = estimate(signed) / unit

@@ -1,10 +1,5 @@
 """Strategies: what is measured, with which noise, and how it becomes a distribution function."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from ogive.errors import ParameterError, quoted
 from ogive.strategies.base import Approximating, Level, Pointwise, Strategy
 from ogive.strategies.hats.strategy import LeastSquaresHats, design_hats
 from ogive.strategies.histogram import GroupedHistogram, design_histogram
@@ -12,6 +7,7 @@ from ogive.strategies.path.design import design_path
 from ogive.strategies.path.strategy import PathNoise
 from ogive.strategies.projection.design import design_projection
 from ogive.strategies.projection.strategy import OrthogonalProjection
+from ogive.strategies.registry import strategy_from_dict
 from ogive.strategies.reported.design import design_reports
 from ogive.strategies.reported.histogram import ReportedHistogram
 from ogive.strategies.reported.strategy import ReportedTree
@@ -45,37 +41,3 @@ __all__ = [
     "design_tree",
     "strategy_from_dict",
 ]
-
-_STRATEGIES: tuple[Any, ...] = (
-    GroupedHistogram,
-    LeastSquaresHats,
-    LeastSquaresTree,
-    OpenedThresholds,
-    OrthogonalProjection,
-    PathNoise,
-    ReportedHistogram,
-    ReportedTree,
-    SquareRoot,
-    SummedApproximations,
-    SummedStrategies,
-)
-
-
-def strategy_from_dict(data: dict[str, Any]) -> Strategy:
-    """Rebuild a strategy from its `to_dict`.
-
-    Raises:
-        ParameterError: the name is unknown, a field is missing or out of range.
-    """
-    kinds = {kind.name: kind for kind in _STRATEGIES}
-    try:
-        kind = kinds[data["name"]]
-    except (KeyError, TypeError):
-        raise ParameterError(
-            f"a strategy's name must be one of {', '.join(sorted(kinds))}, got {quoted(data)}"
-        ) from None
-    try:
-        strategy: Strategy = kind.from_dict(data)
-    except KeyError as missing:
-        raise ParameterError(f"a {data['name']} strategy lacks the field {missing}") from None
-    return strategy

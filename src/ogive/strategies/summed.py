@@ -11,7 +11,7 @@ sums of the parts' answers, as features of all records together.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -29,6 +29,8 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 MOST_PARTS = 1000
+
+ReadStrategy = Callable[[dict[str, Any]], Strategy]
 
 
 @dataclass(frozen=True)
@@ -143,15 +145,15 @@ class SummedStrategies:
         return data
 
     @staticmethod
-    def from_dict(data: dict[str, Any]) -> SummedStrategies:
-        """Rebuild a sum from `to_dict`.
+    def from_dict(data: dict[str, Any], read: ReadStrategy) -> SummedStrategies:
+        """Rebuild a sum from `to_dict`; `read` rebuilds each of its parts, as `strategy_from_dict` does.
 
         Raises:
             ParameterError: a field is missing or out of range.
         """
         weights, totals = data.get("weights"), data.get("totals")
         return SummedStrategies(
-            _read_parts(data),
+            _read_parts(data, read),
             None if weights is None else tuple(exact(weight, "a weight") for weight in weights),
             None if totals is None else tuple(_whole(total) for total in totals),
         )
@@ -239,13 +241,13 @@ class SummedApproximations:
         return {"name": self.name, "size": self.size, "parts": [part.to_dict() for part in self.parts]}
 
     @staticmethod
-    def from_dict(data: dict[str, Any]) -> SummedApproximations:
-        """Rebuild a sum from `to_dict`.
+    def from_dict(data: dict[str, Any], read: ReadStrategy) -> SummedApproximations:
+        """Rebuild a sum from `to_dict`; `read` rebuilds each of its parts, as `strategy_from_dict` does.
 
         Raises:
             ParameterError: a field is missing or out of range.
         """
-        return SummedApproximations(_read_parts(data))
+        return SummedApproximations(_read_parts(data, read))
 
 
 def largest_loss(losses: Sequence[Loss]) -> Loss:
@@ -298,15 +300,13 @@ def _width(part: Strategy) -> int:
     return int(part.spread(none).shape[-1])
 
 
-def _read_parts(data: dict[str, Any]) -> tuple[Strategy, ...]:
-    from ogive.strategies import strategy_from_dict  # which knows the sums, too
-
+def _read_parts(data: dict[str, Any], read: ReadStrategy) -> tuple[Strategy, ...]:
     parts = data["parts"]
     if not isinstance(parts, list) or len(parts) > MOST_PARTS:
         raise ParameterError("the parts of a sum must be a list of strategies")
     if any(not isinstance(part, dict) or part.get("size") != data["size"] for part in parts):
         raise ParameterError("the parts of a sum must cover its thresholds")
-    return tuple(strategy_from_dict(part) for part in parts)
+    return tuple(read(part) for part in parts)
 
 
 def _whole(value: Any) -> int:

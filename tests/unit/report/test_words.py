@@ -111,8 +111,8 @@ def test_the_public_number_of_records_is_named_only_where_it_is_public():
 
 
 def test_every_strategy_and_smoothing_has_words():
-    from ogive.smoothing import RANK_MATCHING, SMOOTHINGS
     from ogive.statistics.methods.choose import METHODS
+    from ogive.strategies.smoothing import RANK_MATCHING, SMOOTHINGS
 
     assert set(METHODS) <= set(words.METHODS)
     assert {*SMOOTHINGS, RANK_MATCHING} <= set(words.SMOOTHINGS)

@@ -6,7 +6,7 @@ import pytest
 from ogive.reproduce.ecdf import inverse, releases, runtime, smoothing
 from ogive.reproduce.ecdf.solvers import incidence, solve_paper
 from ogive.reproduce.randomness import streams
-from ogive.smoothing import smooth
+from ogive.strategies.smoothing import smooth
 
 
 def test_poisson_counts_have_their_rate():

@@ -15,12 +15,12 @@ from ogive.noise import KeyedSource
 from ogive.planning.rehearsal import rehearse
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Cells, ReportsQuery
-from ogive.smoothing import SMOOTHINGS, smooth
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import Task
 from ogive.statistics.methods.reports import Reports
 from ogive.strategies import ReportedTree
 from ogive.strategies.reported.design import read_reports
+from ogive.strategies.smoothing import SMOOTHINGS, smooth
 from ogive.trust import SecAgg
 from tests.helpers.smoothing import cost, violation, whitened
 

@@ -12,9 +12,9 @@ from ogive.errors import BudgetError, DataError, ParameterError, UnsupportedErro
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.releasing import release
-from ogive.smoothing import SMOOTHINGS
 from ogive.statistics.roc.statistic import Roc
 from ogive.strategies import design_path, design_square_root
+from ogive.strategies.smoothing import SMOOTHINGS
 from ogive.trust import Central, Clear
 
 SOURCE = KeyedSource.from_seed(7)
@@ -248,7 +248,7 @@ def test_a_strategy_by_hand_is_priced_for_both_classes():
 
 
 def test_a_smoothing_that_gives_up_loses_nothing_that_was_paid_for(monkeypatch):
-    from ogive.smoothing import smooth
+    from ogive.strategies.smoothing import smooth
 
     def give_up(strategy, answer, *, kind, **options):
         if kind != "isotonic":

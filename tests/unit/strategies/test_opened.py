@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency
-from ogive.smoothing import RANK_MATCHING, default_smoothing, smooth
 from ogive.strategies import OpenedThresholds, strategy_from_dict
+from ogive.strategies.smoothing import RANK_MATCHING, default_smoothing, smooth
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 

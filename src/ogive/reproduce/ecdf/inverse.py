@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ogive.reproduce.ecdf.releases import SIZE, best_strategy, measure, paper_strategy, poisson_counts
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
-from ogive.smoothing import DEFAULT_SMOOTHING, smooth
 from ogive.statistics.curve.inverse import bisect_domain
+from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
 
 Float64 = NDArray[np.float64]
 

@@ -29,9 +29,9 @@ from ogive.reproduce.ecdf.releases import measure, paper_strategy
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell
-from ogive.smoothing import smooth
 from ogive.statistics.roc.points import area, distance
 from ogive.statistics.roc.statistic import Roc
+from ogive.strategies.smoothing import smooth
 from ogive.trust import Central
 
 Float64 = NDArray[np.float64]

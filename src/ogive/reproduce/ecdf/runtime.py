@@ -18,7 +18,7 @@ from ogive.reproduce.ecdf.releases import measure, paper_strategy, poisson_count
 from ogive.reproduce.ecdf.solvers import solve_paper
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
-from ogive.smoothing import smooth
+from ogive.strategies.smoothing import smooth
 
 EXPONENTS = tuple(range(5, 16))
 QUICK_EXPONENTS = (5, 6, 7, 8, 9, 10)

@@ -20,7 +20,7 @@ from ogive.reproduce.ecdf.releases import (
 )
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
-from ogive.smoothing import DEFAULT_SMOOTHING, smooth
+from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
 
 EPSILONS = (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 RATES = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0)

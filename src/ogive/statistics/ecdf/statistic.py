@@ -10,7 +10,6 @@ from typing import ClassVar, Protocol, TypedDict, TypeVar
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.queries import Answer, Binning, Query
-from ogive.smoothing import SMOOTHINGS, unsmoothable
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import Task
@@ -24,6 +23,7 @@ from ogive.statistics.methods.choose import (
     released,
 )
 from ogive.strategies import Strategy
+from ogive.strategies.smoothing import SMOOTHINGS, unsmoothable
 
 DEFAULT_BINS = 1024
 

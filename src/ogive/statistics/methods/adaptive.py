@@ -22,7 +22,6 @@ from ogive.noise.base import Law
 from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, Query
 from ogive.queries.threshold import ThresholdQuery
-from ogive.smoothing import unsmoothable
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import Task
 from ogive.statistics.methods.expected_error import guessed, public_noise, shares
@@ -32,6 +31,7 @@ from ogive.statistics.methods.whole import NOISES, allowed_grants
 from ogive.strategies import OpenedThresholds
 from ogive.strategies.counted_noise import counted_noise
 from ogive.strategies.histogram import ACCOUNTINGS, equal_share
+from ogive.strategies.smoothing import unsmoothable
 
 Int64 = NDArray[np.int64]
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.queries import Answer, CurveQuery, Query
-from ogive.smoothing import DEFAULT_SMOOTHING, unsmoothable
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
 from ogive.statistics.methods.base import Recipe, Task
@@ -27,6 +26,7 @@ from ogive.statistics.methods.unbiased import UNBIASED_METHODS, choose
 from ogive.statistics.methods.whole import HistogramQueries, Projection
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
+from ogive.strategies.smoothing import DEFAULT_SMOOTHING, unsmoothable
 
 Method = str | Strategy | Recipe
 """A method's name, a recipe with options, or a strategy designed by hand."""

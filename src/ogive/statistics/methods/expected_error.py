@@ -23,11 +23,11 @@ from ogive.errors import ParameterError
 from ogive.noise.base import Law
 from ogive.noise.simulated import draw_public
 from ogive.privacy import Adjacency
-from ogive.smoothing import default_smoothing, smooth
 from ogive.statistics.methods.base import Task
 from ogive.statistics.methods.reference_shapes import SEED, USUAL, Expected, Shapes, energy_distances
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
+from ogive.strategies.smoothing import default_smoothing, smooth
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from ogive.errors import UnsupportedError
 from ogive.queries import Answer, Binning
-from ogive.smoothing import default_smoothing, smooth
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
+from ogive.strategies.smoothing import default_smoothing, smooth
 
 
 def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Terms, smoothing: str) -> Curve:

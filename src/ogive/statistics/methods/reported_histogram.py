@@ -13,7 +13,6 @@ from ogive.grids import Grid
 from ogive.local.unary import UnaryOracle
 from ogive.noise import DiscreteLaplace
 from ogive.queries import Answer, Binning, Query, ReportsQuery, RowValues
-from ogive.smoothing import unsmoothable
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import Task
 from ogive.statistics.methods.expected_error import guessed
@@ -21,6 +20,7 @@ from ogive.statistics.methods.finish import curve_from
 from ogive.statistics.methods.reports import check_public_number, report_epsilon
 from ogive.strategies import GroupedHistogram
 from ogive.strategies.reported.histogram import ReportedHistogram, expected_histogram, read_histogram
+from ogive.strategies.smoothing import unsmoothable
 
 
 def reported_groups(groups: int, task: Task) -> Generator[Query, Answer, Curve]:

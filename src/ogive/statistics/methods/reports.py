@@ -21,7 +21,6 @@ from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import Answer, Binning, CurveQuery, Query, ReportsQuery, RowValues
 from ogive.queries.base import Int64, check_missing
-from ogive.smoothing import unsmoothable
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import Task
@@ -31,6 +30,7 @@ from ogive.statistics.methods.reference_shapes import Expected, Shapes
 from ogive.strategies import GroupedHistogram
 from ogive.strategies.reported.design import design_reports, expected_tree, read_reports
 from ogive.strategies.reported.strategy import ReportedTree
+from ogive.strategies.smoothing import unsmoothable
 
 # never asked; shows whether a trust model serves any query of its kind
 _BINNING = Binning("x", Grid.linear(0, 1, bins=2))

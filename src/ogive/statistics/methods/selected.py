@@ -24,7 +24,6 @@ from ogive.privacy import Adjacency, Privacy, PureDP, Rational, ZeroConcentrated
 from ogive.queries import Answer, Query
 from ogive.queries.candidates import FRACTION_BITS, LARGEST_SIZE, ApproximationScore
 from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
-from ogive.smoothing import unsmoothable
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import Task
 from ogive.statistics.methods.expected_error import guessed, noise_energy, public_noise, simulated_curve
@@ -32,6 +31,7 @@ from ogive.statistics.methods.reference_shapes import Expected, Shapes
 from ogive.statistics.methods.unbiased import candidates
 from ogive.statistics.methods.whole import HistogramQueries, Projection, measured_once
 from ogive.strategies import Strategy
+from ogive.strategies.smoothing import unsmoothable
 
 _SEED = 0x73656C656374
 _RECIPES = (Projection(), Projection(degree=30), HistogramQueries(), HistogramQueries(groups=100))

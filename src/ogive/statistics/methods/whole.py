@@ -12,7 +12,6 @@ from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, CurveQuery, Query
-from ogive.smoothing import unsmoothable
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import Task
 from ogive.statistics.methods.expected_error import strategy_errors
@@ -23,6 +22,7 @@ from ogive.statistics.methods.reports import owners_answer
 from ogive.strategies import Strategy, design_histogram, design_projection
 from ogive.strategies.histogram import ACCOUNTINGS, DEFAULT_GROUPS, check_groups
 from ogive.strategies.projection.form import check_degree
+from ogive.strategies.smoothing import unsmoothable
 
 NOISES = ("auto", "gaussian", "laplace")
 BASES = ("legendre", "sine", "cosine", "splines")

@@ -14,7 +14,6 @@ from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Bound, Grid
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, Binning, ClassBinning, ClassCurvesQuery, Label, LabelValue, Query
-from ogive.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
 from ogive.statistics.base import Terms, canonical_class, check_choice
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
@@ -25,6 +24,7 @@ from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.roc.points import ORIENTATIONS
 from ogive.strategies import PathNoise, Strategy
 from ogive.strategies.base import approximates
+from ogive.strategies.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

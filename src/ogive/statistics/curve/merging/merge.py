@@ -15,11 +15,11 @@ import numpy as np
 from ogive.errors import ParameterError
 from ogive.privacy import Rational, exact
 from ogive.provenance import CLEAR
-from ogive.smoothing.summed import smooth_sum
 from ogive.statistics.curve.base import CurveBase
 from ogive.statistics.curve.merging.batches import MOST_BATCHES, Batch, find_overlap
 from ogive.statistics.curve.merging.provenance import merged_provenance
 from ogive.strategies.base import Strategy, approximates
+from ogive.strategies.smoothing import smooth_sum
 from ogive.strategies.summed import SummedApproximations, SummedStrategies, unlike
 from ogive.strategies.thresholds import OpenedThresholds
 

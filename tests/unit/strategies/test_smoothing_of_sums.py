@@ -5,9 +5,8 @@ import pytest
 
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PureDP
-from ogive.smoothing import smooth
-from ogive.smoothing.summed import smooth_sum
 from ogive.strategies import SummedStrategies, design_hats, design_projection
+from ogive.strategies.smoothing import smooth, smooth_sum
 
 HATS = design_hats(64, privacy=PureDP("0.2"), adjacency=Adjacency.REPLACE)
 COUNTS = np.random.default_rng(1).poisson(np.exp(-(((np.arange(64) - 20) / 8) ** 2)) * 20)

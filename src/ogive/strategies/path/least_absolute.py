@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ogive.compiling import njit
 from ogive.errors import UnsupportedError
 from ogive.strategies.path.intervals import Intervals
-from ogive.strategies.path.smoothing import ANCHORED, UNKNOWN
+from ogive.strategies.path.least_squares import ANCHORED, UNKNOWN
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]

@@ -7,8 +7,8 @@ from scipy.optimize import isotonic_regression
 from ogive.errors import UnsupportedError
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, ApproxDP
-from ogive.smoothing import SMOOTHINGS, default_smoothing, smooth, unsmoothable
 from ogive.strategies import GroupedHistogram, design_projection
+from ogive.strategies.smoothing import SMOOTHINGS, default_smoothing, smooth, unsmoothable
 
 
 def finished(values):

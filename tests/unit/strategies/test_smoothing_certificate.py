@@ -12,9 +12,9 @@ from scipy.optimize import nnls
 
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency
-from ogive.smoothing import smooth
 from ogive.strategies import PathNoise
 from ogive.strategies.path.tree import PathTree, uniform_tree
+from ogive.strategies.smoothing import smooth
 
 PATHS = {
     "binary": lambda size: uniform_tree(size, 2),

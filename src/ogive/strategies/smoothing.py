@@ -8,8 +8,9 @@ Four ways, all post-processing, which costs no privacy:
     isotonic         the valid curve nearest to the estimate in plain squared distance
 
 Every valid curve has increments x >= 0, so the second and third are nonnegative regression of the
-measurements on the histogram x. Each strategy has its own exact algorithm (see the modules
-of this package), and each algorithm checks its result against the optimality conditions.
+measurements on the histogram x. Each strategy has its own exact algorithm, in `smoothing.py` of its folder
+(`NEAREST`), and each algorithm checks its result against the optimality conditions. What strategies share
+is in `ogive.smoothing`.
 
 Which is best depends on the data. Isotonic regression never increases the squared error, nor
 the largest error, of the estimate it starts from. Shrinkage has a root mean squared error between
@@ -22,29 +23,28 @@ unknown total.
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import isotonic_regression
 
 from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.smoothing.isotonic import isotonic
 from ogive.smoothing.shrinkage import NoiseEnergy, noise_energy, shrink
 from ogive.strategies.base import Strategy, approximates
-from ogive.strategies.hats.smoothing import smooth_hats
-from ogive.strategies.hats.smoothing_absolute import smooth_hats_absolute
+from ogive.strategies.hats.smoothing import nearest_hats
 from ogive.strategies.hats.strategy import LeastSquaresHats
-from ogive.strategies.path.intervals import nested_intervals
-from ogive.strategies.path.smoothing import ANCHORED, BOXED, UNKNOWN, smooth_path
-from ogive.strategies.path.smoothing_absolute import smooth_path_absolute
+from ogive.strategies.path.least_squares import ANCHORED
+from ogive.strategies.path.smoothing import ending, nearest_points
 from ogive.strategies.path.strategy import PathNoise
-from ogive.strategies.reported.strategy import BITS, ReportedTree
-from ogive.strategies.square_root.integer import factor_column
-from ogive.strategies.square_root.smoothing import smooth_square_root
-from ogive.strategies.square_root.strategy import SquareRoot, decoder
+from ogive.strategies.reported.smoothing import nearest_reports
+from ogive.strategies.reported.strategy import ReportedTree
+from ogive.strategies.square_root.smoothing import nearest_square_root, unsmoothable_square_root
+from ogive.strategies.square_root.strategy import SquareRoot
 from ogive.strategies.thresholds import OpenedThresholds
-from ogive.strategies.tree.smoothing import smooth_tree
-from ogive.strategies.tree.smoothing_absolute import smooth_tree_absolute
+from ogive.strategies.tree.smoothing import nearest_tree
 from ogive.strategies.tree.strategy import LeastSquaresTree
 
 Int64 = NDArray[np.int64]
@@ -53,10 +53,17 @@ Float64 = NDArray[np.float64]
 SMOOTHINGS = ("shrinkage", "least_squares", "least_absolute", "isotonic")
 DEFAULT_SMOOTHING = "shrinkage"
 RANK_MATCHING = "rank_matching"
-LARGEST_SQUARE_ROOT = 1 << 16
 
-_KEPT = 64
-_energies: OrderedDict[tuple[Strategy, bool, bytes | None], NoiseEnergy] = OrderedDict()
+NEAREST: Mapping[type, Callable[[Any, Int64, int | None, str], Float64]] = {
+    LeastSquaresHats: nearest_hats,
+    LeastSquaresTree: nearest_tree,
+    ReportedTree: nearest_reports,
+    SquareRoot: nearest_square_root,
+}
+"""The histogram nearest to an answer in the norm of its noise: a function for each strategy that has one.
+
+Path noise, of which some points alone may be opened, has `nearest_points` instead.
+"""
 
 
 def unsmoothable(strategy: Strategy, kind: str) -> str | None:
@@ -65,15 +72,7 @@ def unsmoothable(strategy: Strategy, kind: str) -> str | None:
         if kind in ("auto", "isotonic") or (kind == RANK_MATCHING and isinstance(strategy, OpenedThresholds)):
             return None
         return f"{kind} smoothing is not offered for {strategy.name}, which is smooth already; use smooth='isotonic'"
-    if not isinstance(strategy, SquareRoot):
-        return None
-    if kind == "least_absolute":
-        return (
-            "least_absolute smoothing is not offered for sqrt, whose noise is Gaussian; use another smoothing or method"
-        )
-    if kind == "least_squares" and strategy.size > LARGEST_SQUARE_ROOT:
-        return f"least_squares smoothing of sqrt takes minutes above {LARGEST_SQUARE_ROOT} bins; use another smoothing"
-    return None
+    return unsmoothable_square_root(strategy, kind) if isinstance(strategy, SquareRoot) else None
 
 
 def default_smoothing(strategy: Strategy) -> str:
@@ -142,96 +141,81 @@ def smooth(
     return np.clip(curve, 0.0, total)
 
 
+def smooth_sum(strategy: Strategy, raw: Float64, *, total: int | None) -> tuple[Float64, str]:
+    """The valid curve near a sum of estimates of disjoint batches, and the name of what was done.
+
+    Batches are added up as they were measured, and smoothed once, together: by shrinkage as a single curve, with the
+    noise of the sum; by isotonic regression for approximations, which have little noise to be taken out.
+
+    Args:
+        strategy: Says what noise the sum has.
+        raw: Cumulative counts before smoothing, shape (N,).
+        total: The number of records where it is public, else None.
+
+    Privacy:
+        Post-processing; costs nothing.
+    """
+    kind = "isotonic" if approximates(strategy) else "shrinkage"
+    return np.clip(_near_estimate(strategy, raw, total, kind, known=total), 0.0, total), kind
+
+
 def _smooth_path(
     strategy: PathNoise, answer: Int64, points: Int64, total: int | None, kind: str, anchor: bool
 ) -> Float64:
-    ending = UNKNOWN
-    if total is not None:
-        ending = ANCHORED if anchor and points[-1] == strategy.size - 1 else BOXED
-    if kind in ("shrinkage", "isotonic"):
-        known = total if ending == ANCHORED else None
-        raw = strategy.estimate_at(answer, points, known)
-        curve = np.clip(_isotonic(raw, known), 0.0, total)
-        if kind == "isotonic":
-            return curve
-        return _isotonic(shrink(raw, curve, _noise_energy(strategy, known is not None, points)), known)
-    intervals = nested_intervals(points, np.array(strategy.tree.sizes[: strategy.tree.terms]))
-    if kind == "least_absolute":
-        return smooth_path_absolute(answer, intervals, total=total or 0, bits=strategy.bits, ending=ending)
-    noisy = np.ldexp(answer.astype(np.float64), -strategy.bits)
-    curve = smooth_path(noisy, intervals, total=float(total or 0), ending=ending)
-    if total is not None and ending == ANCHORED:
-        curve[-1] = total
-    return curve
+    if kind not in ("shrinkage", "isotonic"):
+        return nearest_points(strategy, answer, points, total, kind, anchor=anchor)
+    known = total if ending(strategy, points, total, anchor=anchor) == ANCHORED else None
+    return _near_estimate(strategy, strategy.estimate_at(answer, points, known), total, kind, known=known, at=points)
 
 
 def _smooth_whole(strategy: Strategy, answer: Int64, total: int | None, kind: str) -> Float64:
     if isinstance(strategy, OpenedThresholds) and kind == RANK_MATCHING:
         return strategy.matched(answer, total)
     if kind in ("shrinkage", "isotonic"):
-        raw = strategy.estimate(answer, total)
-        curve = np.clip(_isotonic(raw, total), 0.0, total)
-        if kind == "isotonic":
-            return curve
-        return _isotonic(shrink(raw, curve, _noise_energy(strategy, total is not None)), total)
-    known = None if total is None else float(total)
-    variances = np.array([level.law.variance for level in strategy.levels])
-    sizes = np.array([level.nodes for level in strategy.levels])
-    values = answer.astype(np.float64)
-    if isinstance(strategy, ReportedTree):
-        values, variances, strategy = np.ldexp(values, -BITS), np.ldexp(variances, -2 * BITS), strategy.tree
-    if isinstance(strategy, LeastSquaresTree):
-        blocks = np.array(strategy.blocks)
-        if kind == "least_squares":
-            bins = smooth_tree(values, blocks, sizes, variances, total=known)
-        else:
-            bins = smooth_tree_absolute(values, blocks, sizes, 1.0 / np.sqrt(variances), total=known)
-    elif isinstance(strategy, LeastSquaresHats):
-        scales = np.array([1.0, *(2.0 * spacing for spacing in strategy.spacings)])
-        values /= np.repeat(scales, sizes)
-        fit = smooth_hats if kind == "least_squares" else smooth_hats_absolute
-        bins = fit(values[: sizes[0]], values[sizes[0] :], strategy.spacings, variances / scales**2, total=known)
-    elif isinstance(strategy, SquareRoot) and kind == "least_squares":
-        column = factor_column(strategy.size, strategy.bits)
-        unit = 2.0**strategy.bits
-        inverse = np.diff(decoder(column, strategy.bits), prepend=0.0) * unit
-        sigma = float(np.sqrt(variances[0])) / unit
-        bins = smooth_square_root(values / unit, column / unit, inverse, sigma, total=known)
-    else:
+        return _near_estimate(strategy, strategy.estimate(answer, total), total, kind, known=total)
+    if type(strategy) not in NEAREST:
         raise UnsupportedError(f"{kind} smoothing is not offered for {strategy.name}")
-    curve = np.cumsum(bins)
+    curve = np.cumsum(NEAREST[type(strategy)](strategy, answer, total, kind))
     if total is not None:
         curve[-1] = total
     return curve
 
 
-def _noise_energy(strategy: Strategy, total_known: bool, points: Int64 | None = None) -> NoiseEnergy:
+def _near_estimate(
+    strategy: Strategy,
+    raw: Float64,
+    total: int | None,
+    kind: str,
+    *,
+    known: int | None,
+    at: Int64 | None = None,
+) -> Float64:
+    """Isotonic regression of a raw estimate, then, for "shrinkage", less of its noise.
+
+    `known` is the total where the last value is it, and `at` the points of path noise that were opened.
+    """
+    curve = np.clip(isotonic(raw, known), 0.0, total)
+    if kind == "isotonic":
+        return curve
+    energy = _noise_energy(strategy, known is not None, None if at is None else at.tobytes())
+    return isotonic(shrink(raw, curve, energy), known)
+
+
+@lru_cache(maxsize=64)
+def _noise_energy(strategy: Any, total_known: bool, opened: bytes | None) -> NoiseEnergy:
     """Energy of the noise of raw estimates, at all points or, for path noise, at some; kept for the ones used last."""
-    key = (strategy, total_known, None if points is None else points.tobytes())
-    if key in _energies:
-        _energies.move_to_end(key)
-        return _energies[key]
     known = 0 if total_known else None
+    points = None if opened is None else np.frombuffer(opened, dtype=np.int64)
 
     def estimate(noise: tuple[Int64, ...]) -> Float64:
         answer = strategy.spread(noise)
         if points is None:
-            return strategy.estimate(answer, known)
-        assert isinstance(strategy, PathNoise)
-        return strategy.estimate_at(answer[points], points, known)
+            return np.asarray(strategy.estimate(answer, known))
+        return np.asarray(strategy.estimate_at(answer[points], points, known))
 
-    _energies[key] = noise_energy(estimate, strategy.levels, strategy.size if points is None else points.size)
-    while len(_energies) > _KEPT:
-        _energies.popitem(last=False)
-    return _energies[key]
-
-
-def _isotonic(estimate: Float64, total: int | None) -> Float64:
-    curve: Float64 = isotonic_regression(estimate).x
-    if total is not None:
-        curve = np.minimum(curve, total)
-        curve[-1] = total
-    return curve
+    nodes = [level.nodes for level in strategy.levels]
+    variances = [level.law.variance for level in strategy.levels]
+    return noise_energy(estimate, nodes, variances, strategy.size if points is None else points.size)
 
 
 def _checked_points(points: Int64 | None, size: int) -> Int64:

@@ -9,17 +9,20 @@ from hypothesis import strategies as st
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.smoothing import LARGEST_SQUARE_ROOT, SMOOTHINGS, smooth, unsmoothable
 from ogive.strategies import (
     LeastSquaresTree,
     PathNoise,
     SquareRoot,
     Strategy,
+    SummedStrategies,
     design_path,
     design_square_root,
     design_tree,
 )
 from ogive.strategies.path.tree import PathTree, uniform_tree
+from ogive.strategies.registry import STRATEGIES
+from ogive.strategies.smoothing import NEAREST, SMOOTHINGS, smooth, unsmoothable
+from ogive.strategies.square_root.smoothing import LARGEST_SQUARE_ROOT
 
 SIZES = (1, 2, 3, 7, 33, 100)
 
@@ -63,6 +66,14 @@ def test_measurements_without_noise_are_kept(name, adjacency):
             for kind in set(kinds(strategy)) - {"shrinkage"}:
                 curve = smooth(strategy, strategy.measure(counts), total=total, kind=kind)
                 np.testing.assert_allclose(curve, np.cumsum(counts), atol=1e-6 * (1 + counts.sum()))
+
+
+def test_every_unbiased_strategy_but_a_sum_has_a_nearest_histogram():
+    unbiased = {kind for kind in STRATEGIES if not hasattr(kind, "features")}
+    assert set(NEAREST) == unbiased - {PathNoise, SummedStrategies}
+    tree = design_tree(4, privacy=PureDP(1), adjacency=Adjacency.REPLACE)
+    with pytest.raises(UnsupportedError, match="least_squares smoothing is not offered for sum"):
+        smooth(SummedStrategies((tree, tree)), np.zeros(8, np.int64), total=0, kind="least_squares")
 
 
 @pytest.mark.parametrize("kind", SMOOTHINGS)

@@ -1,0 +1,54 @@
+"""The list of strategies, and a strategy read from plain data by its name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ogive.errors import ParameterError, quoted
+from ogive.strategies.base import Strategy
+from ogive.strategies.hats.strategy import LeastSquaresHats
+from ogive.strategies.histogram import GroupedHistogram
+from ogive.strategies.path.strategy import PathNoise
+from ogive.strategies.projection.strategy import OrthogonalProjection
+from ogive.strategies.reported.histogram import ReportedHistogram
+from ogive.strategies.reported.strategy import ReportedTree
+from ogive.strategies.square_root.strategy import SquareRoot
+from ogive.strategies.summed import SummedApproximations, SummedStrategies
+from ogive.strategies.thresholds import OpenedThresholds
+from ogive.strategies.tree.strategy import LeastSquaresTree
+
+SUMS: tuple[Any, ...] = (SummedApproximations, SummedStrategies)
+"""Strategies made of others: their `from_dict` is given `strategy_from_dict` to read its parts with."""
+
+STRATEGIES: tuple[Any, ...] = (
+    GroupedHistogram,
+    LeastSquaresHats,
+    LeastSquaresTree,
+    OpenedThresholds,
+    OrthogonalProjection,
+    PathNoise,
+    ReportedHistogram,
+    ReportedTree,
+    SquareRoot,
+    *SUMS,
+)
+
+
+def strategy_from_dict(data: dict[str, Any]) -> Strategy:
+    """Rebuild a strategy from its `to_dict`.
+
+    Raises:
+        ParameterError: the name is unknown, a field is missing or out of range.
+    """
+    kinds = {kind.name: kind for kind in STRATEGIES}
+    try:
+        kind = kinds[data["name"]]
+    except (KeyError, TypeError):
+        raise ParameterError(
+            f"a strategy's name must be one of {', '.join(sorted(kinds))}, got {quoted(data)}"
+        ) from None
+    try:
+        strategy: Strategy = kind.from_dict(data, strategy_from_dict) if kind in SUMS else kind.from_dict(data)
+    except KeyError as missing:
+        raise ParameterError(f"a {data['name']} strategy lacks the field {missing}") from None
+    return strategy
