@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ogive.cli import COMMANDS, main
+from ogive.cli import main
+from ogive.cli.table import COMMANDS
 
 AGES = np.random.default_rng(11).integers(18, 90, 3_000)
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from ogive.cli import COMMANDS, main
+from ogive.cli import main
 from ogive.cli.settings import ON_THE_COMMAND_LINE
+from ogive.cli.table import COMMANDS
 
 PROGRAM = Path(sys.executable).with_name("ogive")
 ASK = ("ecdf", "people.csv", "--column", "age", "--epsilon", "1")

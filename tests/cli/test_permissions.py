@@ -10,7 +10,8 @@ import pytest
 import ogive
 import ogive.pate
 from ogive import plots
-from ogive.cli import COMMANDS, main
+from ogive.cli import main
+from ogive.cli.table import COMMANDS
 from ogive.files import OWNER_ONLY, PUBLIC
 from ogive.report import write_report
 from ogive.trust import Central, Clear

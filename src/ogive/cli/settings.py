@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ogive.cli.table import COMMANDS
 from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
@@ -119,8 +120,6 @@ Setting = tuple[str, str, Any, bool]
 
 
 def _from_environment(commands: tuple[str, ...]) -> Iterator[Setting]:
-    from ogive.cli import COMMANDS
-
     own = "".join(f"{command.replace('-', '_').upper()}_" for command in commands)
     others = tuple(f"{command.upper()}_" for command in COMMANDS if command not in ("ledger", commands[0]))
     for variable in sorted(os.environ):
@@ -143,8 +142,6 @@ def _file() -> Path:
 
 
 def _from_file(path: Path, commands: tuple[str, ...]) -> Iterator[Setting]:
-    from ogive.cli import COMMANDS
-
     data = _read(path)
     for key, value in data.items():
         name = key.replace("_", "-")

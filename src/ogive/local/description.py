@@ -24,8 +24,8 @@ from ogive.local.classes import PublicClasses
 from ogive.local.codec import HEADER_BYTES, MAX_PARTICIPANTS, TAG_BYTES
 from ogive.local.oracles import oracle_from_dict
 from ogive.local.rounding import check_rounding
-from ogive.local.words import told
 from ogive.privacy import ApproxDP, PureDP, privacy_from_dict
+from ogive.rooms import room
 
 SCHEMA = "ogive.local/1"
 MAX_BYTES = 1 << 26
@@ -136,7 +136,7 @@ class Description:
     @property
     def words(self) -> str:
         """What participants are asked and what a report reveals, made of the fields and not of what somebody wrote."""
-        return told(self)
+        return str(room(Description, "text").told(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact."""

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.errors import DataError, OgiveError
-from ogive.pate import drawing
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
+from ogive.rooms import room
 from ogive.statistics import plain_json
 from ogive.statistics.plain_json import Fields, is_number, is_whole
 
@@ -102,7 +102,7 @@ class LabelsPlan:
         Raises:
             ParameterError: matplotlib is not installed.
         """
-        return drawing.plot_labels_plan(self, ax)
+        return room(LabelsPlan, "plot").plot_labels_plan(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema."""

@@ -10,9 +10,10 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ogive.errors import ParameterError
-from ogive.planning import drawing, plan_json, text
+from ogive.planning import plan_json
 from ogive.planning.metrics import Span
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
+from ogive.rooms import room
 from ogive.statistics import plain_json
 from ogive.trust.base import Traffic
 
@@ -147,7 +148,7 @@ class Plan:
         return self.unit.adjacency is Adjacency.ADD_OR_REMOVE
 
     def __str__(self) -> str:
-        return text.table(self)
+        return str(room(Plan, "text").table(self))
 
     def plot(self, ax: Any = None, *, error: str | None = None) -> Any:
         """Draw an error against the privacy loss, one line for each method; returns matplotlib axes.
@@ -160,7 +161,7 @@ class Plan:
         Raises:
             ParameterError: matplotlib is not installed, or no row has such an error.
         """
-        return drawing.plot_plan(self, ax, error=error)
+        return room(Plan, "plot").plot_plan(self, ax, error=error)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema `ogive.plan/1`."""

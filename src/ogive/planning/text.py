@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ogive.planning.metrics import METRICS, in_order, title
-
-if TYPE_CHECKING:
-    from ogive.planning.rows import LeftOut, Plan, PlanRow
-    from ogive.privacy import Privacy
-    from ogive.trust.base import Traffic
+from ogive.planning.rows import LeftOut, Plan, PlanRow
+from ogive.privacy import Privacy
+from ogive.trust.base import Traffic
 
 _COLUMNS = ("column", "score", "probability")
 _TRAFFIC = {

@@ -197,7 +197,8 @@ def _near_estimate(
     curve = np.clip(isotonic(raw, known), 0.0, total)
     if kind == "isotonic":
         return curve
-    energy = _noise_energy(strategy, known is not None, None if at is None else at.tobytes())
+    hashable: Any = strategy
+    energy = _noise_energy(hashable, known is not None, None if at is None else at.tobytes())
     return isotonic(shrink(raw, curve, energy), known)
 
 

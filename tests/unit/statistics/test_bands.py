@@ -16,10 +16,10 @@ from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.noise.simulated import draw_public
 from ogive.privacy import Adjacency, PureDP
 from ogive.statistics.curve.bands import simultaneous as bands
+from ogive.statistics.curve.bands.band import simultaneous_band
 from ogive.statistics.curve.bands.simultaneous import (
     one_sided_distances,
     simulate_maxima,
-    simultaneous_band,
     upper_quantile,
 )
 from ogive.strategies import PathNoise, design_path, design_tree

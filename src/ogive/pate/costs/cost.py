@@ -33,8 +33,8 @@ from ogive.pate.costs.laplace import rdp_lnmax
 from ogive.pate.costs.losing import Noise, logq_gnmax, logq_lnmax, unit_of
 from ogive.pate.costs.orders import ORDERS, check_orders
 from ogive.pate.costs.scores import check_probabilities, largest_excess
-from ogive.pate.costs.stated import MODES, Mode, PrivacyCost
-from ogive.pate.costs.statements import statement_of
+from ogive.pate.costs.stated import PrivacyCost
+from ogive.pate.costs.statements import MODES, Mode, statement_of
 from ogive.pate.costs.threshold import check_tails, rdp_threshold
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
 from ogive.pate.votes import check_answered, check_votes

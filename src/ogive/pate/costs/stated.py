@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
-from ogive.pate import drawing
 from ogive.pate.costs.losing import Noise
-
-Mode = Literal["independent", "joint", "joint_two_sided", "exact", "exact_two_sided", "realised", "expected"]
-MODES: tuple[Mode, ...] = get_args(Mode)
+from ogive.pate.costs.statements import Mode
+from ogive.rooms import room
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,7 @@ class PrivacyCost:
         Raises:
             ParameterError: matplotlib is not installed.
         """
-        return drawing.plot_cost(self, ax)
+        return room(PrivacyCost, "plot").plot_cost(self, ax)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema. Unless the cost is publishable, it is as private as the votes."""
@@ -87,7 +85,7 @@ class PrivacyCost:
         """
         from ogive.pate.costs import stated_json
 
-        return PrivacyCost(**stated_json.fields(data))
+        return PrivacyCost(**stated_json.fields(data, PrivacyCost.schema, PrivacyCost.__dataclass_fields__))
 
     @staticmethod
     def from_json(source: str | bytes | Path) -> PrivacyCost:

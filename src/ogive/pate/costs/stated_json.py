@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, get_args
 
 from ogive.errors import DataError, ParameterError
 from ogive.pate.costs.losing import Noise
 from ogive.pate.costs.orders import check_orders
-from ogive.pate.costs.stated import MODES, PrivacyCost
+from ogive.pate.costs.statements import MODES
 from ogive.statistics.plain_json import Fields, is_number, is_whole
 
 _RULES = ("tight", "paper", "gaussian", "pure")
@@ -16,13 +17,13 @@ _WITH_ORDER = ("tight", "paper")
 _ROOM = 1 + 1e-9  # sums of chances may exceed the number of queries by rounding
 
 
-def fields(data: Any) -> dict[str, Any]:
-    """Checked arguments of `PrivacyCost` from plain data.
+def fields(data: Any, schema: str, names: Iterable[str]) -> dict[str, Any]:
+    """Checked arguments of a `PrivacyCost`, which has this schema and fields of these names, from plain data.
 
     Raises:
         DataError: this is no privacy cost that this version can read.
     """
-    known = Fields.of(data, PrivacyCost.schema, "a privacy cost", PrivacyCost.__dataclass_fields__)
+    known = Fields.of(data, schema, "a privacy cost", names)
     orders, rdp = _by_order(data)
     mode, rule, order, queries = data["mode"], data["rule"], data["order"], data["queries"]
     _check_word(mode, "mode", MODES)

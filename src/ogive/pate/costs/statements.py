@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Literal, get_args
+
 from ogive.accounting.rounding import shown_up
 from ogive.pate.costs.losing import SCALE_BITS, Noise
+
+Mode = Literal["independent", "joint", "joint_two_sided", "exact", "exact_two_sided", "realised", "expected"]
+"""How costs are counted, which decides what they mean."""
+MODES: tuple[Mode, ...] = get_args(Mode)
 
 _PRIVATE = (
     "It is not differential privacy, it belongs in no budget, and it depends on the votes: do not publish it as it is."

@@ -16,7 +16,8 @@ from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
-from ogive.statistics.curve.bands.simultaneous import Band, Progress, simultaneous_band
+from ogive.statistics.curve.bands.band import simultaneous_band
+from ogive.statistics.curve.bands.simultaneous import Band, Progress
 from ogive.statistics.curve.merging.batches import Batch
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates

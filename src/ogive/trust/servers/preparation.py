@@ -12,19 +12,66 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ogive.crypto.sketch import Verifier
 from ogive.errors import PeerError
 from ogive.queries import Int64, LinearQuery
 from ogive.queries.blocks import block_ends
-
-if TYPE_CHECKING:
-    from ogive.trust.servers.server import Server
+from ogive.trust.servers.material import GatheredMaterial
+from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.state import ServerState
 
 Messages = dict[int, bytes]
+UInt64 = NDArray[np.uint64]
+
+
+class Preparing(Protocol):
+    """What a preparation needs of its server; `Server` has it."""
+
+    collected: Collected
+    session: bytes
+    random: Callable[[int], bytes]
+    state: ServerState | None
+
+    def going(self) -> ServerState:
+        """The state, of a server that can go on."""
+        ...
+
+    def say(self, state: ServerState) -> Messages:
+        """A state, for the other servers."""
+        ...
+
+    def hear(self, messages: Sequence[bytes]) -> list[ServerState]:
+        """The states of all other servers, each of them once."""
+        ...
+
+    def adopt(self, states: Sequence[ServerState]) -> None:
+        """Remember what any other server remembers, besides what this one does."""
+        ...
+
+    def confirm(self) -> None:
+        """Remember that all servers count what this one does."""
+        ...
+
+    def leave_out(self, failed: Int64) -> None:
+        """Remember who failed a verification."""
+        ...
+
+    def count(self, ends: Int64) -> None:
+        """Count records in blocks."""
+        ...
+
+    def material(self) -> GatheredMaterial:
+        """Shares of the material of all clients of the set."""
+        ...
+
+    def project(self, ends: Int64, weights: UInt64) -> UInt64:
+        """Shares of linear forms of each vector of each client."""
+        ...
 
 
 class Preparation:
@@ -41,7 +88,7 @@ class Preparation:
             for no more verifications. In the first two cases the server has stopped, and its `state` says so.
     """
 
-    def __init__(self, server: Server, query: LinearQuery) -> None:
+    def __init__(self, server: Preparing, query: LinearQuery) -> None:
         self._server = server
         self._wanted = server.collected.layout.ends(block_ends(query))
         self._turn: Callable[[Sequence[bytes]], Messages] | None = None

@@ -12,7 +12,8 @@ from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
 from ogive.statistics.ustatistic.means import expected_error as predicted
 from ogive.statistics.ustatistic.means import generic
 from ogive.statistics.ustatistic.means.variance import conditional, hoeffding
-from ogive.statistics.ustatistic.reports.laws import LARGEST_PAIRWISE, law_of
+from ogive.statistics.ustatistic.reports.base import LARGEST_PAIRWISE
+from ogive.statistics.ustatistic.reports.laws import law_of
 from tests.helpers.reports import moments, outcomes, responses
 
 KINDS = (RandomizedResponse, UnaryOracle, HaarOracle)

@@ -1,15 +1,15 @@
 """Bands of strategies that approximate: what all curves with these measurements have in common.
 
 The estimate of such a strategy has a bias that depends on the records, so nothing around it is known to hold the truth.
-What is known is in the measurements (`bands_measured`): with probability 1 - a, the histogram x lies in
+What is known is in the measurements (`measured`): with probability 1 - a, the histogram x lies in
 {x >= 0 : |A x - y| <= r}. If it does, the true curve lies between the smallest and the largest curve of that set, at
 all thresholds at once. That is the band for the sample. It needs no assumption about the shape of the data, and it is
 wide, because a few numbers say little about what lies between them: point masses could be anywhere.
 
 - Where the measurements are counts at some thresholds, or of groups of bins (`prefixes`), sums of them are unbiased
-  counts there. Around those the band is that of any unbiased estimate (`bands.band_ends`), and between two of them a
+  counts there. Around those the band is that of any unbiased estimate (`simultaneous`), and between two of them a
   curve lies between its values at both.
-- Else the ends are found by linear programming (`bands_programs`).
+- Else the ends are found by linear programming (`programs`).
 
 For the population, the error probability is halved: a / 2 for the noise, a / 2 for the distance between the curves of a
 sample of n records and of its population, which is at most w with that probability (its law is Kolmogorov's; where n is

@@ -34,7 +34,7 @@ them. Values outside the grid's bounds are clipped first, so at the last thresho
 is 1, which is a statement about clipped values only.
 
 All of this is for unbiased estimates. Strategies that approximate have no valid band around their estimate; theirs is
-made of what all curves with their measurements have in common: `bands_common`.
+made of what all curves with their measurements have in common: `approximating`.
 
 Source: Massart 1990 for the tail of the sampling error; simulation and monotone tidying.
 """
@@ -46,19 +46,18 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import smirnov
 
 from ogive.axis import first_at_or_above, last_at_or_below, plain, to_numbers
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.noise.simulated import draw_public
-from ogive.statistics.confidence import check_level, simulations_needed
-from ogive.strategies import Approximating, Strategy
-from ogive.strategies.base import approximates
+from ogive.statistics.confidence import simulations_needed
+from ogive.strategies import Strategy
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -250,72 +249,6 @@ def one_sided_distances(records: int, size: int, *, stream: int = 0) -> Float64:
     reached = np.searchsorted(1 - smirnov(records, ends), uniform, side="left")
     drawn: Float64 = ends[np.minimum(reached, len(ends) - 1)]
     return drawn
-
-
-def simultaneous_band(
-    grid: Grid,
-    raw: Float64,
-    *,
-    strategy: Strategy | None,
-    total: int | None,
-    confidence_level: float,
-    target: str,
-    simulations: int | None = None,
-    progress: Progress | None = None,
-    measured: Int64 | None = None,
-) -> Band:
-    """Compute the band around a raw linear estimate, or that of an approximating strategy (`bands_common`).
-
-    Args:
-        grid: Thresholds.
-        raw: Unbiased estimate of the cumulative counts, not smoothed, shape (N,).
-        strategy: What was measured; None where there is no noise.
-        total: Number of records where that is public, else None.
-        confidence_level: Wanted probability, above 0 and at most 0.9999.
-        target: "population" or "sample"; of an approximating strategy also "approximation".
-        simulations: Number of simulated releases; by default what `default_simulations` says, and
-            2 / a for high confidence. The level holds on average over the simulation; the achieved tail
-            has a standard deviation of about sqrt(a (1 - a) / simulations) around a = 1 - confidence_level.
-        progress: Called with simulations done and to do.
-        measured: Noisy measurements of an approximating strategy.
-
-    Raises:
-        ParameterError: an argument is out of range.
-
-    Privacy:
-        Post-processing of the release; the simulation uses public random numbers.
-    """
-    level = check_level(confidence_level)
-    approximate = strategy is not None and approximates(strategy)
-    if target == APPROXIMATION and not approximate:
-        raise ParameterError("only curves of methods that approximate have a band for the approximation; use sample")
-    if target not in (*TARGETS, APPROXIMATION):
-        raise ParameterError(f"target must be population or sample, got {quoted(target)}")
-    if simulations is not None and (
-        isinstance(simulations, bool) or not isinstance(simulations, int) or simulations < 1
-    ):
-        raise ParameterError(f"simulations must be a whole number above 0, got {quoted(simulations)}")
-    if approximate:
-        from ogive.statistics.curve.bands.approximating import common_ends  # which builds on this module
-
-        low, high = common_ends(
-            raw,
-            measured,
-            strategy=cast(Approximating, strategy),
-            total=total,
-            tail=1 - level,
-            target=target,
-            simulations=simulations,
-            progress=progress,
-        )
-        return Band(grid, low, high, float(level), target)
-    maxima = None
-    if strategy is not None:
-        if simulations is None:
-            simulations = simulations_for(strategy, level)
-        maxima = simulate_maxima(strategy, total_known=total is not None, simulations=simulations, progress=progress)
-    low, high = band_ends(raw, maxima, 1 - level, target, total)
-    return Band(grid, low, high, float(level), target)
 
 
 def band_ends(

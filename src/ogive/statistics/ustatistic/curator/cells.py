@@ -32,7 +32,7 @@ from ogive.queries import Answer, CellsQuery
 from ogive.statistics.ustatistic.means.generic import on_simplex
 from ogive.statistics.ustatistic.means.means import Means
 from ogive.statistics.ustatistic.means.variance import hoeffding, two_sample_hoeffding
-from ogive.statistics.ustatistic.reports.laws import LARGEST_PAIRWISE
+from ogive.statistics.ustatistic.reports.base import LARGEST_PAIRWISE
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -15,7 +15,7 @@ import numpy as np
 
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Rational, exact
-from ogive.statistics.ustatistic.reports.laws import LARGEST_PAIRWISE
+from ogive.statistics.ustatistic.reports.base import LARGEST_PAIRWISE
 
 CONSTANTS = ("proved", "paper")
 MATRIX_KINDS = ("midpoint", "average")

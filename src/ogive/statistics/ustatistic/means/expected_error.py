@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from ogive.errors import ParameterError
 from ogive.statistics.ustatistic.means.generic import checked_matrices
 from ogive.statistics.ustatistic.means.variance import hoeffding, symmetric, two_sample_hoeffding
-from ogive.statistics.ustatistic.reports.laws import ReportLaw, law_of
+from ogive.statistics.ustatistic.reports.base import ReportLaw
+from ogive.statistics.ustatistic.reports.laws import law_of
 
 Float64 = NDArray[np.float64]
 

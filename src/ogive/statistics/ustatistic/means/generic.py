@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from ogive.errors import DataError, ParameterError
 from ogive.statistics.ustatistic.means.means import Means
 from ogive.statistics.ustatistic.means.variance import estimated, hoeffding
-from ogive.statistics.ustatistic.reports.laws import ReportLaw, law_of
+from ogive.statistics.ustatistic.reports.base import ReportLaw
+from ogive.statistics.ustatistic.reports.laws import law_of
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

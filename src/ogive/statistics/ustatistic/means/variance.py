@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.statistics.ustatistic.reports.laws import Prepared, ReportLaw
+from ogive.statistics.ustatistic.reports.base import Prepared, ReportLaw
 
 Float64 = NDArray[np.float64]
 

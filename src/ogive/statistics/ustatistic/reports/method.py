@@ -34,7 +34,8 @@ from ogive.statistics.ustatistic.means import expected_error as predicted
 from ogive.statistics.ustatistic.means import generic, two_sample
 from ogive.statistics.ustatistic.means.rounding_bias import corrected
 from ogive.statistics.ustatistic.reference_shapes import Judged, judged, rounded_means
-from ogive.statistics.ustatistic.reports.laws import check_pairwise, law_of
+from ogive.statistics.ustatistic.reports.base import check_pairwise
+from ogive.statistics.ustatistic.reports.laws import law_of
 
 Float64 = NDArray[np.float64]
 

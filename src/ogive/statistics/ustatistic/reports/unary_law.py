@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.statistics.ustatistic.reports.laws import Prepared, centered_diagonal, is_symmetric
+from ogive.statistics.ustatistic.reports.base import Prepared, centered_diagonal, is_symmetric
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ogive.columns import Binning, Categories, Column, Label
 from ogive.local.classes import PublicClasses
+from ogive.local.description import Description
 from ogive.privacy import ApproxDP, number_text
-
-if TYPE_CHECKING:
-    from ogive.local.description import Description
 
 _SHOWN = 12
 _LARGEST_SHOWN = 20.0

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ogive.errors import ParameterError, quoted
 from ogive.pictures import GRAY, new_axes
 from ogive.planning.metrics import DECIDING, METRICS, listed, named, title
+from ogive.planning.rows import Plan, PlanRow
 from ogive.planning.text import heading
 from ogive.privacy import PureDP, ZeroConcentratedDP
-
-if TYPE_CHECKING:
-    from ogive.planning.rows import Plan, PlanRow
 
 # Okabe and Ito's palette, and marks, so that lines are told apart without color too
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A", "#882255")
