@@ -9,81 +9,104 @@ import ogive
 from ogive.rooms import room
 
 ROOT = Path(ogive.__file__).parent
+ELSEWHERE = {("ogive.report.chapters", "chapter")}
+"""Uses outside a class, for classes of others; tests/conformance/test_kinds.py demands these rooms of every kind."""
 
 
 class Asked(NamedTuple):
-    """One use of `room`: where it stands, the class it names, the module and the attribute of that module."""
+    """One use of `room`: where it stands, the class that asks, the room's name and what is wanted of it."""
 
     place: str
     owner: str
-    module: str
-    attribute: str
+    room: str
+    attribute: str | None
 
 
 def uses(root: Path, package: str) -> list[Asked]:
-    """All uses of the form `room(Class, "module").attribute`.
+    """All uses of `room` by a class, for itself: `room(Class, "text").lines`, or with `type(self)` or `cls`.
 
     Raises:
         AssertionError: `room` is used in another form, so that what it asks for cannot be read.
     """
     found = []
     for path in sorted(root.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
         module = ".".join((package, *path.relative_to(root).with_suffix("").parts))
-        called = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _is_room(node.func)]
+        tree = ast.parse(path.read_text(encoding="utf-8"))
         read = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
-        for call in called:
-            place = f"{module}:{call.lineno}"
-            assert id(call) in read, f"{place}: write room(Class, 'module').attribute"
-            owner, name = call.args
-            assert isinstance(owner, ast.Name), f"{place}: name the class"
-            assert isinstance(name, ast.Constant), f"{place}: write the module's name as a string"
-            classes = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
-            assert owner.id in classes, f"{place}: {owner.id} is not a class of this module"
-            found.append(Asked(place, owner.id, f"{module.rpartition('.')[0]}.{name.value}", read[id(call)]))
+        for node in tree.body:
+            for call in ast.walk(node):
+                if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "room"):
+                    continue
+                place, (owner, name) = f"{module}:{call.lineno}", call.args
+                assert isinstance(name, ast.Constant), f"{place}: write the room's name as a string"
+                if (module, name.value) in ELSEWHERE:
+                    continue
+                assert isinstance(node, ast.ClassDef), f"{place}: a class asks for its rooms itself"
+                own = (node.name, "type(self)", "cls")
+                assert ast.unparse(owner) in own, f"{place}: name {', '.join(own)}"
+                found.append(Asked(place, f"{module}:{node.name}", name.value, read.get(id(call))))
     return found
 
 
-def _is_room(function: ast.expr) -> bool:
-    return isinstance(function, ast.Name) and function.id == "room"
+def finished(asked: str) -> list[type]:
+    """A class, or, where others derive from it, those in the same package that are derived from no further."""
+    module, _, name = asked.partition(":")
+    package, classes = module.split(".")[0], [getattr(importlib.import_module(module), name)]
+    for each in classes:
+        classes += [derived for derived in each.__subclasses__() if derived.__module__.split(".")[0] == package]
+    return [each for each in classes if not any(other is not each and issubclass(other, each) for other in classes)]
 
 
 def missing(asked: list[Asked]) -> list[str]:
-    """Uses whose module does not exist, or lacks the attribute."""
+    """Uses whose room does not exist, or lacks what is wanted of it."""
     found = []
     for each in asked:
-        try:
-            module = importlib.import_module(each.module)
-        except ModuleNotFoundError as error:
-            if error.name != each.module:
-                raise
-            found.append(f"{each.place}: there is no {each.module}")
-            continue
-        if not hasattr(module, each.attribute):
-            found.append(f"{each.place}: {each.module} has no {each.attribute}")
+        for owner in finished(each.owner):
+            try:
+                module = room(owner, each.room)
+            except ModuleNotFoundError as error:
+                found.append(f"{each.place}: there is no {error.name}")
+                continue
+            if each.attribute is not None and not hasattr(module, each.attribute):
+                found.append(f"{each.place}: {module.__name__} has no {each.attribute}")
     return found
 
 
 def test_every_class_has_the_rooms_that_it_asks_for():
-    assert missing(uses(ROOT, "ogive")) == []
+    asked = uses(ROOT, "ogive")
+    for name in sorted({path.parent.name for path in (ROOT / "statistics").glob("*/estimate.py")}):
+        importlib.import_module(f"ogive.statistics.{name}.estimate")
+    assert {each.room for each in asked} >= {"text", "plot"}
+    assert missing(asked) == []
 
 
 def test_the_walk_sees_a_room_that_is_missing_and_one_that_lacks_a_function(tmp_path, monkeypatch):
     package = tmp_path / "made_for_rooms"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "text.py").write_text("def table(of): return str(of)\n")
-    (package / "estimate.py").write_text(
+    for folder in ("", "curve", "bare"):
+        (package / folder).mkdir(exist_ok=True)
+        (package / folder / "__init__.py").touch()
+    (package / "curve" / "text.py").write_text("def table(of): return str(of)\n")
+    (package / "bare" / "text.py").touch()
+    (package / "base.py").write_text(
         "from ogive.rooms import room\n"
         "class Estimate:\n"
-        "    def good(self): return room(Estimate, 'text').table(self)\n"
-        "    def lacks(self): return room(Estimate, 'text').lines(self)\n"
-        "    def gone(self): return room(Estimate, 'plot').draw(self)\n"
+        "    def __str__(self): return room(type(self), 'text').table(self)\n"
+        "    def page(self): return getattr(room(type(self), 'text'), 'html', None)\n"
     )
+    for name in ("curve", "bare"):
+        (package / name / "estimate.py").write_text(
+            "from made_for_rooms.base import Estimate\n"
+            "from ogive.rooms import room\n"
+            f"class {name.capitalize()}(Estimate):\n"
+            f"    def plot(self): return room({name.capitalize()}, 'plot').draw(self)\n"
+        )
+    (package / "curve" / "plot.py").write_text("def draw(of): ...\n")
     monkeypatch.syspath_prepend(tmp_path)
+    for name in ("curve", "bare"):
+        importlib.import_module(f"made_for_rooms.{name}.estimate")
     assert missing(uses(package, "made_for_rooms")) == [
-        "made_for_rooms.estimate:4: made_for_rooms.text has no lines",
-        "made_for_rooms.estimate:5: there is no made_for_rooms.plot",
+        "made_for_rooms.bare.estimate:4: there is no made_for_rooms.bare.plot",
+        "made_for_rooms.base:3: made_for_rooms.bare.text has no table",
     ]
 
 

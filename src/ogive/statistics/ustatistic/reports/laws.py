@@ -20,7 +20,7 @@ def law_of(oracle: Any) -> ReportLaw:
     Raises:
         ParameterError: there is none for pairwise statistics, or the domain is too large for a matrix over pairs.
     """
-    name = getattr(oracle, "name", None)
+    name: Any = getattr(oracle, "name", None)
     if name not in LAWS:
         raise ParameterError(f"means over pairs need reports of {', '.join(LAWS)}, got {quoted(name)}")
     check_pairwise(oracle.size)
