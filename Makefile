@@ -52,7 +52,7 @@ $(FLOORS)/use.stamp: pyproject.toml .ci/floors
 
 # compiled code of another numba lies apart, so that neither throws away the other's
 test-floors: $(FLOORS)/use.stamp
-	NUMBA_CACHE_DIR=$(FLOORS)/numba $(FLOORS)/bin/python -m pytest -n $(JOBS) --dist worksteal
+	NUMBA_CACHE_DIR=$(CURDIR)/$(FLOORS)/numba $(FLOORS)/bin/python -m pytest -n $(JOBS) --dist worksteal
 
 lint: $(VENV)/work.stamp
 	$(BIN)/ruff check .

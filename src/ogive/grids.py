@@ -51,6 +51,8 @@ def _number(value: Any, name: str) -> tuple[float, str]:
     if isinstance(value, datetime.date):
         return float((value - EPOCH).days), "date"
     try:
+        if isinstance(value, np.ndarray) and value.ndim:
+            raise TypeError  # numpy before 2.4 takes an array of one number for that number
         number = float(value)
     except (TypeError, ValueError):
         raise ParameterError(f"{name} must be a number or a date, got {quoted(value)}") from None

@@ -31,7 +31,18 @@ from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query, undeclared
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe, settled
 from ogive.statistics.kinds import read_recorded
-from ogive.trust.base import Digested, Distributed, Held, Opening, TrustModel, Uploaded, check_trust, crowded, shares_of
+from ogive.trust.base import (
+    Digested,
+    Distributed,
+    Held,
+    Opening,
+    TrustModel,
+    Uploaded,
+    check_held,
+    check_trust,
+    crowded,
+    shares_of,
+)
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
@@ -95,6 +106,8 @@ def release(
     check_privacy(privacy)
     named = _batch_name(batch, ledger)
     unit = unit_of(trust, adjacency, ledger, public=public)
+    if public is not None:
+        check_held(trust, check_columns(public))
     statistic = settled(statistic, unit)
     books = Payment(
         ledger if trust.private else None, describe(statistic), statistic.name, privacy, unit, trust, batch=named

@@ -91,11 +91,27 @@ def test_a_misspelled_column_is_refused_before_an_account_declares_it(tmp_path, 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("trust", [ogive.Central, ogive.Simulation(ogive.SecAgg, parties=3), ogive.Local])
+def test_a_release_declares_no_column_that_its_records_lack(trust):
+    curve, held = ogive.Ecdf("s", bounds=(0, 1), bins=8), ogive.Simulation.of(trust).over(TABLE)
+    for lacking in ("il", ("ill", "il")):
+        with pytest.raises(ogive.DataError, match="has no column 'il'; did you mean ill"):
+            ogive.release(curve, trust=held, privacy=PureDP(1), public=lacking)
+    assert ogive.release(curve, trust=held, privacy=PureDP(1), public="ill").provenance.public == ("ill",)
+
+
+def test_a_plan_of_a_session_needs_the_columns_that_its_release_would():
+    session = ogive.Session(TABLE, limit=PureDP(1))
+    for lacking in (ogive.Ecdf("ss", bounds=(0, 1)), ogive.Roc("s", "il", bounds=(0, 1))):
+        with pytest.raises(ogive.DataError, match=r"has no column '(ss|il)'; did you mean"):
+            session.plan(lacking, privacy=PureDP(1))
+
+
 @pytest.mark.parametrize("name", PUBLISHING)
 def test_exact_counts_of_a_column_that_is_not_declared_are_refused_before_anything_is_spent(name):
     statistic, column = PUBLISHING[name]
     with ogive.Ledger.open() as ledger:
-        for unit in ((), ("other",)):
+        for unit in ((), ("s",)):
             with pytest.raises(ogive.UnsupportedError) as refusal:
                 ogive.release(statistic, trust=ogive.Central(TABLE), privacy=PureDP(1), public=unit)
             assert f"how many records there are of each value of column {column}" in str(refusal.value)

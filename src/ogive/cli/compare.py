@@ -65,6 +65,9 @@ def compare(
     for path in others:
         if not _is_release(path):
             print(f"{path} holds records: distances to it are not private", file=sys.stderr)
+    for path, each in ((first, curve), *zip(others, compared, strict=True)):
+        if _is_release(path) and not publishable(each.provenance):
+            print(f"{path} was made without privacy: distances to it are not private", file=sys.stderr)
     publish(lambda: _json(first, found), lambda: _table(first, found), output, public=public)
     if plot is not None:
         draw(lambda ax: curve.plot_qq(compared[0], ax, name=others[0].name), plot)

@@ -78,10 +78,8 @@ def _release(
 ) -> Any:
     """One release that keeps no books."""
     from ogive.privacy import Adjacency
-    from ogive.records import Records
     from ogive.releasing import release
 
-    Records.of(data).check_columns(granted.public)
     fitting = Adjacency.REPLACE if budget.max_rows_per_person == 1 else Adjacency.ADD_OR_REMOVE
     adjacency = fitting if granted.adjacency is None else Adjacency(granted.adjacency)
     model = trust.over(data, person=budget.person, max_rows_per_person=budget.max_rows_per_person)

@@ -33,7 +33,7 @@ from sqlalchemy.pool import NullPool, StaticPool
 
 from ogive.errors import LedgerError, ParameterError, quoted
 from ogive.ledger.keys import config_folder, sync_folder
-from ogive.ledger.problems import ConflictError, in_words
+from ogive.ledger.problems import DAMAGED, ConflictError, in_words
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -103,6 +103,8 @@ class Database:
         elif read_only:
             arguments = {}
         file = self.path
+        # what lies beside the file already is another's
+        self._tidy = read_only and file is not None and not any(map(Path.exists, _beside(file)))
         creator: dict[str, Any] = {"creator": lambda: _read_only(file)} if read_only and file is not None else {}
         try:
             self._engine = create_engine(
@@ -156,6 +158,8 @@ class Database:
                 # not opened here: closing the file would drop the locks that SQLite holds for this process's threads
                 if not os.access(target, os.R_OK | os.W_OK):
                     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+                if not target.stat().st_size:
+                    target.chmod(0o600)  # an empty file becomes a ledger, which is for its owner alone
                 return False
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
             os.close(handle)
@@ -285,6 +289,10 @@ class Database:
                 connection = plain.execution_options(**options)
                 with connection.begin():
                     yield connection
+        except LedgerError as problem:
+            if self._tidy and DAMAGED in str(problem) and self.path is not None:
+                _take_away(self.path)
+            raise
         finally:
             if self._lock is not None:
                 self._lock.release()
@@ -340,6 +348,20 @@ def _check_options(url: URL) -> None:
             raise ParameterError(f"a ledger's place on PostgreSQL takes no option {quoted(option)}")
 
 
+def _beside(path: Path) -> tuple[Path, Path]:
+    """The log of a ledger's file, and the index of the log, which SQLite makes and takes away."""
+    target = path.resolve()
+    return target.with_name(f"{target.name}-wal"), target.with_name(f"{target.name}-shm")
+
+
+def _take_away(path: Path) -> None:
+    """Remove what SQLite made to look at a damaged file: it would lie beside the backup that is put in its place."""
+    log, index = _beside(path)
+    if not log.exists() or not log.stat().st_size:
+        for each in (log, index):
+            each.unlink(missing_ok=True)
+
+
 def _read_only(path: Path) -> sqlite3.Connection:
     """Open a file that may lie on a read-only or full disk, where SQLite cannot make the files beside it.
 
@@ -348,7 +370,7 @@ def _read_only(path: Path) -> sqlite3.Connection:
     leaves it.
     """
     place = path.resolve().as_uri()
-    log, index = (path.resolve().with_name(path.resolve().name + end) for end in ("-wal", "-shm"))
+    log, index = _beside(path)
     writable = os.access(path, os.W_OK) and os.access(path.resolve().parent, os.W_OK)
     if writable and not log.exists() and not index.exists():
         tidy = sqlite3.connect(f"{place}?mode=rw", uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
@@ -357,8 +379,10 @@ def _read_only(path: Path) -> sqlite3.Connection:
                 cursor.execute("PRAGMA query_only = ON")
                 cursor.execute("SELECT count(*) FROM sqlite_master")
             return tidy
-        except sqlite3.OperationalError:
+        except sqlite3.Error as problem:
             tidy.close()
+            if not isinstance(problem, sqlite3.OperationalError):
+                raise
     connection = sqlite3.connect(f"{place}?mode=ro", uri=True, timeout=BUSY_SECONDS, check_same_thread=False)
     try:
         with closing(connection.cursor()) as cursor:

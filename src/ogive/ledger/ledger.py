@@ -16,7 +16,7 @@ from ogive.ledger.account import Account
 from ogive.ledger.books import Books, Spot
 from ogive.ledger.database import Database, retried
 from ogive.ledger.entries import WHOLE, DataSet, read_data_set
-from ogive.ledger.keys import KEY_BYTES, Keys, draft_of, key_path, make_key, read_key, settle_key
+from ogive.ledger.keys import KEY_BYTES, KEY_VARIABLE, Keys, draft_of, key_path, make_key, read_key, settle_key
 from ogive.ledger.mark import Mark, mark_path, set_aside
 from ogive.ledger.opening import Wanted, claim, find_row, make_row, refuse_new
 from ogive.ledger.people import Hasher, sample
@@ -277,9 +277,14 @@ def _is_other(database: Database, path: Path) -> bool:
 
 
 def _lost(database: Database, path: Path) -> LedgerError:
+    if path != database.default_key:
+        return LedgerError(
+            f"the ledger {database.words} is missing or empty, and nothing says that its key file {path} is of other "
+            f"ledgers alone; put a backup of the ledger back, or name another key file in {KEY_VARIABLE} for a new one"
+        )
     return LedgerError(
         f"the ledger {database.words} is missing or empty, but its key file {path} is there, so it was used before; "
-        "restore it, or to begin anew on purpose move the key file away"
+        "put a backup of the ledger back, or to begin anew on purpose move the key file away"
     )
 
 

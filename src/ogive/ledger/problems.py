@@ -15,7 +15,7 @@ _LOCKED = "is locked by another process; try again when that has ended"
 _READ_ONLY = "is read-only for this user; ask for the right to write to it"
 _FULL = "cannot be written: the disk is full or broken"
 _CLOSED = "cannot be opened; check that its folder exists and that this user may write there"
-_DAMAGED = "is damaged; restore it from a backup"
+DAMAGED = "is damaged; restore it from a backup"
 _WORDS = {
     "database is locked": _LOCKED,
     "database table is locked": _LOCKED,
@@ -29,8 +29,8 @@ _WORDS = {
     "no space left": _FULL,
     "could not extend file": _FULL,
     "could not write": _FULL,
-    "malformed": _DAMAGED,
-    "could not decode to utf-8": _DAMAGED,
+    "malformed": DAMAGED,
+    "could not decode to utf-8": DAMAGED,
     "unable to open database file": _CLOSED,
     "connection refused": "cannot be reached; check that its server runs, and its host and port",
     "timeout expired": "cannot be reached; check that its server runs, and its host and port",
@@ -62,7 +62,7 @@ def in_words(place: str) -> Iterator[None]:
     except (SQLAlchemyError, sqlite3.Error) as problem:
         raise LedgerError(f"the ledger {place} {_describe(str(problem))}") from None
     except UnicodeDecodeError:  # of the driver, whose own message quotes damaged bytes
-        raise LedgerError(f"the ledger {place} {_DAMAGED}") from None
+        raise LedgerError(f"the ledger {place} {DAMAGED}") from None
 
 
 def _describe(message: str) -> str:

@@ -128,8 +128,8 @@ def undeclared(query: Query, unit: PrivacyUnit) -> str | None:
         return None
     return (
         f"this publishes how many records there are of each value of {named_columns(lacking)}, which the guarantee "
-        f"hides; ask without public_labels or public_groups, or declare what everybody may know, which only a new "
-        f"account can: public=[{', '.join(map(repr, (*unit.public, *lacking)))}]"
+        "hides; ask without public_labels or public_groups, or declare what everybody may know (an "
+        f"account can when it is new): public=[{', '.join(map(repr, (*unit.public, *lacking)))}]"
     )
 
 

@@ -22,8 +22,9 @@ from ogive.releasing import release
 from ogive.session.opening import check_statistic, default_adjacency, name_of, open_account, open_ledger, public_size
 from ogive.session.statement import disclosure, left, statement
 from ogive.session.verbs import Verbs
-from ogive.statistics.base import Estimate, EstimateT, Statistic
+from ogive.statistics.base import Estimate, EstimateT, Statistic, describe
 from ogive.statistics.kinds import is_cost, read_recorded
+from ogive.statistics.questions import subjects
 from ogive.trust import Central, Simulation, TrustOf
 
 if TYPE_CHECKING:
@@ -278,6 +279,7 @@ class Session(Verbs):
             ParameterError: the number of records is private and was not said, or as `ogive.plan`.
         """
         check_statistic(statistic)
+        self._records.check_columns(subjects({"statistic": describe(statistic)}))
         return plan(
             statistic,
             privacy=privacy,

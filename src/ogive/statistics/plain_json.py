@@ -62,8 +62,11 @@ def parse(source: str | bytes | Path) -> Any:
         raise DataError("not an estimate: the JSON is nested too deeply") from None
     except UnicodeDecodeError:
         raise DataError("not a release: not JSON, and no text either") from None
+    except json.JSONDecodeError as problem:
+        raise DataError(f"not JSON: {problem}; give a file that ogive wrote as JSON") from None
     except (ValueError, TypeError) as problem:
-        raise DataError(f"not JSON: {problem}") from None
+        said = "a number has too many digits" if "digits" in str(problem) else str(problem)
+        raise DataError(f"not JSON: {said}") from None
 
 
 def _read(path: Path) -> bytes:

@@ -118,6 +118,17 @@ class Uploaded(Protocol):
         ...
 
 
+def check_held(trust: TrustModel, columns: Sequence[str]) -> None:
+    """Refuse columns that the records of a trust model lack, where it holds records here.
+
+    Raises:
+        DataError: one is not there; says which are.
+    """
+    own = getattr(trust, "records", None)
+    for records in getattr(trust, "parties", ()) if own is None else (own,):
+        records.check_columns(columns)
+
+
 def check_trust(trust: object, *, what: str) -> None:
     """Refuse what holds no records.
 

@@ -392,3 +392,22 @@ def test_texts_are_the_same_in_a_database_of_another_encoding():
     with ogive.Ledger.open(running.url("plain_bytes")) as ledger:
         ledger.account("Zoë 患者", unit=UNIT)
         assert [account.name for account in ledger.accounts()] == ["Zoë 患者"]
+
+
+def test_an_empty_file_becomes_a_ledger_for_its_owner_alone(tmp_path):
+    place = tmp_path / "b.db"
+    place.touch(mode=0o644)
+    with ogive.Ledger.open(place) as ledger:
+        assert ledger.begun
+    assert place.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("length", [100, 512, 3000, 4096, 9000])
+def test_looking_at_a_damaged_ledger_leaves_nothing_beside_it(tmp_path, length):
+    place = tmp_path / "b.db"
+    ogive.Ledger.open(place).close()
+    place.write_bytes(place.read_bytes()[:length])
+    before = sorted(each.name for each in tmp_path.iterdir())
+    with pytest.raises(LedgerError):
+        ogive.Ledger.open(place, read_only=True)
+    assert sorted(each.name for each in tmp_path.iterdir()) == before

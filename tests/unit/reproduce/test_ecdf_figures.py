@@ -95,6 +95,7 @@ SMALL = 2**7
 
 
 def test_figure_2_measures_ratios_of_squared_errors(monkeypatch):
+    pytest.importorskip("cvxopt")
     monkeypatch.setattr(smoothing, "SIZE", SMALL)
     numbers = smoothing.smoothing_errors({"epsilon": 1.0, "rate": 3.0}, 11, None)
     assert smoothing.smoothing_errors({"epsilon": 1.0, "rate": 3.0}, 11, None) == numbers

@@ -183,7 +183,9 @@ class PlanOptions(HolderOptions):
             )
         if self.person is not None:
             raise ParameterError("a person may have several rows, so they are not counted; give --records instead")
-        return Records.of(data).size
+        held = Records.of(data)
+        held.check_columns(self.public)
+        return held.size
 
     def _models(self) -> Any:
         found = self.simulations(self.trust)

@@ -250,6 +250,8 @@ def _ask_singly(function: Callable[[Any], Any], places: Float64) -> Float64:
 
 
 def _ask(function: Callable[[Any], Any], places: Float64) -> Float64:
+    if not places.size:
+        return places
     try:
         values = np.asarray(function(places), dtype=np.float64)
         if values.shape != places.shape:
