@@ -58,11 +58,11 @@ def own_classes():
 
 @contextlib.contextmanager
 def renamed():
-    """Every class of the package is called otherwise, and is of another module."""
+    """Every class of the package is called otherwise, and is of another module of its folder."""
     before = [(each, each.__name__, each.__qualname__, each.__module__) for each in own_classes()]
     for number, (each, *_) in enumerate(before):
         each.__name__ = each.__qualname__ = f"Renamed{number}"
-        each.__module__ = f"elsewhere{number}"
+        each.__module__ = f"{each.__module__.rpartition('.')[0]}.elsewhere{number}"
     try:
         yield
     finally:
@@ -153,7 +153,7 @@ READ_FOR_PEOPLE = {
     ("_mode", "type(aggregator).__name__"),
     ("_one_line", "type(problem).__name__"),
     ("_shares", "type(weights).__name__"),
-    ("chapter_of", "kind.__name__"),
+    ("chapter_of", "kind.estimate.__name__"),
     ("chapter_of", "type(estimate).__name__"),
     ("do_tasks", "type(fault).__name__"),
     ("main", "type(fault).__name__"),
@@ -167,6 +167,8 @@ READ_FOR_FILES = {
     # so is a user's learner; that of a learner of ogive is held by the files of teachers, with its module
     ("terms_of", "'__qualname__'"),
     ("terms_of", "type(learner).__qualname__"),
+    # the folder in which `stored` is looked for, and what people see
+    ("room", "of.__module__"),
     # field names, frozen below
     ("LabelsPlan.to_dict", "asdict(row)"),
     ("LabelsPlan.to_dict", "asdict(self)"),

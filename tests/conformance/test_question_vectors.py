@@ -22,12 +22,12 @@ from ogive.kernels import KERNELS, MEASURES
 from ogive.local.oracles import ORACLES
 from ogive.pate import aggregators
 from ogive.queries import undeclared
-from ogive.smoothing import SMOOTHINGS
 from ogive.statistics import STATISTICS
 from ogive.statistics.base import Terms, settled
-from ogive.statistics.kinds import READERS
+from ogive.statistics.kinds import SCHEMAS
 from ogive.statistics.methods.choose import METHODS
 from ogive.statistics.ustatistic.methods import METHODS as MEANS_OVER_PAIRS
+from ogive.strategies.smoothing import SMOOTHINGS
 from ogive.trust import TRUST_MODELS
 from ogive.trust.base import crowded, shares_of
 
@@ -186,4 +186,4 @@ def test_every_guarantee_aggregator_smoothing_and_estimate_is_kept():
     labels = [asked["statistic"]["aggregator"]["name"] for asked in questions if asked["statistic"]["name"] == "labels"]
     assert set(labels) == {kind.name for kind in typing.get_args(aggregators.Aggregator)}
     assert {asked["statistic"].get("smooth") for asked in questions} >= {"auto", *SMOOTHINGS}
-    assert {how["schema"] for how in HOW.values()} == set(READERS)
+    assert {how["schema"] for how in HOW.values()} == set(SCHEMAS)

@@ -66,7 +66,8 @@ from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, KeyedSo
 from ogive.pate.kept_teachers import keep, kept_terms, model_path, open_folder, read_model
 from ogive.pointwise import PointwiseCurve
 from ogive.statistics import STATISTICS
-from ogive.statistics.kinds import COSTS, READERS
+from ogive.statistics.kinds import COSTS
+from ogive.statistics.kinds import SCHEMAS as KINDS
 from ogive.statistics.questions import GOES_ON
 from ogive.streams import RunningTotal
 from ogive.trust.servers.state import ServerState
@@ -101,7 +102,7 @@ def test_people_are_told_of_a_document_what_they_were_told(name):
 
 def test_the_words_of_every_document_are_kept():
     assert list(TOLD) == READ
-    assert all("chapter" in TOLD[name] for name in READ if KEPT[name]["schema"] in READERS)
+    assert all("chapter" in TOLD[name] for name in READ if KEPT[name]["schema"] in KINDS)
 
 
 @pytest.mark.parametrize("name", ["curve tree_ls", "roc split", "plan", "description tree", "cost joint"])

@@ -43,7 +43,7 @@ INNER = {
         ecdf
         methods
         curve
-        base confidence
+        base confidence options
         plain_json
         stated_price
         """,
@@ -56,9 +56,10 @@ INNER = {
         base
         """,
     "trust": """
-        models
+        every
         servers
         central clear local pairs secagg simulation
+        models
         base parties
         """,
 }

@@ -52,7 +52,7 @@ from ogive.pate.learners import Constant
 from ogive.pointwise import PointwiseCurve
 from ogive.report import render_report
 from ogive.statistics import Bounds
-from ogive.statistics.kinds import READERS, read_estimate
+from ogive.statistics.kinds import SCHEMAS, read_estimate
 from ogive.streams import RunningTotal
 
 FOLDER = Path(__file__).with_name("stored")
@@ -380,7 +380,7 @@ def lines_of(found):
 def read(data):
     """A document by its public reader."""
     schema = data["schema"]
-    if schema in READERS:
+    if schema in SCHEMAS:
         return read_estimate(data)
     readers = {each.schema: each.from_dict for each in (ogive.pate.PrivacyCost, ogive.pate.SanitizedCost)}
     readers |= {ogive.pate.LabelsPlan.schema: ogive.pate.LabelsPlan.from_dict, "ogive.plan/1": ogive.Plan.from_dict}
