@@ -98,7 +98,7 @@ class PrivacyUnit:
         if self.public and self.adjacency is Adjacency.ADD_OR_REMOVE:
             raise ParameterError(
                 "a record that is added or removed takes all its values with it, so no column is public; "
-                "use adjacency REPLACE, or leave out public"
+                "use adjacency REPLACE, or leave out public columns"
             )
         if self.person in self.public:
             raise ParameterError(f"column {self.person!r} says whose record it is, so it cannot be public")

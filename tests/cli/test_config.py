@@ -70,7 +70,7 @@ def test_another_file_can_be_named(folder, run, monkeypatch):
     monkeypatch.setenv("OGIVE_CONFIG", "other.toml")
     assert grid(run(*ASK)[1]) == (0, 9.5, 1024)
     monkeypatch.setenv("OGIVE_CONFIG", "none.toml")
-    assert run(*ASK) == (2, "", "ogive: error: OGIVE_CONFIG names none.toml, which is no file\n")
+    assert run(*ASK) == (2, "", "ogive: error: OGIVE_CONFIG names none.toml, which is not a file\n")
 
 
 def test_settings_of_other_commands_and_other_variables_are_left_alone(folder, run, monkeypatch):
@@ -88,10 +88,10 @@ def test_settings_of_other_commands_and_other_variables_are_left_alone(folder, r
 
 
 BAD_FILES = {
-    "no_toml": ("[ecdf", "the settings in ogive.toml are no TOML"),
+    "no_toml": ("[ecdf", "the settings in ogive.toml are not valid TOML"),
     "unknown_key": ("legder = 'x'", "legder in ogive.toml sets nothing; did you mean ledger?"),
     "unknown_command": ("[ecfd]\nbins = 1", "ecfd in ogive.toml sets nothing; did you mean ecdf?"),
-    "unknown_option": ("[ecdf]\nbinz = 1", "binz of [ecdf] in ogive.toml is no option of ogive ecdf; did you mean"),
+    "unknown_option": ("[ecdf]\nbinz = 1", "binz of [ecdf] in ogive.toml is not an option of ogive ecdf; did you mean"),
     "wrong_value": ("[ecdf]\nbins = 'x'", "it must be a whole number, got 'x'"),
     "half_a_value": ("[ecdf]\nbounds = [1]", "bounds of [ecdf] in ogive.toml must have 2 values, got 1"),
     "two_values": ("[ecdf]\nbins = [1, 2]", "bins of [ecdf] in ogive.toml must have 1 value, got 2"),
@@ -113,7 +113,7 @@ def test_an_unusable_file_is_one_line(folder, run, case):
     ("variable", "value", "words"),
     [
         ("OGIVE_LEGDER", "x", "the environment variable OGIVE_LEGDER sets nothing; did you mean OGIVE_LEDGER?"),
-        ("OGIVE_ECDF_BINZ", "1", "OGIVE_ECDF_BINZ is no option of ogive ecdf; did you mean bins?"),
+        ("OGIVE_ECDF_BINZ", "1", "OGIVE_ECDF_BINZ is not an option of ogive ecdf; did you mean bins?"),
         ("OGIVE_ECDF_BINS", "x", "Invalid value for OGIVE_ECDF_BINS: it must be a whole number"),
         ("OGIVE_ECDF_BOUNDS", "'0 1", "must be values with spaces between them"),
     ],

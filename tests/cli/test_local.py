@@ -455,7 +455,7 @@ def test_what_was_read_before_a_missing_file_is_kept(run, files, tmp_path):
     [
         ("/dev/zero", "cannot read /dev/zero: a partial state is an ordinary file, and this is none"),
         (".", "cannot write .: it is a folder"),
-        ("0.csv", "this is no partial state of this version of ogive"),
+        ("0.csv", "this is not a partial state of this version of ogive"),
     ],
 )
 def test_a_partial_state_goes_to_a_file_of_its_own(run, files, where, message):

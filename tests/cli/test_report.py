@@ -66,7 +66,7 @@ def test_files_of_several_kinds_become_one_page(run, files, tmp_path):
     text = page.read_text()
     assert "<h1>Two &lt;releases&gt;</h1>" in text
     assert "Distribution of risk" in text
-    assert "How well risk predicts died" in text
+    assert "How well risk separates the classes of died" in text
     assert "Total price" in text
     assert 'class="budget"' not in text
 

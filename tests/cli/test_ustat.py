@@ -175,7 +175,7 @@ def test_other_commands_say_what_columns_are_missing_in_the_same_words(run, comm
 
 
 BAD = {
-    "unknown kernel": (("--kernel", "tau", "--columns", "rooms"), "unknown measure 'tau'; there are 'auc'"),
+    "unknown kernel": (("--kernel", "tau", "--columns", "rooms"), "unknown kernel 'tau'; there are 'auc'"),
     "one column": (
         ("--kernel", "kendall", "--columns", "rooms", "--bounds", "1", "5"),
         "kendall needs two columns, whose ranks are compared, for example --columns x y, got 1: 'rooms'",

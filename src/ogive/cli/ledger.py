@@ -107,7 +107,8 @@ def restore(ledger: Place = None) -> None:
     """Go on with an older copy of a ledger, for example from a backup: what it lost counts as spent.
 
     What was charged after the copy is known from the mark, a file beside the key file. Answers that were lost stay
-    lost: who asks again pays again. Whoever spends from the same database on another machine restores it there, too.
+    lost: whoever asks again pays again. Whoever spends from the same database on another machine restores it there,
+    too.
 
     Args:
         ledger: Where the books are.
@@ -118,7 +119,7 @@ def restore(ledger: Place = None) -> None:
     if ledger is None:
         raise ParameterError("name the ledger, for example: ogive ledger restore budget.db")
     said = Ledger.restore(ledger)
-    print("\n".join(said) or "the ledger lacks nothing that its mark knows, so that nothing was changed")
+    print("\n".join(said) or "nothing is missing from the ledger; nothing was changed")
     if said:
         with _opened(ledger) as books:
             print("", *(statement(account) for account in books.accounts()), sep="\n\n")

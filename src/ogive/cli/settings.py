@@ -85,7 +85,7 @@ def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection)
                     f"{place} is not taken from settings: say --{name} on the command line, where everyone sees it"
                 )
             if name not in options and not shared:
-                raise ParameterError(f"{place} is no option of ogive {' '.join(commands)}{_near(name, options)}")
+                raise ParameterError(f"{place} is not an option of ogive {' '.join(commands)}{_near(name, options)}")
             if name in open_options:
                 _give(open_options[name], place, source, values)
 
@@ -162,14 +162,14 @@ def _from_file(path: Path, commands: tuple[str, ...]) -> Iterator[Setting]:
 def _read(path: Path) -> dict[str, Any]:
     if not path.is_file():
         if os.environ.get("OGIVE_CONFIG"):
-            raise ParameterError(f"OGIVE_CONFIG names {path}, which is no file")
+            raise ParameterError(f"OGIVE_CONFIG names {path}, which is not a file")
         return {}
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
         raise ParameterError(f"the settings in {path} cannot be read") from None
     except tomllib.TOMLDecodeError as problem:
-        raise ParameterError(f"the settings in {path} are no TOML: {problem}") from None
+        raise ParameterError(f"the settings in {path} are not valid TOML: {problem}") from None
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -156,17 +156,18 @@ def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:
     """
     epsilon, delta = implied(privacy)
     who = "record" if unit.person is None else "person"
-    values = "other values" if unit.public else "values"
-    what = f"the {values} of one {who}" if unit.adjacency is Adjacency.REPLACE else f"whether one {who} is in the data"
+    if unit.adjacency is Adjacency.ADD_OR_REMOVE:
+        guess = f"whether one {who} is in the data, when both are equally likely beforehand,"
+    elif unit.public:
+        guess = f"between two equally likely possibilities for the other values of one {who}"
+    else:
+        guess = f"between two equally likely values of one {who}"
     odds = math.exp(-min(700.0, float(epsilon)))
     most = (1 + float(delta) * odds) / (1 + odds)
     shown = math.ceil(100 * most - 1e-9) if most <= WEAK else math.ceil(1e4 * most - 1e-9) / 100
     right = f"at most {shown:g} %" if shown < 100 else "up to 100 %"
     weak = " That is weak protection." if most > WEAK else ""
-    return (
-        f"Whoever guesses {what} from this, between two possibilities that seemed equally likely, is right in "
-        f"{right} of cases.{weak}"
-    )
+    return f"Knowing this, someone who guesses {guess} is right in {right} of cases.{weak}"
 
 
 def implied(privacy: Privacy) -> tuple[Fraction, Fraction]:

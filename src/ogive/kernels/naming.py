@@ -106,7 +106,7 @@ def measure_of(
         raise ParameterError("only a function has its range, name and circuit stated; those of named kernels are known")
     if isinstance(asked, str):
         if asked not in MEASURES:
-            raise ParameterError(f"unknown measure {asked[:40]!r}; there are {', '.join(map(repr, sorted(MEASURES)))}")
+            raise ParameterError(f"unknown kernel {asked[:40]!r}; there are {', '.join(map(repr, sorted(MEASURES)))}")
         try:
             return MEASURES[asked](**options)
         except TypeError:

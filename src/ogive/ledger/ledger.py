@@ -97,9 +97,10 @@ class Ledger:
         """Go on with an older copy of a ledger, for example from a backup: what it lost counts as spent.
 
         The mark beside the key file knows what was charged after the copy. That is booked, with the limits and
-        fingerprints of then. Releases that were in progress are closed. Lost answers stay lost: who asks again pays
-        again. The mark knows what was charged from this machine, and what others had charged when it last spent or
-        opened the ledger. Other machines restore the same database, too, each with its own mark, before anybody spends.
+        fingerprints that it noted. Releases that were in progress are closed. Lost answers stay lost: whoever asks
+        again pays again. The mark knows what was charged from this machine, and what others had charged when it last
+        spent or opened the ledger. Other machines restore the same database, too, each with its own mark, before
+        anybody spends.
 
         Args:
             place: As for `open`.

@@ -112,7 +112,7 @@ def read_state(source: str | Path | bytes) -> State:
     """
     data = source if isinstance(source, bytes) else read_file(Path(source))
     if not data.startswith(MAGIC):
-        raise PeerError("this is no partial state of this version of ogive")
+        raise PeerError("this is not a partial state of this version of ogive")
     body, digest = data[:-_DIGEST_BYTES], data[-_DIGEST_BYTES:]
     if len(data) < len(MAGIC) + _LENGTH_BYTES + _DIGEST_BYTES or hashlib.sha256(body).digest() != digest:
         raise PeerError("the partial state is damaged or was cut off")

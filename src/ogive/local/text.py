@@ -78,7 +78,9 @@ def _revealed(description: Description) -> list[str]:
     lines = [f"  {privacy}: no report is more than {often} times as likely for {rest} as for any other."]
     sure = 1 / (1 + math.exp(-epsilon))
     if sure < _AS_GOOD_AS_SURE:
-        lines.append(f"  Who thought two answers equally likely is sure of one to at most {100 * sure:.3g} % after it.")
+        lines.append(
+            f"  Someone who thought two answers equally likely is sure of one to at most {100 * sure:.3g} % after it."
+        )
     else:
         lines.append(
             "  That is next to no protection: who sees the report may be as good as sure of what you answered."

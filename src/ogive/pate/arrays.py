@@ -205,7 +205,8 @@ def _read(stream: IO[bytes], size: int, file: Path) -> NDArray[Any]:
     except (*_HEADER_ERRORS, struct.error):
         raise _damaged(file) from None
     if kind.kind not in "biuf" or kind.shape:
-        raise DataError(f"{file} holds no plain numbers but {quoted(kind.name)}; save whole numbers or floats")
+        held = "objects" if kind.kind == "O" else f"values of type {quoted(kind.name)}"
+        raise DataError(f"{file} holds {held}, not plain numbers; save whole numbers or floats")
     if len(shape) > _MOST_AXES or any(isinstance(axis, bool) or not 0 <= axis < _LARGEST for axis in shape):
         raise _damaged(file)
     begin = npy.MAGIC_LEN + len(prefix) + len(header)

@@ -24,13 +24,13 @@ ADDITIVE = (
     "of at most delta."
 )
 LIMITS = (
-    "With other votes the same run may reveal more. So it is no differential privacy, fits in no budget, and is not "
+    "With other votes the same run may reveal more. So this is not differential privacy, fits in no budget, and is not "
     "part of any total on this page."
 )
 SECRET = (
     "It is computed from the votes without noise. Two sets of votes that differ in one teacher have different costs, "
-    "so that whoever is told the exact number learns something about the votes that nothing hides: one that moves when "
-    "a hospital joins tells how that hospital votes."
+    "so whoever sees the exact number learns something about the votes that nothing hides: a number that moves when "
+    "a hospital joins shows how that hospital votes."
 )
 NOISY = "What is shown here has noise as wide as one teacher could move it, and counts what publishing it cost."
 

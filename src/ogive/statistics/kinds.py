@@ -81,7 +81,7 @@ def read_estimate(data: Any) -> Estimate:
     schema = data.get("schema") if isinstance(data, dict) else None
     if not isinstance(schema, str) or schema not in SCHEMAS:
         known = ", ".join(sorted(SCHEMAS))
-        raise DataError(f"this is no release that this version can read: its schema must be one of {known}")
+        raise DataError(f"this is not a release that this version can read: its schema must be one of {known}")
     return SCHEMAS[schema].estimate.from_dict(data)
 
 

@@ -167,7 +167,7 @@ def abs_difference(x, y):
 @pytest.mark.parametrize(
     ("asked", "options", "message"),
     [
-        ("ginni", {}, "unknown measure 'ginni'; there are .auc., .auc_private., .collision."),
+        ("ginni", {}, "unknown kernel 'ginni'; there are .auc., .auc_private., .collision."),
         ("gini", {"ties": "half"}, "gini has no option ties"),
         ("gini", {"range": (0, 1)}, "only a function has its range, name and circuit stated"),
         ("auc", {"ties": "some"}, "ties must be one of half, strict"),

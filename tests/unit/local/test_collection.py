@@ -476,8 +476,8 @@ def test_damaged_states_are_refused_in_one_line(place, bit, cut, repaired):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda data: b"", "no partial state of this version"),
-        (lambda data: b"x" * 500, "no partial state of this version"),
+        (lambda data: b"", "not a partial state of this version"),
+        (lambda data: b"x" * 500, "not a partial state of this version"),
         (lambda data: MAGIC, "damaged or was cut off"),
         (lambda data: data[:-1], "damaged or was cut off"),
         (lambda data: signed(data[:-33]), "another length than its description needs"),
@@ -488,7 +488,7 @@ def test_damaged_states_are_refused_in_one_line(place, bit, cut, repaired):
         (lambda data: signed(data[:-32].replace(b'"accepted": 25', b'"accepted": -5')), "must be whole numbers"),
         (lambda data: signed(data[:-32].replace(b'"read": {}', b'"read": []')), "list the files that were read"),
         (lambda data: signed(data[:-32].replace(b'"key": ""', b'"key": 12')), "must name the key of the files"),
-        (lambda data: signed(data[:-32].replace(b"partial 2", b"partial 1")), "no partial state of this version"),
+        (lambda data: signed(data[:-32].replace(b"partial 2", b"partial 1")), "not a partial state of this version"),
         (lambda data: signed(data[:-33] + b"\xff"), "other participants than it counts"),
         (
             lambda data: signed(data[:-85] + bytes([data[-85] ^ 1]) + data[-84:-32]),

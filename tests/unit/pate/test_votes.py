@@ -88,7 +88,7 @@ def test_files_that_cannot_be_read_say_why(tmp_path):
         ("none.npy", None, DataError, "no such file"),
         ("broken.npz", None, DataError, "cannot be read"),
         ("broken.npy", None, DataError, "cannot be read"),
-        ("objects.npy", None, DataError, "holds no plain numbers but 'object'"),
+        ("objects.npy", None, DataError, "holds objects, not plain numbers"),
         ("v.csv", None, DataError, "holds no numbers"),
         ("empty.csv", None, DataError, "no rows"),
         ("v.txt", None, DataError, "no such file"),

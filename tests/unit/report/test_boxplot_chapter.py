@@ -42,7 +42,7 @@ def test_the_page_shows_every_number_and_the_true_ones_where_they_are_given(boxe
     page = render_report([boxes], title="x", truths=[truth])
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
     assert "Boxplot of stay by ward" in text
-    assert "The middle stay is lowest where ward is &lt;B&gt;" in text
+    assert "The median stay is lowest where ward is &lt;B&gt;" in text
     for found in (boxes, truth):
         for box in found.boxes:
             assert f"{box.median:.6g}" in text

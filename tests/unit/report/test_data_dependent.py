@@ -36,7 +36,7 @@ def test_the_section_says_the_number_what_it_means_and_why_the_exact_one_is_secr
     text = text_of(page)
     assert f"100 queries to 250 teachers cost about epsilon = {JOINT.epsilon:.3f} at delta = 1e-05" in text
     assert "What a data-dependent epsilon means" in text
-    assert "it is no differential privacy, fits in no budget" in text
+    assert "this is not differential privacy, fits in no budget" in text
     assert "Why the exact number must not be published" in text
     assert "Two sets of votes that differ in one teacher have different costs" in text
     assert "half of the time it is below the true cost" in text

@@ -212,7 +212,7 @@ def test_noise_that_makes_a_release_useless_is_called_that(roc):
     assert chapter_of(noisy).warning is not None
     assert "Too noisy to use." in words_of(noisy)
     wide = words_of(released(ROC, "0.05"))
-    assert "Noise hides how well risk predicts died: the AUC may be" in wide
+    assert "Noise hides how well risk separates the classes of died: the AUC may be" in wide
     assert "of all pairs" not in wide
     assert "Too noisy to use." not in words_of(roc)
     test = released(TEST, "0.002")

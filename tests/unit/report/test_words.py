@@ -121,7 +121,7 @@ def test_every_strategy_and_smoothing_has_words():
 def shown_chance(privacy):
     """The share of right guesses that is stated, as a number."""
     text = words.certainty(privacy, PrivacyUnit(Adjacency.REPLACE))
-    assert "the values of one record" in text
+    assert "between two equally likely values of one record" in text
     found = re.search(r"at most ([\d.]+) % of cases", text)
     return float(found[1]) / 100 if found else 1.0
 

@@ -276,7 +276,7 @@ def test_columns_may_be_given_as_domains_and_kernels_as_objects_or_functions():
 
 
 REFUSALS = {
-    "unknown kernel": (lambda: Ustatistic("x", "ginni", bounds=(0, 1)), r"unknown measure 'ginni'; there are 'auc', "),
+    "unknown kernel": (lambda: Ustatistic("x", "ginni", bounds=(0, 1)), r"unknown kernel 'ginni'; there are 'auc', "),
     "too few columns": (lambda: Ustatistic("x", "kendall", bounds=(0, 1)), "two columns"),
     "too many columns": (lambda: Ustatistic(("x", "a"), "gini", bounds=(0, 1)), "1"),
     "no label": (

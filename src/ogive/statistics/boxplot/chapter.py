@@ -68,9 +68,9 @@ def headline(found: Boxplots) -> str:
         )
     low, high = (pick(told, key=lambda box: box.median) for pick in (min, max))
     if len(told) == 1 or low.median == high.median:
-        return f"The middle {found.column} is {_at(found, low.median)} in every group that says something."
+        return f"The median {found.column} is {_at(found, low.median)} in every group that has enough records."
     return (
-        f"The middle {found.column} is lowest where {found.by} is {low.group}, {_at(found, low.median)}, "
+        f"The median {found.column} is lowest where {found.by} is {low.group}, {_at(found, low.median)}, "
         f"and highest where it is {high.group}, {_at(found, high.median)}."
     )
 

@@ -44,7 +44,7 @@ def chapter(found: Calibration, truth: Calibration | None) -> Chapter:
     assert found.provenance is not None
     shown = truth if found.private else None
     return Chapter(
-        title=f"Whether {found.probability} is right about {found.label.column}",
+        title=f"Calibration of {found.probability} against {found.label.column}",
         subject=f"{found.probability} and {found.label.column}",
         provenance=found.provenance,
         headline=_headline(found),

@@ -75,7 +75,7 @@ def chapter(roc: RocEstimate, truth: RocEstimate | None) -> Chapter:
     )
     grid = roc.grid
     return Chapter(
-        title=f"How well {roc.score} predicts {roc.label.column}",
+        title=f"How well {roc.score} separates the classes of {roc.label.column}",
         subject=f"{roc.score} and {roc.label.column}",
         provenance=roc.provenance,
         headline=_headline(read),
@@ -100,7 +100,9 @@ def _headline(read: _Read) -> str:
         return "One of the two classes has no records, or noise may account for it, so there is no curve and no AUC."
     interval = f"{read.auc(read.interval.low)} to {read.auc(read.interval.high)}"
     if _useless(read) is not None:
-        return f"Noise hides how well {roc.score} predicts {roc.label.column}: the AUC may be {interval}."
+        return (
+            f"Noise hides how well {roc.score} separates the classes of {roc.label.column}: the AUC may be {interval}."
+        )
     more = "higher" if roc.positive_when == "high" else "lower"
     said = (
         f"Of a random positive record and a random negative one, the positive has the {more} {roc.score} in "
