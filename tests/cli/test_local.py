@@ -517,7 +517,8 @@ def test_an_interrupted_run_goes_on_where_it_saved(run, files, tmp_path, monkeyp
 
 KILLED = """
 import os, signal, sys
-from ogive.cli import local, main
+from ogive.cli import main
+from ogive.cli.local import commands as local
 from ogive.local import collection as collecting
 local.SAVE_SECONDS, collecting.CHUNK = 0.0, 100
 saved, save = [], collecting.Collection.save
@@ -569,7 +570,8 @@ def test_a_killed_run_goes_on_where_it_saved(run, files, tmp_path):
 KILLED_SAVING = """
 import os, signal, sys
 from pathlib import Path
-from ogive.cli import local, main
+from ogive.cli import main
+from ogive.cli.local import commands as local
 from ogive.local import collection as collecting
 local.SAVE_SECONDS, collecting.CHUNK = 0.0, 100
 replaced, replace = [], Path.replace

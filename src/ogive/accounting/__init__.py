@@ -1,6 +1,6 @@
 """What privacy losses add up to, and which guarantees imply which.
 
-Names load when they are first used, since people's own devices need a little of this and numpy alone.
+Names load when they are first used, since people's own devices need a little of this, numpy and lazy_loader alone.
 """
 
 import lazy_loader

@@ -468,7 +468,8 @@ def test_one_call_refuses_what_it_cannot_take():
         ((np.zeros((2, 2, 2)),), {}, "one or two dimensions"),
         (({},), {}, "data has no columns"),
         (({"label": [1]}, "auc"), {"labels": [1]}, "has a column 'label' already"),
-        (([0.5, 0.6],), {"trust": "local", "bounds": (0, 1)}, "trust must be the type of a trust model"),
+        (([0.5, 0.6],), {"trust": "nobody", "bounds": (0, 1)}, "trust must be one of central, clear"),
+        (([0.5, 0.6],), {"trust": dict, "bounds": (0, 1)}, "trust must be the type of a trust model"),
         (([0.5, 0.6],), {"bounds": (0, 1)}, "say how much privacy"),
     ):
         with pytest.raises((ParameterError, DataError), match=message):

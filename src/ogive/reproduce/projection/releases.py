@@ -48,7 +48,7 @@ CODE = (
     "smoothing/*.py",
     "statistics/**/*.py",
     "strategies/**/*.py",
-    "strategies/*.npz",
+    "strategies/projection/*.npz",
     "trust/**/*.py",
     "reproduce/projection/baselines.py",
     "reproduce/projection/distances.py",
