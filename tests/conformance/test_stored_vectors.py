@@ -84,6 +84,9 @@ ASKED = {name: (description, data) for name, description, data in collections()}
 ON_ONE_LINE = {"ogive.calibration/1", "ogive.curve/1", "ogive.labels/1", "ogive.roc/1"}
 """Schemas whose texts have no line breaks."""
 
+DERIVED = {"ogive.calibration/1": ("results",)}
+"""What a reader computes again, by functions of another library, whose versions differ in the last digits."""
+
 READS_AS = {"cost independent": ('"answers": 8,', '"answers": 8.0,')}
 """What a reader makes of a number that was counted: an expected one, which is the same number."""
 
@@ -91,8 +94,14 @@ READS_AS = {"cost independent": ('"answers": 8,', '"answers": 8.0,')}
 @pytest.mark.parametrize("name", READ)
 def test_a_document_is_read_and_written_as_it_was(name):
     data = fits(KEPT[name])
-    text = json.dumps(data, indent=None if data["schema"] in ON_ONE_LINE else 1)
-    assert read(data).to_json() == text.replace(*READS_AS.get(name, ("", "")))
+    indent = None if data["schema"] in ON_ONE_LINE else 1
+    text = read(data).to_json()
+    again = json.loads(text)
+    assert text == json.dumps(again, indent=indent)
+    for field in DERIVED.get(data["schema"], ()):
+        assert alike(again[field], data[field])
+        again[field] = data[field]
+    assert json.dumps(again, indent=indent) == json.dumps(data, indent=indent).replace(*READS_AS.get(name, ("", "")))
 
 
 @pytest.mark.parametrize("name", READ)
