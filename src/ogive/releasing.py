@@ -117,7 +117,7 @@ def release(
         return cast(EstimateT, _named(read_recorded(stored), named, books.mark))
     opening = trust.open(adjacency, source=source if source is not None else SystemSource())
 
-    def look(query: Query) -> None:
+    def preflight(query: Query) -> None:
         if books.paying:
             opening.context(query)
 
@@ -127,12 +127,12 @@ def release(
         unit,
         trust.refusal,
         count=trust.count,
-        look=look,
-        alike=books.paying,
+        preflight=preflight,
+        one_loss_type=books.paying,
         private=trust.private,
         adding=adding,
         honest=honest,
-        crowded=partial(crowded, trust),
+        cell_limit=partial(crowded, trust),
     )
     procedure = statistic.questions(terms)
     opened: dict[Hashable, Loss] = {}

@@ -78,8 +78,8 @@ def served(statistic, trust, privacy, adjacency):
     unit = dataclasses.replace(trust.unit(adjacency), public=("ill", "vote", "ward"))
     adding, honest = shares_of(trust)
     terms = Terms(
-        privacy, unit, trust.refusal, count=trust.count, alike=True, private=trust.private, adding=adding,
-        honest=honest, crowded=lambda cells: crowded(trust, cells),
+        privacy, unit, trust.refusal, count=trust.count, one_loss_type=True, private=trust.private, adding=adding,
+        honest=honest, cell_limit=lambda cells: crowded(trust, cells),
     )  # fmt: skip
     try:
         query = next(settled(statistic, unit).questions(terms))

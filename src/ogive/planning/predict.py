@@ -258,7 +258,7 @@ class Planner:
             count=lambda: self.records,
             adding=adding,
             honest=honest,
-            crowded=partial(crowded, self.model),
+            cell_limit=partial(crowded, self.model),
         )
 
     def ladder(self, ways: Mapping[str, Statistic[Any]]) -> tuple[Privacy, ...]:

@@ -38,7 +38,7 @@ def _any_number(cells: int) -> str | None:
 
 
 def _nothing(query: Query) -> None:
-    """Where nobody pays nothing is lost by finding a fault late."""
+    """Default check: nothing to verify before paying."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,14 @@ class Terms:
         simulations: How many releases are simulated for intervals at ordinary levels; None for as many as they
             deserve. Plans, which do not show intervals, take few, and 0 for quantiles without any.
         count: Counts the records; called only where their number is public.
-        look: Reads what a query will need, and says nothing of it but whether it can be read. Asked before the first
-            query of what later ones need besides, since a spend is never taken back.
-        alike: Whether all that is measured must cost one type of loss, whatever is selected: so it is where an
-            account is charged beforehand, and where several groups that may select differently are priced together.
+        preflight: Reads what a later query will need besides, before the first one is paid for, and raises where that
+            cannot be read: a spend is never taken back.
+        one_loss_type: Whether all that is measured must cost one type of loss, whatever is selected. This holds where
+            an account is charged beforehand, and where several groups that may select differently are priced together.
         private: Whether answers carry noise; where they do not, nothing is gained by measuring less.
         adding: How many parties or servers add a share of the noise.
         honest: How many shares make up the noise that is asked for.
-        crowded: Says why the trust model cannot count records in so many cells, or None if it can. Asked before
+        cell_limit: Says why the trust model cannot count records in so many cells, or None if it can. Asked before
             anything is designed for them, which may take long.
         groups: Of how many groups these terms are for one, where the number of records is that of an average group;
             any one of them may hold all records.
@@ -70,12 +70,12 @@ class Terms:
     refusal: Callable[[Query], str | None]
     simulations: int | None = None
     count: Callable[[], int | None] = _unknown
-    look: Callable[[Query], None] = _nothing
-    alike: bool = False
+    preflight: Callable[[Query], None] = _nothing
+    one_loss_type: bool = False
     private: bool = True
     adding: int = 1
     honest: int = 1
-    crowded: Callable[[int], str | None] = _any_number
+    cell_limit: Callable[[int], str | None] = _any_number
     groups: int = 1
 
     def check_cells(self, cells: int) -> None:
@@ -84,7 +84,7 @@ class Terms:
         Raises:
             UnsupportedError: there are too many.
         """
-        reason = self.crowded(cells)
+        reason = self.cell_limit(cells)
         if reason is not None:
             raise UnsupportedError(reason)
 

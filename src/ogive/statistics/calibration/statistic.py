@@ -176,7 +176,7 @@ class HosmerLemeshow:
         refusal = terms.refusal(later)
         if refusal is not None:
             raise UnsupportedError(refusal)
-        terms.look(later)
+        terms.preflight(later)
         answer = yield CurveQuery(binning, strategy)
         curve = curve_from(answer, binning, strategy, terms, "auto")
         raw = answer.values if self.constants == "paper" else None

@@ -131,8 +131,10 @@ def _shared_terms(
 ) -> Terms:
     """The terms for each group on its own."""
     number = len(groups.groups)
-    alone = terms.crowded
-    terms = dataclasses.replace(terms, alike=True, crowded=lambda cells: alone(cells * number), groups=number)
+    alone = terms.cell_limit
+    terms = dataclasses.replace(
+        terms, one_loss_type=True, cell_limit=lambda cells: alone(cells * number), groups=number
+    )
 
     def refusal(query: Query) -> str | None:
         return terms.refusal(_together(groups, [query] * number, public_groups))

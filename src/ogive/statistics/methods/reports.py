@@ -101,7 +101,7 @@ class Reports:
         assert isinstance(query.oracle, TreeOracle)
         levels, records = query.oracle.levels, task.terms.records
         if records is not None and records < levels:
-            each = " a group" if task.terms.alike else ""
+            each = " a group" if task.terms.one_loss_type else ""
             raise ParameterError(
                 f"reports on {levels} levels need at least {levels} records{each}, got {records}; take fewer bins"
             )

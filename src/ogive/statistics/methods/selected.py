@@ -79,7 +79,7 @@ class PrivateSelection:
     def _divided(self, task: Task) -> tuple[_Stages, tuple[_Way, ...]]:
         stages = _stages(self.share, task.terms.privacy)
         rest, public = stages.rest, (task.size, task.terms.adjacency, task.rows, guessed(task))
-        if task.terms.alike and len(rest) > 1:
+        if task.terms.one_loss_type and len(rest) > 1:
             # the type of noise that suits the unbiased way best, for all of them
             pure = isinstance(_least_noise(None, rest, *public).loss(task.terms.adjacency), PureDP)
             rest = tuple(grant for grant in rest if isinstance(grant, PureDP) is pure)
