@@ -66,10 +66,10 @@ from .statistics.curve.estimate import Curve as Curve
 from .statistics.curve.merging.merge import merge as merge
 from .statistics.ecdf.statistic import Ecdf as Ecdf
 from .statistics.methods.adaptive import AdaptiveQuantiles as AdaptiveQuantiles
+from .statistics.methods.histogram import HistogramQueries as HistogramQueries
+from .statistics.methods.projection import Projection as Projection
 from .statistics.methods.reports import Reports as Reports
 from .statistics.methods.selected import PrivateSelection as PrivateSelection
-from .statistics.methods.whole import HistogramQueries as HistogramQueries
-from .statistics.methods.whole import Projection as Projection
 from .statistics.quantiles.estimate import QuantileEstimates as QuantileEstimates
 from .statistics.quantiles.statistic import Quantiles as Quantiles
 from .statistics.roc.band import RocBand as RocBand

@@ -35,7 +35,7 @@ from ogive.releasing import Payment, unit_of
 from ogive.statistics.base import describe
 from ogive.statistics.curve.inverse import bisect_points
 from ogive.statistics.ecdf.statistic import Ecdf
-from ogive.statistics.methods.base import Recipe
+from ogive.statistics.methods.base import CurveMethod
 from ogive.statistics.methods.choose import as_method
 from ogive.statistics.methods.unbiased import choose
 from ogive.strategies import Pointwise, Strategy, strategy_from_dict
@@ -111,7 +111,7 @@ class PointwiseCurve:
         adjacency = check_adjacency(adjacency)
         binning = statistic.binning()
         method = "path" if statistic.method == "auto" else as_method(statistic.method)
-        if isinstance(method, Recipe):
+        if isinstance(method, CurveMethod):
             raise ParameterError(f"method {method.name!r} cannot be opened at single points; use method='path'")
         unit = unit_of(trust, adjacency, ledger)
         strategy = choose(binning.grid.bins, privacy, adjacency, method, lambda _: None, rows=unit.max_rows_per_person)

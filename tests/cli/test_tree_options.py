@@ -75,12 +75,12 @@ def test_a_collection_by_files_is_read_as_was_asked(run, table, tmp_path):
         (("--nodes", "unary"), {"nodes": "unary"}),
     ],
 )
-def test_every_option_is_one_of_the_recipe(run, option, field):
+def test_every_option_is_one_of_the_method(run, option, field):
     command = ("local", "describe", "ustat", *AUC, "--method", "hierarchy", *option, *GRANT, "--participants", N)
     status, out, err = run(*command, "--json")
     assert status == 0, err
-    recipe = ogive.HierarchyAuc(**field)
-    wanted = "hierarchy" if recipe == ogive.HierarchyAuc() else recipe.to_dict()
+    options = ogive.HierarchyAuc(**field)
+    wanted = "hierarchy" if options == ogive.HierarchyAuc() else options.to_dict()
     assert json.loads(out)["statistic"]["method"] == wanted
 
 

@@ -36,7 +36,7 @@ from ogive.parameters import is_added
 from ogive.pate import LabelsPlan, LabelsPlanRow, PrivacyCost, SanitizedCost, aggregators
 from ogive.pate.kept_teachers import Terms
 from ogive.statistics import STATISTICS
-from ogive.statistics.methods.choose import RECIPES
+from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.streams import RunningTotal
 from ogive.trust.base import Distributed, Traffic
 
@@ -266,7 +266,7 @@ def first_fields(kind):
 
 def kinds_by_name():
     """Every class whose fields `describe` writes."""
-    methods = [type(recipe) for recipe in RECIPES.values()]
+    methods = [type(curve_method) for curve_method in CURVE_METHODS.values()]
     methods += [ogive.HierarchyAuc, ogive.Paired, *aggregators.Aggregator.__args__]
     terms = {trust.name: type(trust.terms) for _, trust, _, _ in CASES.values() if isinstance(trust, Distributed)}
     yield {kind.name: kind for kind in STATISTICS}, DESCRIBED

@@ -14,7 +14,7 @@ from ogive.queries import Ballots
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Bounds, Boxplot, Ecdf, HosmerLemeshow, Labels, Quantiles, Roc, Ustatistic
 from ogive.statistics.boxplot.estimate import Boxplots
-from ogive.statistics.methods.whole import HistogramQueries
+from ogive.statistics.methods.histogram import HistogramQueries
 from ogive.trust import Clear, Local, SecAgg
 
 N = 20_000

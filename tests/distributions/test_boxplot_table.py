@@ -10,7 +10,7 @@ import pytest
 
 import ogive
 from ogive.noise import KeyedSource
-from ogive.statistics.methods.whole import Projection
+from ogive.statistics.methods.projection import Projection
 
 pytestmark = pytest.mark.distribution
 

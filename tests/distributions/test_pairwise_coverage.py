@@ -62,7 +62,7 @@ def trials(name, method, records, epsilon, runs=RUNS, part=1.0):
     asked, drawn = ASKED[name]
     asked = dataclasses.replace(asked, method=method)
     terms = Terms(PureDP(epsilon), PrivacyUnit(Adjacency.REPLACE), lambda query: None, count=lambda: records)
-    way, generator = asked.way(terms), np.random.default_rng(records)
+    way, generator = asked.chosen_method(terms), np.random.default_rng(records)
     public = asked._described[1] is not None
     measure = measure_of(asked.measure)
 
@@ -75,7 +75,7 @@ def trials(name, method, records, epsilon, runs=RUNS, part=1.0):
         rows = drawn(generator, records)
         histogram = np.bincount(way.query.rows.domain.symbols(rows), minlength=way.query.oracle.size)
         sums = simulate(way.query.oracle, histogram, generator=generator)
-        found = asked._estimate(way, way.found(Answer(sums, (records,))))
+        found = asked._estimate(way, way.means(Answer(sums, (records,))))
         if not found.defined:
             undefined += 1
             continue

@@ -41,9 +41,10 @@ from ogive.pate import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins, 
 from ogive.queries import Ballots
 from ogive.statistics import Bounds, Labels
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
+from ogive.statistics.methods.histogram import HistogramQueries
+from ogive.statistics.methods.projection import Projection
 from ogive.statistics.methods.reports import Reports
 from ogive.statistics.methods.selected import PrivateSelection
-from ogive.statistics.methods.whole import HistogramQueries, Projection
 from ogive.strategies import (
     design_hats,
     design_histogram,
@@ -146,7 +147,7 @@ def seeing_all():
 
 def options():
     """Methods with options of their own, and strategies that were designed by hand."""
-    for number, recipe in enumerate(
+    for number, curve_method in enumerate(
         (
             AdaptiveQuantiles(rounds=8, accounting="naive", noise="laplace"),
             HistogramQueries(groups=5, accounting="naive", noise="gaussian"),
@@ -156,7 +157,7 @@ def options():
             Projection(basis="legendre", degree=6, noise="shaped"),
         )
     ):
-        yield f"ecdf {recipe.name} {number} by hand", Ecdf("age", **CURVE, method=recipe), APPROXIMATE
+        yield f"ecdf {curve_method.name} {number} by hand", Ecdf("age", **CURVE, method=curve_method), APPROXIMATE
     terms = {"privacy": PURE, "adjacency": REPLACE}
     designs = (
         design_path(16, **terms),
@@ -250,12 +251,12 @@ def reported():
     """What owners report: (name, statistic, guarantee)."""
     for method in ("reports", "histogram"):
         yield f"quantiles {method}", Quantiles("age", (0.25, 0.5), **READ, method=method), PURE
-    for recipe in (
+    for curve_method in (
         Reports(branching=2, nodes="unary", split="users", seed=1),
         Reports(branching=4, nodes="hadamard", split="budget", seed=2),
         HistogramQueries(groups=4),
     ):
-        yield f"ecdf {recipe.name} by hand", Ecdf("age", **CURVE, method=recipe), PURE
+        yield f"ecdf {curve_method.name} by hand", Ecdf("age", **CURVE, method=curve_method), PURE
     groups = {"by": "ward", "groups": ("north", "south"), "public_groups": True}
     yield "boxplot auto groups", Boxplot("age", **BOX, **groups, method="resample", curve="auto"), PURE
     for method in ("krr", "unary", "haar"):

@@ -19,7 +19,7 @@ from enum import IntEnum
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 
 KEY_BYTES = 16
 BLOCK_BYTES = 16
@@ -45,7 +45,7 @@ def block_key(study: bytes, level: int, block: Block) -> bytes:
     Returns:
         16 bytes.
     """
-    return digest(Label.COMPARISON_BLOCK, study, number(level), number(block), length=KEY_BYTES)
+    return digest(HashDomain.COMPARISON_BLOCK, study, number(level), number(block), length=KEY_BYTES)
 
 
 class Blocks:

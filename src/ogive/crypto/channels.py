@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.wire import HEADER_BYTES, Header, Inbox
 from ogive.errors import PeerError
 
@@ -76,6 +76,6 @@ def agree(private: X25519PrivateKey, public: bytes, who: int) -> bytes:
         raise PeerError(f"party {who} sent a key with which no secret can be agreed on") from None
 
 
-def cipher_of(label: Label, session: bytes, sender: int, receiver: int, agreed: bytes) -> ChaCha20Poly1305:
+def cipher_of(label: HashDomain, session: bytes, sender: int, receiver: int, agreed: bytes) -> ChaCha20Poly1305:
     """The cipher of one direction between two participants, in one session."""
     return ChaCha20Poly1305(digest(label, session, number(sender), number(receiver), agreed))

@@ -115,7 +115,7 @@ WIRINGS: dict[type, Wiring] = {
 
 
 @dataclass(frozen=True)
-class Wired:
+class KernelCircuit:
     """A kernel inside a circuit, over some columns.
 
     Fields:
@@ -168,18 +168,18 @@ class Wired:
         return whole
 
 
-def wired(kernel: Kernel, columns: Domain) -> Wired:
+def kernel_circuit(kernel: Kernel, columns: Domain) -> KernelCircuit:
     """A kernel inside a circuit.
 
     Raises:
         UnsupportedError: there is no circuit of it.
         ParameterError: the circuit of a function does not say what the function says, or nothing that a circuit can.
     """
-    return _wired((kernel, columns))
+    return _kernel_circuit((kernel, columns))
 
 
 @lru_cache(maxsize=64)
-def _wired(asked: tuple[Kernel, Domain]) -> Wired:
+def _kernel_circuit(asked: tuple[Kernel, Domain]) -> KernelCircuit:
     kernel, columns = asked
     if isinstance(kernel, FunctionKernel) and kernel.circuit is not None:
         return _of_function(kernel, columns)
@@ -190,10 +190,10 @@ def _wired(asked: tuple[Kernel, Domain]) -> Wired:
             "variance, collision, kendall, kendall_b, gamma and auc, and of functions that come with one of their own; "
             "use trust central or local"
         )
-    return Wired(kernel, columns, found)
+    return KernelCircuit(kernel, columns, found)
 
 
-def _of_function(kernel: FunctionKernel, columns: Domain) -> Wired:
+def _of_function(kernel: FunctionKernel, columns: Domain) -> KernelCircuit:
     """A function with a circuit of its own, which is held to the function on public points.
 
     Raises:
@@ -212,7 +212,7 @@ def _of_function(kernel: FunctionKernel, columns: Domain) -> Wired:
             f"{type(value).__name__}"
         )
     wiring = Wiring(True, _called, _two if isinstance(value, Bit) else _many)
-    found = Wired(kernel, columns, wiring)
+    found = KernelCircuit(kernel, columns, wiring)
     _check_agreement(found, builder.finish({"value": _capped(value, _TRIED_BITS)}), entries)
     return found
 
@@ -232,7 +232,7 @@ def _capped(value: Number | Bit, bits: int) -> Number | Bit:
     return select(less(top, value), top, value)
 
 
-def _check_agreement(found: Wired, circuit: Circuit, entries: Entries) -> None:
+def _check_agreement(found: KernelCircuit, circuit: Circuit, entries: Entries) -> None:
     kernel, points = found.kernel, trial_points(found.columns)
     left, right = (np.repeat(points, len(points), axis=0), np.tile(points, (len(points), 1)))
     outputs = evaluate(circuit, entries.of(left), entries.of(right))
@@ -316,7 +316,7 @@ def entries_of(kernels: Sequence[Kernel], columns: Domain, bits: int) -> Entries
     Raises:
         UnsupportedError: there is no circuit of one of them.
     """
-    kinds = {wired(kernel, columns).steps for kernel in kernels}
+    kinds = {kernel_circuit(kernel, columns).steps for kernel in kernels}
     assert len(kinds) == 1, "no measure looks at distances and at orders"
     return Entries(columns, kinds.pop(), bits)
 

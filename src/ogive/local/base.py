@@ -27,7 +27,7 @@ UInt8 = NDArray[np.uint8]
 UInt32 = NDArray[np.uint32]
 
 
-class Words(Protocol):
+class RandomWords(Protocol):
     """Where random bits come from; `ogive.noise.SystemSource` is one, and so is `local.OwnerSource`."""
 
     def words(self, count: int) -> UInt32:
@@ -76,7 +76,7 @@ class Oracle(Protocol):
         """Shape of the integers that reports add up to."""
         ...
 
-    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
         """The reports of some participants.
 
         Args:

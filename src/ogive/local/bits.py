@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import ParameterError
-from ogive.local.base import Int64, Words
+from ogive.local.base import Int64, RandomWords
 
 WORD = 1 << 64
 HALF = WORD // 2
@@ -57,7 +57,7 @@ def keep_threshold(epsilon: Fraction, size: int) -> int:
     return kept
 
 
-def bernoulli(source: Words, count: int, threshold: int) -> NDArray[np.bool_]:
+def bernoulli(source: RandomWords, count: int, threshold: int) -> NDArray[np.bool_]:
     """Coins that come up with chance threshold / 2^64 exactly, shape (count,).
 
     The second half of the 64 bits is drawn only where the first half ties with the threshold's.
@@ -71,7 +71,7 @@ def bernoulli(source: Words, count: int, threshold: int) -> NDArray[np.bool_]:
     return found
 
 
-def uniform(source: Words, count: int, bound: int) -> Int64:
+def uniform(source: RandomWords, count: int, bound: int) -> Int64:
     """Uniform integers in 0..bound-1, 1 <= bound <= 2^32, exactly: words past the last multiple are drawn again."""
     whole = _HALF_WORD // bound * bound
     words = source.words(count).astype(np.int64)
@@ -82,7 +82,7 @@ def uniform(source: Words, count: int, bound: int) -> Int64:
     return words % bound
 
 
-def uniform_bits(source: Words, exponents: Int64) -> Int64:
+def uniform_bits(source: RandomWords, exponents: Int64) -> Int64:
     """A uniform integer below two to each exponent (0..62), shape of the exponents."""
     words = source.words(exponents.size).astype(np.uint64)
     if exponents.size and int(exponents.max()) > 32:

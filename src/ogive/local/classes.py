@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import ParameterError
-from ogive.local.base import Int64, Oracle, UInt8, Words
+from ogive.local.base import Int64, Oracle, RandomWords, UInt8
 from ogive.local.fields import check_reports, check_symbols, check_whole
 from ogive.privacy import ApproxDP, PureDP
 
@@ -74,7 +74,7 @@ class PublicClasses:
         """Sums of each class."""
         return (self.classes, *self.inner.shape)
 
-    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
         """Reports of some participants: a byte for the class, then the inner payload."""
         symbols, numbers = check_symbols(symbols, numbers, self.size)
         values, classes = np.divmod(symbols, self.classes)

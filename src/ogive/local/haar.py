@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.local.assignment import SCALE, Assignment
-from ogive.local.base import Int64, UInt8, Words
+from ogive.local.base import Int64, RandomWords, UInt8
 from ogive.local.bits import WORD, flip_threshold
 from ogive.local.fields import (
     MAX_SEED,
@@ -136,7 +136,7 @@ class HaarOracle:
         """Sums of signs per index, level after level, then reports per level."""
         return (self.layout.length,)
 
-    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
         """Reports of some participants, shape (n, payload_bytes)."""
         symbols, numbers = check_symbols(symbols, numbers, self.size)
         levels = self.assignment.of(numbers)

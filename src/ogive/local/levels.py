@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.local.assignment import Assignment
-from ogive.local.base import Int64, UInt8, Words
+from ogive.local.base import Int64, RandomWords, UInt8
 from ogive.local.bits import HALF, bernoulli, uniform_bits
 from ogive.local.fields import read_bytes, write_bytes
 
@@ -120,7 +120,7 @@ class Layout:
         left = reports - int(np.abs(tally).sum())  # in pairs of opposite signs
         return left >= 0 and left % 2 == 0
 
-    def answer_all(self, places: Sequence[Int64], threshold: int, *, source: Words) -> UInt8:
+    def answer_all(self, places: Sequence[Int64], threshold: int, *, source: RandomWords) -> UInt8:
         """Joint reports: a field for every level, from the node of each owner at each level."""
         payloads = np.empty((places[0].size, self.payload_bytes), dtype=np.uint8)
         for level, nodes in enumerate(places):
@@ -133,7 +133,13 @@ class Layout:
         return payloads
 
     def answer_one(
-        self, levels: Int64, places: Int64, threshold: int, *, source: Words, negative: NDArray[np.bool_] | None = None
+        self,
+        levels: Int64,
+        places: Int64,
+        threshold: int,
+        *,
+        source: RandomWords,
+        negative: NDArray[np.bool_] | None = None,
     ) -> UInt8:
         """Reports about one level each, from the owner's level and its node there.
 
@@ -185,7 +191,7 @@ class Layout:
 
 
 def hadamard_values(
-    exponents: Int64, places: Int64, threshold: int, *, source: Words, negative: NDArray[np.bool_] | None = None
+    exponents: Int64, places: Int64, threshold: int, *, source: RandomWords, negative: NDArray[np.bool_] | None = None
 ) -> Int64:
     """Hadamard responses as numbers: bit 0 for the sign, the index above it."""
     indices = uniform_bits(source, exponents)
@@ -197,7 +203,7 @@ def hadamard_values(
     return values
 
 
-def write_unary(payloads: UInt8, places: Int64, nodes: int, threshold: int, *, source: Words) -> None:
+def write_unary(payloads: UInt8, places: Int64, nodes: int, threshold: int, *, source: RandomWords) -> None:
     """Unary responses: the owner's own bit is a fair coin, every other bit comes up with the threshold's chance."""
     rows = max(1, _CHUNK_BITS // nodes)
     for start in range(0, places.size, rows):

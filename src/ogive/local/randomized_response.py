@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.local.base import Int64, UInt8, Words
+from ogive.local.base import Int64, RandomWords, UInt8
 from ogive.local.bits import WORD, bernoulli, keep_threshold, uniform
 from ogive.local.fields import check_epsilon, check_reports, check_size, check_sums, check_symbols, write_bytes
 from ogive.privacy import PureDP
@@ -86,7 +86,7 @@ class RandomizedResponse:
         """Reports of each symbol."""
         return (self.size,)
 
-    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
         """Reports of some participants, little-endian symbols, shape (n, payload_bytes)."""
         symbols, _ = check_symbols(symbols, numbers, self.size)
         sent = symbols.copy()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import BudgetError, ParameterError, quoted
-from ogive.local.base import Int64, UInt8, Words
+from ogive.local.base import Int64, RandomWords, UInt8
 from ogive.local.codec import encode
 from ogive.local.description import Description, within
 from ogive.local.rounding import rounded
@@ -51,7 +51,7 @@ class Randomizer:
 
     def __init__(
         self, description: Any, *,
-        secret: bytes | None = None, source: Words | None = None,
+        secret: bytes | None = None, source: RandomWords | None = None,
         limit: Privacy | None = None, public: Iterable[str] | None = None,
     ) -> None:  # fmt: skip
         self.description = Description.of(description)
@@ -131,7 +131,7 @@ class Randomizer:
             payloads[part] = oracle.randomize(symbol, numbers[part], source=bits)
         return encode(self.description.tag, numbers, payloads)
 
-    def _stream(self, purpose: bytes, number: int, value: bytes) -> Words:
+    def _stream(self, purpose: bytes, number: int, value: bytes) -> RandomWords:
         assert self._secret is not None
         context = self.description.digest + number.to_bytes(8, "little") + value
         return _HashStream(hmac.digest(self._secret, b"ogive local " + purpose + b"\n" + context, "sha256"))
@@ -186,7 +186,7 @@ def _check_allowed(description: Description, limit: Privacy | None, public: Iter
             )
 
 
-def _fresh() -> Words:
+def _fresh() -> RandomWords:
     from ogive.local.source import OwnerSource
 
     return OwnerSource()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ogive.columns import Binning, Domain
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
-from ogive.local.base import Int64, Words
+from ogive.local.base import Int64, RandomWords
 
 Float64 = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ def check_rounding(rounding: str, domain: Domain) -> None:
                 _ = column.grid.nodes
 
 
-def rounded(domain: Domain, rows: Float64, rounding: str, *, source: Words) -> Int64:
+def rounded(domain: Domain, rows: Float64, rounding: str, *, source: RandomWords) -> Int64:
     """The symbol of each row of numbers, shape (n,) from (n, columns), without NaN.
 
     Args:
@@ -53,7 +53,7 @@ def rounded(domain: Domain, rows: Float64, rounding: str, *, source: Words) -> I
     return found
 
 
-def _nodes(grid: Grid, values: Float64, source: Words) -> Int64:
+def _nodes(grid: Grid, values: Float64, source: RandomWords) -> Int64:
     """One of the two nodes around each value: the upper one as often as the value is close to it."""
     nodes = grid.nodes
     clipped = np.clip(values, grid.low, grid.high)

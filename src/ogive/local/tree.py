@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.local.assignment import Assignment
-from ogive.local.base import Int64, UInt8, Words
+from ogive.local.base import Int64, RandomWords, UInt8
 from ogive.local.bits import WORD, exp_below, flip_threshold
 from ogive.local.fields import (
     MAX_SEED,
@@ -217,7 +217,7 @@ class TreeOracle:
         """Sums per level, of signs per index or of ones per node, then reports per level."""
         return (self.layout.length,)
 
-    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
         """Reports of some participants, shape (n, payload_bytes)."""
         symbols, numbers = check_symbols(symbols, numbers, self.size)
         if self.levels_of is None:

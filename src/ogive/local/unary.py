@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.local.base import Int64, UInt8, Words
+from ogive.local.base import Int64, RandomWords, UInt8
 from ogive.local.bits import WORD, flip_threshold
 from ogive.local.fields import check_epsilon, check_reports, check_size, check_sums, check_symbols
 from ogive.local.levels import write_unary
@@ -87,7 +87,7 @@ class UnaryOracle:
         """Ones of each bit, then the number of reports."""
         return (self.size + 1,)
 
-    def randomize(self, symbols: Int64, numbers: Int64, *, source: Words) -> UInt8:
+    def randomize(self, symbols: Int64, numbers: Int64, *, source: RandomWords) -> UInt8:
         """Reports of some participants, bits in little order, shape (n, payload_bytes)."""
         symbols, _ = check_symbols(symbols, numbers, self.size)
         payloads = np.empty((symbols.size, self.payload_bytes), dtype=np.uint8)

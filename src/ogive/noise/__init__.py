@@ -5,9 +5,9 @@ from ogive.noise.discrete_gaussian import DiscreteGaussian
 from ogive.noise.discrete_laplace import DiscreteLaplace
 from ogive.noise.geometric import Geometric
 from ogive.noise.laws import law_from_dict
-from ogive.noise.limits import too_much_noise
 from ogive.noise.nodes import DerivedNodes
 from ogive.noise.polya import Polya
+from ogive.noise.refusal import too_much_noise
 from ogive.noise.rounding import round_up_root, round_up_scale
 from ogive.noise.skellam import Skellam
 from ogive.noise.source import KeyedSource, SystemSource, current_process

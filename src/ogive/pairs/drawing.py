@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.crypto.labels import Label, digest
+from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.streams import SEED_BYTES, WordStream
 from ogive.errors import ParameterError, quoted
 
@@ -30,7 +30,7 @@ class PublicDraws:
     def __init__(self, seed: bytes, purpose: str) -> None:
         if not isinstance(seed, bytes) or not seed:
             raise ParameterError(f"seed must be bytes, at least one, got {quoted(seed)}")
-        self._stream = WordStream(digest(Label.PAIRS_DESIGN, purpose.encode(), seed, length=SEED_BYTES))
+        self._stream = WordStream(digest(HashDomain.PAIRS_DESIGN, purpose.encode(), seed, length=SEED_BYTES))
 
     def permutation(self, size: int) -> Int64:
         """The numbers 0 to size - 1 in random order; no order's chance is off by more than that of two equal words."""

@@ -8,7 +8,6 @@ from .asking import Ballots as Ballots
 from .costs.cost import privacy_cost as privacy_cost
 from .costs.filter import PrivacyFilter as PrivacyFilter
 from .costs.stated import PrivacyCost as PrivacyCost
-from .imagined import simulated_votes as simulated_votes
 from .labelling import label as label
 from .networks import NetworkLearner as NetworkLearner
 from .networks import convolutional as convolutional
@@ -26,6 +25,7 @@ from .sensitivity.smooth import smooth_cost as smooth_cost
 from .students import Student as Student
 from .students import train_semi_supervised as train_semi_supervised
 from .students import train_student as train_student
+from .synthetic_votes import simulated_votes as simulated_votes
 from .tallies import Tallied as Tallied
 from .teachers import Teachers as Teachers
 from .teachers import labels_of as labels_of

@@ -34,7 +34,7 @@ def pairs_row(way: Ustatistic, terms: Terms, records: int) -> tuple[Query, Loss,
     """
     if records < 2:
         raise ParameterError(f"a mean over pairs needs at least two records, got {records}")
-    found = way.way(terms)
+    found = way.chosen_method(terms)
     query = found.query
     price = query.price(terms.unit)
     if not covers(terms.privacy, price):

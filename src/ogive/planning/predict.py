@@ -43,7 +43,7 @@ from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.labels.statistic import Labels
-from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.choose import Method, as_method, predicted_errors
 from ogive.statistics.methods.expected_error import typical
 from ogive.statistics.methods.reference_shapes import EVERY, REFERENCES
@@ -335,7 +335,7 @@ class Planner:
         if privacy not in self.taken:
             try:
                 if isinstance(self.statistic, Ustatistic):
-                    self.taken[privacy] = (self.statistic.way(self.terms(privacy)).query,)
+                    self.taken[privacy] = (self.statistic.chosen_method(self.terms(privacy)).query,)
                     return self.taken[privacy]
                 statistic = _measured(self.statistic)
                 self.taken[privacy] = rehearse(statistic, self.terms(privacy), self.shape.sums, run=0).queries
@@ -368,7 +368,7 @@ class Planner:
     def _without_shapes(self, way: Statistic[Any], done: Rehearsal) -> dict[str, float]:
         last = done.queries[-1]
         if isinstance(way, Ustatistic):
-            return {} if self.given else {"value": math.sqrt(way.way(done.terms).predicted)}
+            return {} if self.given else {"value": math.sqrt(way.chosen_method(done.terms).predicted)}
         if isinstance(done.estimate, BoundsEstimate):
             return bounds_errors(done.estimate, self.records)
         if isinstance(last, GroupSumsQuery):
@@ -394,7 +394,7 @@ class Planner:
         else:
             errors = rehearsed_errors(way, done.terms, self.records)
             method = way.method
-        task = Task(way.binning(), done.terms, way.smooth, way.expected_records or self.records)
+        task = CurveTask(way.binning(), done.terms, way.smooth, way.expected_records or self.records)
         try:
             energies = predicted_errors(method, task).energy
         except (ParameterError, ScaleError, UnsupportedError):

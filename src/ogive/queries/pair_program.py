@@ -27,8 +27,8 @@ from ogive.crypto.circuits.sampling import (
 )
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.kernels import Kernel, Scale
-from ogive.kernels.circuits import Entries, Wired, wired
-from ogive.local.base import Words
+from ogive.kernels.circuits import Entries, KernelCircuit, kernel_circuit
+from ogive.local.base import RandomWords
 
 Bits = NDArray[np.bool_]
 Int64 = NDArray[np.int64]
@@ -64,14 +64,14 @@ class PairProgram:
     granted: Fraction
 
     @cached_property
-    def wired(self) -> tuple[Wired, ...]:
+    def kernel_circuit(self) -> tuple[KernelCircuit, ...]:
         """The kernels inside the circuit."""
-        return tuple(wired(kernel, self.entries.columns) for kernel in self.kernels)
+        return tuple(kernel_circuit(kernel, self.entries.columns) for kernel in self.kernels)
 
     @cached_property
     def scales(self) -> tuple[Scale, ...]:
         """What the kernels' whole numbers stand for."""
-        return tuple(each.scale(self.entries.bits) for each in self.wired)
+        return tuple(each.scale(self.entries.bits) for each in self.kernel_circuit)
 
     @cached_property
     def circuit(self) -> Circuit:
@@ -81,7 +81,7 @@ class PairProgram:
         first, second = (self.entries.read(side("values", self.entries.width)) for side in sides)
         random = uniform_bits(builder, self.noise_bits)
         outputs: dict[str, Value] = {}
-        for place, kernel in enumerate(self.wired):
+        for place, kernel in enumerate(self.kernel_circuit):
             count = self._random(place)
             value = kernel.build(first, second, self.entries.bits)
             outputs[f"kernel {place}"] = self._noisy(place, value, random[:count])
@@ -98,7 +98,7 @@ class PairProgram:
 
     def _digits(self, place: int) -> int:
         """Bits of the uniform number that a kernel with many values is rounded by; 0 where it is not."""
-        kernel = self.wired[place]
+        kernel = self.kernel_circuit[place]
         rounded = isinstance(self.laws[place], ResponseLaw) and kernel.wholes is None
         return kernel.digits(self.entries.bits) if rounded else 0
 
@@ -124,7 +124,7 @@ class PairProgram:
         """Probability that noise is so large that it gives a value away, of all kernels together."""
         return sum((Fraction(law.delta) for law in self.laws if isinstance(law, LaplaceLaw)), Fraction(0))
 
-    def run(self, first: Bits, second: Bits, *, source: Words, evaluate: Evaluate, done: Done) -> Int64:
+    def run(self, first: Bits, second: Bits, *, source: RandomWords, evaluate: Evaluate, done: Done) -> Int64:
         """What comes out for every pair.
 
         Args:
@@ -146,7 +146,7 @@ class PairProgram:
             done(len(outputs))
         return found
 
-    def _noise(self, pairs: int, source: Words) -> Bits:
+    def _noise(self, pairs: int, source: RandomWords) -> Bits:
         bits = pairs * self.noise_bits
         words = np.ascontiguousarray(source.words(-(-bits // 32)), dtype="<u4")
         return np.unpackbits(words.view(np.uint8), count=bits).reshape(pairs, -1).astype(np.bool_)
@@ -179,7 +179,7 @@ class PairProgram:
     def values(self, place: int) -> tuple[Fraction, ...]:
         """What the responses on a kernel stand for before they are made unbiased, in their order."""
         digits = self._digits(place)
-        wholes = (0, 1 << digits) if digits else self.wired[place].wholes
+        wholes = (0, 1 << digits) if digits else self.kernel_circuit[place].wholes
         assert wholes is not None
         scale = self.scales[place]
         return tuple(scale.zero + scale.unit * whole for whole in wholes)
@@ -209,7 +209,7 @@ def _program(
 ) -> PairProgram:
     shared, cut_off = epsilon / len(kernels), delta / len(kernels)
     laws: list[Law] = []
-    for kernel in (wired(each, entries.columns) for each in kernels):
+    for kernel in (kernel_circuit(each, entries.columns) for each in kernels):
         if noise == "laplace":
             laws.append(_laplace(shared, cut_off, kernel.scale(entries.bits).swing))
         else:

@@ -17,7 +17,7 @@ from ogive.columns import Domain
 from ogive.errors import DataError, ParameterError
 from ogive.kernels.base import Measure
 from ogive.kernels.circuits import Entries, entries_of
-from ogive.local.base import Words
+from ogive.local.base import RandomWords
 from ogive.pairs import (
     Design,
     balanced_injections,
@@ -223,7 +223,7 @@ class PairsQuery:
         design: Design,
         agreed: Int64,
         *,
-        source: Words,
+        source: RandomWords,
         evaluate: Evaluate,
         progress: Callable[[int, int], None] | None = None,
     ) -> Int64:

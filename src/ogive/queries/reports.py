@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ogive.accounting import group_loss
 from ogive.errors import ParameterError
-from ogive.local.base import Oracle, Words
+from ogive.local.base import Oracle, RandomWords
 from ogive.local.classes import PublicClasses
 from ogive.local.rounding import check_rounding, rounded
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
@@ -99,7 +99,7 @@ class ReportsQuery:
         found.update(np.ascontiguousarray(sums).astype("<i8").tobytes())
         return found.digest()
 
-    def collect(self, sums: Int64, *, source: Words) -> Int64:
+    def collect(self, sums: Int64, *, source: RandomWords) -> Int64:
         """What the reports of all owners add up to, each drawn as its owner would.
 
         Rows are numbered in a random order, so that what a participant is asked does not depend on the

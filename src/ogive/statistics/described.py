@@ -10,7 +10,7 @@ from ogive.parameters import completed
 from ogive.statistics.base import Statistic
 from ogive.statistics.boxplot.statistic import Boxplot
 from ogive.statistics.ecdf.statistic import Ecdf
-from ogive.statistics.methods.choose import RECIPES
+from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.statistics.quantiles.statistic import Quantiles
 from ogive.statistics.ustatistic.statistic import Ustatistic
 
@@ -39,7 +39,7 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
         fields["grid"] = Grid.from_dict(fields["grid"])
     for field in ("method", "curve"):
         if isinstance(fields.get(field), dict):
-            fields[field] = _recipe(fields[field])
+            fields[field] = _curve_method(fields[field])
     for field in ("probabilities", "groups", "shares"):
         if isinstance(fields.get(field), list):
             fields[field] = tuple(fields[field])
@@ -50,12 +50,12 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
     return found
 
 
-def _recipe(data: dict[str, Any]) -> Any:
-    """A recipe with its options."""
+def _curve_method(data: dict[str, Any]) -> Any:
+    """A curve method with its options."""
     name = data.get("name")
-    if not isinstance(name, str) or name not in RECIPES:
-        raise ParameterError(f"the method of a described statistic must be one of {', '.join(RECIPES)}")
-    kind: Any = type(RECIPES[name])
+    if not isinstance(name, str) or name not in CURVE_METHODS:
+        raise ParameterError(f"the method of a described statistic must be one of {', '.join(CURVE_METHODS)}")
+    kind: Any = type(CURVE_METHODS[name])
     try:
         return kind(**completed(kind, {str(key): value for key, value in data.items() if key != "name"}))
     except TypeError:

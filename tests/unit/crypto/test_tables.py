@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ogive.crypto import field
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.field import P
-from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.linear import project
 from ogive.crypto.tables import ShareBatch, ShareShape, amount_columns, one_hot_columns, share
 from ogive.crypto.tables.expansion import expand
@@ -33,7 +33,7 @@ def added(shares):
 def block_by_hand(seed, block):
     """One block of a seed, with nothing of ours but the digest."""
     encryptor = Cipher(
-        algorithms.AES(digest(Label.SHARE_BLOCK, STUDY, number(block), length=16)), modes.ECB()
+        algorithms.AES(digest(HashDomain.SHARE_BLOCK, STUDY, number(block), length=16)), modes.ECB()
     ).encryptor()
     plain = seed.astype("<u8").tobytes()
     hashed = bytes(a ^ b for a, b in zip(encryptor.update(plain), plain, strict=True))

@@ -12,7 +12,7 @@ from ogive.crypto.circuits.plain import separate
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.kernels import Equal, Greater, ScoreOrder, SignProduct, Untied, measure_of
-from ogive.kernels.circuits import WIRINGS, Entries, entries_of, wired
+from ogive.kernels.circuits import WIRINGS, Entries, entries_of, kernel_circuit
 from ogive.kernels.exact import steps
 from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
 
@@ -40,7 +40,7 @@ def computed(kernel, domain, left, right):
     entries = entries_of((kernel,), domain, BITS)
     builder = Builder()
     people = [entries.read(side("x", entries.width)) for side in (builder.garbler, builder.evaluator)]
-    circuit = builder.finish({"f": wired(kernel, domain).build(*people, BITS)})
+    circuit = builder.finish({"f": kernel_circuit(kernel, domain).build(*people, BITS)})
     return separate(circuit.outputs, evaluate(circuit, entries.of(left), entries.of(right)))["f"]
 
 
@@ -68,13 +68,13 @@ def test_a_circuit_says_the_kernels_whole_numbers(kernel, domain):
     found = computed(kernel, domain, *rows)
     scale = kernel.scale(domain, BITS)
     stepped = rows
-    if wired(kernel, domain).steps:
+    if kernel_circuit(kernel, domain).steps:
         unit = 5 / 2**BITS
         stepped = [(-2 + unit * steps(side, domain, BITS))[:, None] for side in rows]
     expected = (kernel(*stepped) - float(scale.zero)) / float(scale.unit)
     assert np.allclose(found, expected, atol=1e-6)
     assert found.std() > 0
-    inside = wired(kernel, domain)
+    inside = kernel_circuit(kernel, domain)
     if inside.wholes is None:
         assert found.min() >= 0
         assert found.max() <= 1 << inside.digits(BITS)
@@ -128,7 +128,7 @@ def capped_distance(x, y):
 )
 def test_a_function_with_a_circuit_says_the_same_inside(function, circuit, limits):
     kernel = measure_of(function, range=limits, name="mine", circuit=circuit).kernels[0]
-    inside = wired(kernel, FAR)
+    inside = kernel_circuit(kernel, FAR)
     rows = np.random.default_rng(3).uniform(0, 8, size=(2, 3000, 1))
     entries = entries_of((kernel,), FAR, BITS)
     found = computed(kernel, FAR, *rows)
@@ -143,14 +143,14 @@ def test_a_circuit_that_says_something_else_or_nothing_is_refused():
     def asked(circuit, **options):
         return measure_of(lambda x, y: abs(x - y), range=(0, 8), name="mine", circuit=circuit, **options).kernels[0]
 
-    assert wired(asked(absolute_difference), FAR).wholes is None
+    assert kernel_circuit(asked(absolute_difference), FAR).wholes is None
     for circuit, message in (
         (lambda x, y: absolute_difference(x, x), r"the circuit of mine says 0 where the function says .*, of "),
         (lambda x, y: subtract(x, y), "must give a bit, or a number without a sign .* got Signed"),
         (lambda x, y: x.nothing, "the circuit of mine fails with AttributeError"),
     ):
         with pytest.raises(ParameterError, match=message):
-            wired(asked(circuit), FAR)
+            kernel_circuit(asked(circuit), FAR)
     with pytest.raises(ParameterError, match="circuit must be a function"):
         asked(3)
 
@@ -160,7 +160,7 @@ def test_a_function_without_a_circuit_has_none():
     with pytest.raises(
         UnsupportedError, match=r"there is no circuit of .*; between two people there are those of gini"
     ):
-        wired(kernel, Domain((LINEAR,)))
+        kernel_circuit(kernel, Domain((LINEAR,)))
 
 
 def test_a_circuit_gives_the_same_kind_of_value_whatever_the_steps():
@@ -170,7 +170,7 @@ def test_a_circuit_gives_the_same_kind_of_value_whatever_the_steps():
         return equal(x, y) if x.width == 17 else absolute_difference(x, y)
 
     kernel = measure_of(lambda x, y: float(x == y), range=(0, 1), name="mine", circuit=changing).kernels[0]
-    found = wired(kernel, FAR)
+    found = kernel_circuit(kernel, FAR)
     for bits, kind in ((16, Bit), (8, None)):
         builder = Builder()
         people = tuple((Unsigned(side("x", bits + 1).bits),) for side in (builder.garbler, builder.evaluator))

@@ -166,9 +166,9 @@ def test_both_errors_of_a_comparison_are_within_a_fifth_of_measured_ones(setting
 def test_required_privacy_finds_what_an_error_needs():
     needed = ogive.required_privacy(GINI, records=N, error={"value": 0.02}, trust=Local)
     terms = Terms(needed, PrivacyUnit(Adjacency.REPLACE), lambda query: None, count=lambda: N)
-    assert np.sqrt(GINI.way(dataclasses.replace(terms, refusal=_owners)).predicted) <= 0.02
+    assert np.sqrt(GINI.chosen_method(dataclasses.replace(terms, refusal=_owners)).predicted) <= 0.02
     less = dataclasses.replace(terms, privacy=PureDP(needed.epsilon * 9 / 10), refusal=_owners)
-    assert np.sqrt(GINI.way(less).predicted) > 0.02
+    assert np.sqrt(GINI.chosen_method(less).predicted) > 0.02
 
 
 def _owners(query):

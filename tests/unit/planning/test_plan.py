@@ -16,7 +16,7 @@ from ogive.queries import CurveQuery
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Ecdf, Quantiles
 from ogive.statistics.base import Terms
-from ogive.statistics.methods.choose import RECIPES
+from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.strategies import design_path
 from ogive.trust import Central, Clear
 
@@ -153,8 +153,8 @@ def test_the_marked_row_is_what_a_release_takes_and_prices_are_exact(privacy, ad
     assert plan.chosen.price == curve.provenance.price
     energies = {row.method: row.errors["energy"] for row in plan.rows}
     assert energies[plan.chosen.method] <= 1.5 * min(energies.values())
-    if plan.chosen.method not in RECIPES:
-        assert plan.chosen.rmse == min(row.rmse for row in plan.rows if row.method not in RECIPES)
+    if plan.chosen.method not in CURVE_METHODS:
+        assert plan.chosen.rmse == min(row.rmse for row in plan.rows if row.method not in CURVE_METHODS)
         assert plan.chosen.rmse == pytest.approx(curve.rmse() * curve.records / RECORDS)
 
 
@@ -178,7 +178,7 @@ def test_a_pinned_method_is_marked_and_a_strategy_by_hand_is_one_more_row():
 
 def test_what_does_not_fit_is_left_out_with_the_reason():
     plan = ogive.plan(STATISTIC, privacy=PureDP(1), records=RECORDS)
-    assert {row.method for row in plan.rows} == {"path", "tree_ls", "hat_ls", *RECIPES} - {"reports"}
+    assert {row.method for row in plan.rows} == {"path", "tree_ls", "hat_ls", *CURVE_METHODS} - {"reports"}
     left = {each.method: each.reason for each in plan.left_out}
     assert set(left) == {"sqrt", "reports"}
     assert "Gaussian noise" in left["sqrt"]
@@ -207,7 +207,7 @@ def test_what_the_trust_model_cannot_serve_is_left_out(trust):
     assert [row.method for row in plan.rows] == ["path"]
     assert plan.chosen.method == "path"
     assert plan.trust == "picky"
-    assert {left.method for left in plan.left_out} == {"tree_ls", "hat_ls", "sqrt", *RECIPES}
+    assert {left.method for left in plan.left_out} == {"tree_ls", "hat_ls", "sqrt", *CURVE_METHODS}
 
 
 def test_no_records_are_read():

@@ -13,7 +13,7 @@ from ogive.pate import GNMax
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Ballots
 from ogive.statistics import Ecdf, Labels, Quantiles, Roc
-from ogive.statistics.methods.choose import RECIPES
+from ogive.statistics.methods.choose import CURVE_METHODS
 
 SCHEMA = json.loads((files("ogive") / "schemas" / "plan-1.schema.json").read_text())
 ECDF = Ecdf("x", (0, 100), bins=32)
@@ -91,10 +91,10 @@ def test_a_picture_has_a_line_for_each_method_on_logarithmic_axes():
     axes = ogive.plan(ECDF, records=1000).plot()
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     lines = {line.get_label(): line.get_xydata() for line in axes.get_lines()}
-    assert set(lines) == {"path", "tree_ls", "hat_ls", *RECIPES} - {"reports"}
+    assert set(lines) == {"path", "tree_ls", "hat_ls", *CURVE_METHODS} - {"reports"}
     for name, points in lines.items():
         assert points[:, 0].tolist() == [0.1, 0.2, 0.5, 1, 2, 5]
-        assert (points[1:, 1] < points[:-1, 1]).all() or name in RECIPES
+        assert (points[1:, 1] < points[:-1, 1]).all() or name in CURVE_METHODS
         assert points[0, 1] > points[-1, 1]
     assert axes.get_xlabel() == "epsilon"
 

@@ -56,12 +56,12 @@ SAME = {
         Ecdf("x", (0, 1), method="hat_ls"),
         Ecdf("x", (0, 1), method="hat_ls", smooth="shrinkage"),
     ],
-    "a recipe by its name": [
+    "a curve_method by its name": [
         Ecdf("x", (0, 1), method="histogram"),
         Ecdf("x", (0, 1), method=HistogramQueries()),
         Ecdf("x", (0, 1), method=HistogramQueries(groups=30, accounting="joint")),
     ],
-    "quantiles by a recipe": [
+    "quantiles by a curve_method": [
         Quantiles("x", (0.5,), bounds=(0, 1), method="projection"),
         Quantiles("x", (0.5,), bounds=(0, 1), method=Projection()),
     ],

@@ -10,7 +10,7 @@ from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, Binning, GroupBinning
 from ogive.statistics.base import Terms
-from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.groups import ask_groups
 from ogive.statistics.methods.selected import PrivateSelection
 
@@ -25,7 +25,7 @@ def granted(privacy, adjacency):
 
 
 def selecting(terms):
-    return PrivateSelection().curve(Task(BINNING, terms, expected_records=6_000))
+    return PrivateSelection().curve(CurveTask(BINNING, terms, expected_records=6_000))
 
 
 @pytest.mark.parametrize(("adjacency", "public"), UNITS, ids=str)

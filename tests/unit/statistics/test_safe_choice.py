@@ -16,8 +16,8 @@ from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentr
 from ogive.queries import Binning
 from ogive.statistics.base import Terms
 from ogive.statistics.methods import choose as named
-from ogive.statistics.methods.base import Task
-from ogive.statistics.methods.choose import RECIPES, better, unbiased
+from ogive.statistics.methods.base import CurveTask
+from ogive.statistics.methods.choose import CURVE_METHODS, better, unbiased
 from ogive.statistics.methods.expected_error import simulated_curve
 from ogive.statistics.methods.reference_shapes import EVERY, Shapes
 
@@ -47,11 +47,11 @@ CELLS = [
 
 def task(privacy, size, adjacency, records, **terms):
     known = Terms(privacy, PrivacyUnit(adjacency), lambda _: None, count=lambda: records, **terms)
-    return Task(Binning("x", Grid.linear(0, 1, bins=size), "refuse"), known, expected_records=records)
+    return CurveTask(Binning("x", Grid.linear(0, 1, bins=size), "refuse"), known, expected_records=records)
 
 
 def measured(way, wanted, shapes):
-    """Mean largest error on each shape, of a recipe that asks in rounds by its own rehearsal with other numbers."""
+    """Mean largest error on each shape, of a method that asks in rounds by its own rehearsal with other numbers."""
     records = wanted.records
     if way.name == "adaptive":
         return np.array(way.errors(wanted, shapes, records + 1).ks)
@@ -69,10 +69,10 @@ def measured(way, wanted, shapes):
 
 
 def taken(wanted):
-    recipe = next(better(wanted), None)
-    if recipe is None:
+    curve_method = next(better(wanted), None)
+    if curve_method is None:
         return unbiased("auto", wanted)
-    return recipe if recipe.name == "adaptive" else recipe.strategy(wanted)
+    return curve_method if curve_method.name == "adaptive" else curve_method.strategy(wanted)
 
 
 def worst(wanted, shapes):
@@ -104,7 +104,7 @@ def test_without_the_veto_auto_fails(cell, monkeypatch):
 def test_what_is_gained_where_noise_hides_everything_is_kept():
     wanted = task(PURE, 1024, REPLACE, 1000)
     chosen, fine = taken(wanted), unbiased("auto", wanted)
-    assert chosen.name in RECIPES
+    assert chosen.name in CURVE_METHODS
     smooth = Shapes(("normal", "beta", "uniform", "mixture"), 40)
     assert max(measured(chosen, wanted, smooth) / measured(fine, wanted, smooth)) < 0.9
 
@@ -118,8 +118,8 @@ def test_a_group_may_hold_all_records():
 
 def test_a_method_that_does_not_fit_is_not_safe_and_where_nothing_is_safe_none_is_barred():
     wanted = task(PURE, 1, REPLACE, 3000)
-    assert "adaptive" not in {recipe.name for recipe in better(wanted)}
-    assert not named._fails(RECIPES["histogram"], (), task(PURE, 64, REPLACE, 3000), Shapes(("lowest",), 2), 1.5)
+    assert "adaptive" not in {curve_method.name for curve_method in better(wanted)}
+    assert not named._fails(CURVE_METHODS["histogram"], (), task(PURE, 64, REPLACE, 3000), Shapes(("lowest",), 2), 1.5)
 
     def no_fine_curves(query):
         strategy = getattr(query, "strategy", None)
@@ -129,4 +129,4 @@ def test_a_method_that_does_not_fit_is_not_safe_and_where_nothing_is_safe_none_i
     few = dataclasses.replace(few, terms=dataclasses.replace(few.terms, refusal=no_fine_curves))
     with pytest.raises(OgiveError):
         unbiased("auto", few)
-    assert next(better(few)).name in RECIPES
+    assert next(better(few)).name in CURVE_METHODS

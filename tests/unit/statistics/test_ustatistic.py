@@ -110,7 +110,7 @@ def test_auto_takes_the_smallest_predicted_error_and_refines_bins_with_more_reco
     ("bins", "name"), [(16, "haar"), (1024, "haar"), (8192, "hierarchy"), (1 << 16, "hierarchy"), ("auto", "haar")]
 )
 def test_an_auc_from_reports_takes_wavelets_where_matrices_fit_and_trees_beyond(bins, name):
-    way = dataclasses.replace(AUC, bins=bins).way(terms(records=100_000, owners=True))
+    way = dataclasses.replace(AUC, bins=bins).chosen_method(terms(records=100_000, owners=True))
     assert way.name == name
     assert bins in ("auto", way.domain.size)
 
@@ -118,7 +118,7 @@ def test_an_auc_from_reports_takes_wavelets_where_matrices_fit_and_trees_beyond(
 @pytest.mark.parametrize(("bins", "times"), [(16, 1), (256, 4), (1024, 4)])
 def test_wavelets_are_predicted_to_err_less_than_trees(bins, times):
     wavelets, tree = (
-        dataclasses.replace(AUC, bins=bins, method=name).way(terms(records=100_000, owners=True)).predicted
+        dataclasses.replace(AUC, bins=bins, method=name).chosen_method(terms(records=100_000, owners=True)).predicted
         for name in ("haar", "hierarchy")
     )
     assert wavelets < tree / times  # with many bins less than half the error; few bins round for both alike
@@ -126,7 +126,7 @@ def test_wavelets_are_predicted_to_err_less_than_trees(bins, times):
 
 def test_trees_with_few_leaves_are_predicted_to_round_as_symbols_do():
     ways = [
-        dataclasses.replace(AUC, bins=8, method=name).way(terms(PureDP(20), records=10**9, owners=True))
+        dataclasses.replace(AUC, bins=8, method=name).chosen_method(terms(PureDP(20), records=10**9, owners=True))
         for name in ("krr", "hierarchy")
     ]
     assert ways[1].predicted == pytest.approx(ways[0].predicted, rel=0.05)
@@ -135,7 +135,7 @@ def test_trees_with_few_leaves_are_predicted_to_round_as_symbols_do():
 def test_levels_of_wavelets_are_asked_for_as_the_kernel_needs():
     """Coarse ones more often for a kernel without a jump, whose differences fall with the bins' width."""
     weights = {
-        name: dataclasses.replace(statistic, bins=64, method="haar").way(terms(owners=True)).inner.weights
+        name: dataclasses.replace(statistic, bins=64, method="haar").chosen_method(terms(owners=True)).inner.weights
         for name, statistic in (
             ("gini", GINI),
             ("coefficient", dataclasses.replace(GINI, kernel="gini_coefficient")),
@@ -150,7 +150,7 @@ def test_levels_of_wavelets_are_asked_for_as_the_kernel_needs():
 def test_matrices_that_do_not_fit_are_refused_before_anybody_reports(method):
     large = dataclasses.replace(AUC, bins=8192, method=method)
     with pytest.raises(ParameterError, match="at most 4096 bins in all, or method='hierarchy'"):
-        large.way(terms(owners=True))
+        large.chosen_method(terms(owners=True))
 
 
 def test_one_pair_of_bounds_is_for_the_columns_of_numbers():

@@ -82,21 +82,24 @@ GUARANTEES = (PureDP(1), ogive.ZeroConcentratedDP("0.5"))
     ids=["gini coefficient", "gini", "gini of named bins", "auc", "metric loss"],
 )
 def test_a_curator_rounds_nothing_where_he_need_not(statistic, records, privacy):
-    way = statistic.way(terms(records, privacy))
+    way = statistic.chosen_method(terms(records, privacy))
     assert way.name == "kernel"
-    cells = dataclasses.replace(statistic, method="cells").way(terms(records, privacy))
+    cells = dataclasses.replace(statistic, method="cells").chosen_method(terms(records, privacy))
     assert cells.rounded
-    private = statistic.way(terms(None, privacy, Adjacency.ADD_OR_REMOVE))
+    private = statistic.chosen_method(terms(None, privacy, Adjacency.ADD_OR_REMOVE))
     assert private.name == "cells", "where the number of records is private, only counts can be asked"
 
 
 def test_ways_on_points_compete_by_predicted_error():
     for statistic in (STATISTICS["collision"][0], ogive.Ustatistic("x", bounds=(0, 3), grid="integers")):
         for records, privacy in ((3_000, PureDP(1)), (100, PureDP("0.1"))):
-            ways = [dataclasses.replace(statistic, method=name).way(terms(records, privacy)) for name in BY_CURATORS]
-            taken = statistic.way(terms(records, privacy))
+            ways = [
+                dataclasses.replace(statistic, method=name).chosen_method(terms(records, privacy))
+                for name in BY_CURATORS
+            ]
+            taken = statistic.chosen_method(terms(records, privacy))
             assert taken.predicted == min(way.predicted for way in ways)
-    assert STATISTICS["collision"][0].way(terms(3_000, PureDP(1))).name == "cells"
+    assert STATISTICS["collision"][0].chosen_method(terms(3_000, PureDP(1))).name == "cells"
 
 
 def terms(records, privacy, adjacency=Adjacency.REPLACE):

@@ -19,7 +19,9 @@ MUCH = PureDP(30)  # reports say nearly the truth, so that rounding is what is l
 
 
 def way(statistic, privacy=MUCH, records=N):
-    return statistic.way(Terms(privacy, PrivacyUnit(Adjacency.REPLACE), lambda query: None, count=lambda: records))
+    return statistic.chosen_method(
+        Terms(privacy, PrivacyUnit(Adjacency.REPLACE), lambda query: None, count=lambda: records)
+    )
 
 
 def off(statistic):

@@ -11,7 +11,7 @@ from ogive import Boxplot, Ecdf, Local, ParameterError, PureDP, UnsupportedError
 from ogive.local import Collection, RandomizedResponse, Randomizer, UnaryOracle, simulate
 from ogive.noise import DiscreteGaussian, KeyedSource
 from ogive.privacy import Adjacency
-from ogive.statistics.methods.whole import HistogramQueries
+from ogive.statistics.methods.histogram import HistogramQueries
 from ogive.strategies import ReportedHistogram, strategy_from_dict
 from ogive.strategies.reported.histogram import BITS, expected_histogram, read_histogram
 

@@ -10,7 +10,7 @@ from cyclopts import Group, Parameter
 from ogive.cli.converters import whole
 from ogive.cli.options.boxplot import GroupOptions
 from ogive.cli.options.common import MeasureOptions, Words
-from ogive.cli.options.methods import recipe
+from ogive.cli.options.methods import method_of
 from ogive.cli.options.ustatistic import PairOptions
 
 
@@ -42,7 +42,7 @@ class AskedMethod:
             ParameterError: groups without a histogram, or too few.
         """
         given = {} if self.groups is None else {"groups": self.groups}
-        return {"method": recipe(self.method, given, {"groups": "histogram"})}
+        return {"method": method_of(self.method, given, {"groups": "histogram"})}
 
 
 @Parameter(name="*", group=Group("Boxes", sort_key=1))

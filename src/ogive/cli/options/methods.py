@@ -1,4 +1,4 @@
-"""Options of methods, and how they become the library's recipes."""
+"""Options of methods, and how they become the library's methods."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ class MethodOptions:
             ParameterError: an option is for another method, or out of range.
         """
         given = {name: getattr(self, name) for name in _OF_CURVES if getattr(self, name) is not None}
-        return {"method": recipe(self.method, given, _OF_CURVES), "expected_records": self.expected_records}
+        return {"method": method_of(self.method, given, _OF_CURVES), "expected_records": self.expected_records}
 
 
-def recipe(method: str, given: Mapping[str, Any], owners: Mapping[str, str]) -> Any:
+def method_of(method: str, given: Mapping[str, Any], owners: Mapping[str, str]) -> Any:
     """A method with the options that were given for it; its name where there are none.
 
     Args:
@@ -75,12 +75,12 @@ def recipe(method: str, given: Mapping[str, Any], owners: Mapping[str, str]) -> 
             raise ParameterError(f"--{name} needs --method {owners[name]} beside it, got {method}")
     if not given:
         return method
-    from ogive.statistics.methods.choose import RECIPES
+    from ogive.statistics.methods.choose import CURVE_METHODS
     from ogive.statistics.ustatistic.pairs.options import Paired
     from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
 
     of_pairs: dict[str, Any] = {kind.name: kind for kind in (HierarchyAuc, Paired)}
-    kind: Any = of_pairs[method] if method in of_pairs else type(RECIPES[method])
+    kind: Any = of_pairs[method] if method in of_pairs else type(CURVE_METHODS[method])
     return kind(**given)
 
 

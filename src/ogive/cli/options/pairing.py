@@ -1,4 +1,4 @@
-"""Options of pairs of people, and how they become the library's recipe."""
+"""Options of pairs of people, and how they become the library's method."""
 
 from __future__ import annotations
 

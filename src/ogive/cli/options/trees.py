@@ -1,4 +1,4 @@
-"""Options of an AUC from trees, and how they become the library's recipe."""
+"""Options of an AUC from trees, and how they become the library's method."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options.methods import recipe
+from ogive.cli.options.methods import method_of
 from ogive.cli.options.pairing import ANY_PAIRS, PairingOptions
 
 _PRUNE = {"auto": "auto", "yes": True, "no": False}
@@ -64,7 +64,7 @@ class TreeOptions:
         if theirs and not ours and method == "auto":
             method = "paired"  # no other has these
         owners = {**dict.fromkeys(ours, "hierarchy"), **dict.fromkeys(theirs, "paired")}
-        return {"method": recipe(method, ours | theirs, owners)}
+        return {"method": method_of(method, ours | theirs, owners)}
 
 
 def _number(word: str) -> float | str:

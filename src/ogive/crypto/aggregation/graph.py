@@ -28,7 +28,7 @@ from math import comb, inf, log2, perm
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.crypto.labels import Label, digest
+from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.streams import SEED_BYTES, words
 from ogive.errors import ParameterError
 
@@ -148,7 +148,7 @@ def _others(members: Sequence[int], member: int) -> tuple[int, ...]:
 
 def _circle(members: Sequence[int], session: bytes) -> Int64:
     """All members in random order."""
-    seed = digest(Label.AGGREGATION_GRAPH, session, length=SEED_BYTES)
+    seed = digest(HashDomain.AGGREGATION_GRAPH, session, length=SEED_BYTES)
     return np.asarray(members)[np.argsort(words(seed, len(members)), kind="stable")]
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
 from ogive.crypto.aggregation.sharing import PRIME, uniform
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.streams import SEED_BYTES, UInt64, words
 
 
@@ -24,17 +24,17 @@ def fresh_key(random: Callable[[int], bytes]) -> X25519PrivateKey:
 def pair_seed(session: bytes, one: int, other: int, agreed: bytes) -> bytes:
     """Seed of the mask of two parties; the same for both."""
     low, high = sorted((one, other))
-    return digest(Label.AGGREGATION_PAIR, session, number(low), number(high), agreed, length=SEED_BYTES)
+    return digest(HashDomain.AGGREGATION_PAIR, session, number(low), number(high), agreed, length=SEED_BYTES)
 
 
 def self_seed(session: bytes, party: int, secret: bytes) -> bytes:
     """Seed of a party's own mask, from the 32 bytes that it shares."""
-    return digest(Label.AGGREGATION_SELF, session, number(party), secret, length=SEED_BYTES)
+    return digest(HashDomain.AGGREGATION_SELF, session, number(party), secret, length=SEED_BYTES)
 
 
 def commitment(party: int, secret: bytes) -> bytes:
     """What a party says of the secret of its own mask before it shares it, 32 bytes."""
-    return digest(Label.AGGREGATION_COMMITMENT, number(party), secret)
+    return digest(HashDomain.AGGREGATION_COMMITMENT, number(party), secret)
 
 
 def as_secret(value: int) -> bytes:

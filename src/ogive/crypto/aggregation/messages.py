@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ogive.crypto.aggregation.settings import AggregationSettings
 from ogive.crypto.aggregation.sharing import PRIME, SHARE_BYTES
 from ogive.crypto.channels import SIGNED_BYTES
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.wire import SESSION_BYTES, Reader
 from ogive.errors import PeerError
 
@@ -120,7 +120,7 @@ class Roster:
 
     def session(self, settings: AggregationSettings) -> bytes:
         """The session of these members with these keys and nonces, 16 bytes."""
-        return digest(Label.AGGREGATION_SESSION, settings.digest, self.entries.tobytes(), length=SESSION_BYTES)
+        return digest(HashDomain.AGGREGATION_SESSION, settings.digest, self.entries.tobytes(), length=SESSION_BYTES)
 
     @staticmethod
     def most_bytes(settings: AggregationSettings) -> int:
@@ -135,22 +135,22 @@ def roster_bytes(members: int, signed: int) -> int:
 
 def opening_session(settings: AggregationSettings) -> bytes:
     """What stands for the session before there is one: in the messages of round 0."""
-    return digest(Label.AGGREGATION_OPENING, settings.digest, length=SESSION_BYTES)
+    return digest(HashDomain.AGGREGATION_OPENING, settings.digest, length=SESSION_BYTES)
 
 
 def keys_digest(signed: bytes) -> bytes:
     """Digest of a party's signed keys."""
-    return digest(Label.AGGREGATION_KEYS, signed)
+    return digest(HashDomain.AGGREGATION_KEYS, signed)
 
 
 def totals_commitment(party: int, declaration: bytes) -> bytes:
     """Commitment to a declaration: salt and totals."""
-    return digest(Label.AGGREGATION_TOTALS, number(party), declaration)
+    return digest(HashDomain.AGGREGATION_TOTALS, number(party), declaration)
 
 
 def included_digest(session: bytes, members: Sequence[int]) -> bytes:
     """What parties confirm to each other: who is in the sum."""
-    return digest(Label.AGGREGATION_INCLUDED, session, write_list(members))
+    return digest(HashDomain.AGGREGATION_INCLUDED, session, write_list(members))
 
 
 def write_list(members: Sequence[int]) -> bytes:

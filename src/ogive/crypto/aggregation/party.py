@@ -46,7 +46,7 @@ from ogive.crypto.aggregation.sealing import deal, unseal
 from ogive.crypto.aggregation.settings import AggregationSettings
 from ogive.crypto.aggregation.sharing import uniform
 from ogive.crypto.channels import agree
-from ogive.crypto.labels import number as field
+from ogive.crypto.domains import number as field
 from ogive.crypto.streams import UInt64
 from ogive.crypto.wire import Header, Reader
 from ogive.errors import ParameterError, PeerError

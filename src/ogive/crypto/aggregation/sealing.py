@@ -11,7 +11,7 @@ from ogive.crypto.aggregation.mailbox import Round
 from ogive.crypto.aggregation.messages import read_shares, write_shares
 from ogive.crypto.aggregation.sharing import share
 from ogive.crypto.channels import cipher_of
-from ogive.crypto.labels import Label, number
+from ogive.crypto.domains import HashDomain, number
 from ogive.errors import PeerError
 
 _NONCE_BYTES = 12
@@ -68,4 +68,4 @@ def unseal(sealed: bytes, *, session: bytes, sender: int, receiver: int, agreed:
 def _cipher(session: bytes, sender: int, receiver: int, key: bytes) -> tuple[ChaCha20Poly1305, bytes]:
     """The cipher of one direction between two parties, and what a ciphertext is tied to."""
     about = b"".join((session, number(Round.SHARES), number(sender), number(receiver)))
-    return cipher_of(Label.AGGREGATION_CHANNEL, session, sender, receiver, key), about
+    return cipher_of(HashDomain.AGGREGATION_CHANNEL, session, sender, receiver, key), about

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from ogive.crypto.aggregation.graph import SAFE_BITS, counted_on, failure_bits
 from ogive.crypto.channels import PUBLIC_KEY_BYTES
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.wire import STUDY_BYTES
 from ogive.errors import ParameterError
 
@@ -121,7 +121,7 @@ class AggregationSettings:
             0 if self.neighbours is None else self.neighbours,
         )  # fmt: skip
         fields = (self.study, self.release, *(number(value) for value in numbers), self.server, *self.parties)
-        return digest(Label.AGGREGATION_SETTINGS, *fields)
+        return digest(HashDomain.AGGREGATION_SETTINGS, *fields)
 
     def _check_neighbours(self, count: int, neighbours: int) -> None:
         if self.confirmed:

@@ -19,7 +19,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 
 Int32 = NDArray[np.int32]
 
@@ -153,7 +153,7 @@ class Circuit:
         ]
         arrays = [self.kinds.tobytes()]
         arrays += [wires.astype("<i4").tobytes() for wires in (self.left, self.right, self.output_wires)]
-        return digest(Label.CIRCUIT_DESCRIPTION, *ports, *arrays)
+        return digest(HashDomain.CIRCUIT_DESCRIPTION, *ports, *arrays)
 
 
 def width_of(ports: Sequence[Port]) -> int:

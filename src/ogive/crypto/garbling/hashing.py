@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ogive.crypto.aes import KEY_BYTES, Permutation
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 
 CHUNK_PAIRS = 1 << 12
 """The most pairs that may share the keys of their gates."""
@@ -39,7 +39,7 @@ class GateKeys:
     def key(self, gate: int, half: int) -> bytes:
         """The key of one half, 0 or 1, of an AND gate, by its number among those; 16 bytes."""
         fields = (number(value) for value in (self.chunk, gate, half))
-        return digest(Label.GARBLING_GATE, self.session, *fields, length=KEY_BYTES)
+        return digest(HashDomain.GARBLING_GATE, self.session, *fields, length=KEY_BYTES)
 
     def permutation(self, gate: int, half: int) -> Permutation:
         """AES under that key."""

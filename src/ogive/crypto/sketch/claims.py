@@ -16,8 +16,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.crypto.domains import number
 from ogive.crypto.field import UInt64, differences, products
-from ogive.crypto.labels import number
 from ogive.crypto.sketch.identity import Identity
 from ogive.errors import ParameterError
 

@@ -23,8 +23,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.field import P, UInt64, accept, sums
-from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.sketch.claims import Claim
 from ogive.crypto.sketch.uploads import Uploads
 from ogive.crypto.streams import SEED_BYTES, WordStream
@@ -97,7 +97,9 @@ class Check:
             if self._commitment(server, found) != self._commitments[server]:
                 raise PeerError(f"server {server} opened other coins than it committed to")
         coins[self._shares.server] = self._coins
-        seed = digest(Label.SKETCH_SEED, self._context, *(coins[server] for server in sorted(coins)), length=SEED_BYTES)
+        seed = digest(
+            HashDomain.SKETCH_SEED, self._context, *(coins[server] for server in sorted(coins)), length=SEED_BYTES
+        )
         self._identity = self._claim.identity(uniform_elements(seed, self._claim.coefficients))
         self._material = self._shares.material(self._number)
         forms = self._identity.forms(project(self._identity.weights), server=self._shares.server)
@@ -126,7 +128,7 @@ class Check:
             raise ParameterError(f"it is not the turn of {calls[turn - 1]}(): {last}")
 
     def _commitment(self, server: int, coins: bytes) -> bytes:
-        return digest(Label.SKETCH_COMMITMENT, self._context, number(server), coins)
+        return digest(HashDomain.SKETCH_COMMITMENT, self._context, number(server), coins)
 
     def _send(self, done: Round, body: bytes) -> dict[int, bytes]:
         """One message for every other server; the round is over."""
@@ -185,6 +187,6 @@ def uniform_elements(seed: bytes, count: int) -> UInt64:
 def _context(claim: Claim, shares: Uploads, *, verification: int, session: bytes, uploads: bytes) -> bytes:
     """Digest of everything that servers must agree on before they draw coins."""
     return digest(
-        Label.SKETCH_CONTEXT, shares.study, session, uploads, shares.shared_digest(), number(shares.servers),
+        HashDomain.SKETCH_CONTEXT, shares.study, session, uploads, shares.shared_digest(), number(shares.servers),
         number(verification), claim.to_bytes(),
     )  # fmt: skip

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.field import P, UInt64, sums, total
-from ogive.crypto.labels import Label, digest
 from ogive.crypto.linear import project
 from ogive.crypto.tables.expansion import expand
 from ogive.crypto.tables.shape import ShareShape
@@ -115,7 +115,7 @@ class ShareBatch:
 
     def shared_digest(self) -> bytes:
         """Digest of what all servers know of the batch: its shape, its study and how many clients there are."""
-        return digest(Label.SHARE_BATCH, self._head(0))
+        return digest(HashDomain.SHARE_BATCH, self._head(0))
 
     def project(self, weights: UInt64) -> UInt64:
         """Apply public linear forms to this server's shares of every client's columns.

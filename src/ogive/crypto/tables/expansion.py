@@ -18,8 +18,8 @@ import numpy as np
 
 from ogive.compiling import njit
 from ogive.crypto.aes import KEY_BYTES, Blocks, Permutation
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.field import UInt64, reduce
-from ogive.crypto.labels import Label, digest, number
 
 
 def expand(seeds: UInt64, *, study: bytes, first: int, count: int) -> UInt64:
@@ -47,7 +47,7 @@ def expand(seeds: UInt64, *, study: bytes, first: int, count: int) -> UInt64:
 @lru_cache(maxsize=1 << 16)
 def _key(study: bytes, block: int) -> bytes:
     """The public key of one block of a study."""
-    return digest(Label.SHARE_BLOCK, study, number(block), length=KEY_BYTES)
+    return digest(HashDomain.SHARE_BLOCK, study, number(block), length=KEY_BYTES)
 
 
 @njit(nogil=True)

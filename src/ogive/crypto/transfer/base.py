@@ -20,7 +20,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Protocol
 
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.streams import SEED_BYTES
 from ogive.crypto.transfer.group import (
     POINT_BYTES,
@@ -200,9 +200,9 @@ def _read_points(message: bytes, count: int) -> list[bytes]:
 
 
 def _mask(session: bytes, index: int, choice: int, other: bytes) -> bytes:
-    return hashed(Label.TRANSFER_POINT, session, number(index), number(choice), other)
+    return hashed(HashDomain.TRANSFER_POINT, session, number(index), number(choice), other)
 
 
 def _key(session: bytes, index: int, choice: int, point: bytes, pair: list[bytes], common: bytes) -> bytes:
     fields = (session, number(index), number(choice), point, *pair, common)
-    return digest(Label.TRANSFER_KEY, *fields, length=SEED_BYTES)
+    return digest(HashDomain.TRANSFER_KEY, *fields, length=SEED_BYTES)

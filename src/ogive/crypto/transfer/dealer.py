@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.streams import SEED_BYTES
 from ogive.crypto.transfer.base import KeyPair
 from ogive.crypto.wire import Reader
@@ -70,4 +70,4 @@ class InsecureReceiver:
 
 
 def _key(secret: bytes, session: bytes, index: int, choice: int) -> bytes:
-    return digest(Label.TRANSFER_DEALER, secret, session, number(index), number(choice), length=SEED_BYTES)
+    return digest(HashDomain.TRANSFER_DEALER, secret, session, number(index), number(choice), length=SEED_BYTES)

@@ -19,7 +19,7 @@ from functools import cache
 from nacl import bindings
 from nacl.exceptions import CryptoError
 
-from ogive.crypto.labels import Label, digest
+from ogive.crypto.domains import HashDomain, digest
 from ogive.errors import PeerError, UnsupportedError
 
 POINT_BYTES = 32
@@ -102,7 +102,7 @@ def minus(first: bytes, second: bytes) -> bytes:
     return _not_identity(bindings.crypto_core_ed25519_sub(first, second))
 
 
-def hashed(label: Label, *fields: bytes) -> bytes:
+def hashed(label: HashDomain, *fields: bytes) -> bytes:
     """A point that depends on fields as a random one would, so that nobody knows which multiple of another it is."""
     uniform = digest(label, *fields, length=64)
     # one image reaches about half of the points, the sum of two all of them

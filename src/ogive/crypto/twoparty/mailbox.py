@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 
 from ogive.crypto.channels import PUBLIC_KEY_BYTES, agree, cipher_of, read_signed, sign
-from ogive.crypto.labels import Label, digest
+from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.twoparty.messages import NONCE_BYTES, TAG_BYTES, Opening, Step
 from ogive.crypto.twoparty.settings import AGGREGATOR, PairSettings
 from ogive.crypto.wire import SESSION_BYTES, Header, Inbox, Suite
@@ -52,7 +52,7 @@ class Mailbox:
         self._key = key
         self._private: X25519PrivateKey | None = X25519PrivateKey.from_private_bytes(random(PUBLIC_KEY_BYTES))
         self.opening = Opening(random(NONCE_BYTES), self._private.public_key().public_bytes_raw()).to_bytes()
-        self.session = digest(Label.TWOPARTY_OPENING, settings.digest, length=SESSION_BYTES)
+        self.session = digest(HashDomain.TWOPARTY_OPENING, settings.digest, length=SESSION_BYTES)
         """Of the step at hand; that of the pair once all openings are known."""
         self._ciphers: dict[tuple[int, int], ChaCha20Poly1305] = {}
         numbers = {AGGREGATOR, settings.garbler.number, settings.evaluator.number}
@@ -80,7 +80,7 @@ class Mailbox:
 
     def invited(self, invitation: bytes) -> None:
         """Go on to the hellos that answer an invitation."""
-        self.session = digest(Label.TWOPARTY_OPENING, self._settings.digest, invitation, length=SESSION_BYTES)
+        self.session = digest(HashDomain.TWOPARTY_OPENING, self._settings.digest, invitation, length=SESSION_BYTES)
 
     def meet(self, openings: Mapping[int, bytes]) -> None:
         """Begin the session of the pair, once all openings are known, by number.
@@ -91,12 +91,12 @@ class Mailbox:
         assert self._private is not None
         ends = (AGGREGATOR, self._settings.garbler.number, self._settings.evaluator.number)
         fields = (openings[number] for number in ends)
-        session = digest(Label.TWOPARTY_SESSION, self._settings.digest, *fields, length=SESSION_BYTES)
+        session = digest(HashDomain.TWOPARTY_SESSION, self._settings.digest, *fields, length=SESSION_BYTES)
         ciphers = {}
         for other in self._others:
             agreed = agree(self._private, Opening.from_bytes(openings[other]).key, other)
             for way in ((self._owner, other), (other, self._owner)):
-                ciphers[way] = cipher_of(Label.TWOPARTY_CHANNEL, session, *way, agreed)
+                ciphers[way] = cipher_of(HashDomain.TWOPARTY_CHANNEL, session, *way, agreed)
         self.session = session
         self._ciphers = ciphers
         self._private = None

@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 
 from ogive.crypto.channels import PUBLIC_KEY_BYTES
 from ogive.crypto.circuits import Circuit
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.garbling.schedule import Schedule, schedule_of
-from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.twoparty.messages import Step, body_bytes, is_extended
 from ogive.crypto.wire import STUDY_BYTES
 from ogive.errors import ParameterError
@@ -70,7 +70,7 @@ class PairSettings:
     def digest(self) -> bytes:
         """32 bytes that tell this pair from all others; every message carries them."""
         return digest(
-            Label.TWOPARTY_SETTINGS,
+            HashDomain.TWOPARTY_SETTINGS,
             self.study,
             number(self.pair),
             _circuit_digest(self.circuit),

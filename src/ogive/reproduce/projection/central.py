@@ -33,7 +33,7 @@ from ogive.reproduce.projection.releases import (
     OUR_PROJECTION,
     OUR_QUANTILES,
     SIZE,
-    Recipe,
+    ReleasedMethod,
     exact,
     guarantee,
     histograms,
@@ -134,15 +134,15 @@ def private_curves(
     }
     counts = histograms([records], shape.low, shape.high)
     curves |= {name: released(strategy, counts, source) for name, strategy in designs.items()}
-    recipes: dict[str, Recipe] = {
+    methods: dict[str, ReleasedMethod] = {
         SHAPED: OUR_PROJECTION,
         HQ: GAUSSIAN_HISTOGRAM,
         HQ_LAPLACE: OUR_HISTOGRAM,
         AQ: OUR_QUANTILES,
     }
     library = {
-        name: released_curve(records, (shape.low, shape.high), privacy, recipe, source)
-        for name, recipe in recipes.items()
+        name: released_curve(records, (shape.low, shape.high), privacy, method, source)
+        for name, method in methods.items()
     }
     curves |= {name: values_of(curve) for name, curve in library.items()}
     return curves, {AQ_NAIVE: naive, AQ: asked(library[AQ], axis)}

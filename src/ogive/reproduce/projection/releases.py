@@ -19,7 +19,8 @@ from ogive.reproduce.projection.shapes import POINTS
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
-from ogive.statistics.methods.whole import HistogramQueries, Projection
+from ogive.statistics.methods.histogram import HistogramQueries
+from ogive.statistics.methods.projection import Projection
 from ogive.strategies import Strategy, design_projection
 from ogive.trust import Central
 
@@ -33,7 +34,7 @@ DEGREE = 6
 """The degree of the paper's polynomials, K."""
 
 Bounds = tuple[float, float]
-Recipe = Projection | HistogramQueries | AdaptiveQuantiles
+ReleasedMethod = Projection | HistogramQueries | AdaptiveQuantiles
 
 OUR_PROJECTION = Projection()
 GAUSSIAN_HISTOGRAM = HistogramQueries(groups=GROUPS, noise="gaussian")
@@ -80,9 +81,9 @@ def projection(
 
 
 @lru_cache(maxsize=256)
-def histogram(privacy: ApproxDP, recipe: HistogramQueries) -> Strategy:
+def histogram(privacy: ApproxDP, method: HistogramQueries) -> Strategy:
     """The counts that a method of the library measures, whatever the number of records."""
-    return recipe.design(SIZE, privacy, Adjacency.REPLACE, 1, None)
+    return method.design(SIZE, privacy, Adjacency.REPLACE, 1, None)
 
 
 def released(strategy: Strategy, counts: Int64, source: KeyedSource) -> Float64:
@@ -111,7 +112,9 @@ def _curve(strategy: Strategy, answer: Int64, total: int) -> Float64:
     return np.concatenate([[0.0], valid_curve(estimate)])
 
 
-def released_curve(records: Float64, bounds: Bounds, privacy: ApproxDP, method: Recipe, source: KeyedSource) -> Curve:
+def released_curve(
+    records: Float64, bounds: Bounds, privacy: ApproxDP, method: ReleasedMethod, source: KeyedSource
+) -> Curve:
     """One release of all records by a method of the library, with everything else as it is by default."""
     statistic = Ecdf("value", bounds=bounds, bins=SIZE, method=method)
     return release(statistic, trust=Central({"value": records}), privacy=privacy, source=source)

@@ -16,8 +16,8 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 from ogive.crypto.channels import SIGNATURE_BYTES
-from ogive.crypto.labels import Label, digest
-from ogive.crypto.labels import number as field
+from ogive.crypto.domains import HashDomain, digest
+from ogive.crypto.domains import number as field
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
 from ogive.runtime.pairs.study import PairsStudy
@@ -98,4 +98,4 @@ def read_user(study: PairsStudy, content: bytes) -> int:
 
 
 def _signed(study: PairsStudy, number: int, challenge: bytes) -> bytes:
-    return digest(Label.PAIRS_CONNECTION, study.digest, field(number), challenge)
+    return digest(HashDomain.PAIRS_CONNECTION, study.digest, field(number), challenge)

@@ -13,8 +13,8 @@ from collections.abc import Callable, Collection, Mapping
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from ogive.crypto.domains import number
 from ogive.crypto.garbling.wires import Bits
-from ogive.crypto.labels import number
 from ogive.crypto.twoparty import Outgoing, PairParty, PairSettings, drawn_bits
 from ogive.crypto.twoparty.messages import Step
 from ogive.crypto.twoparty.party import Note

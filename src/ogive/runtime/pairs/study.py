@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.crypto.circuits import Circuit
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.twoparty import PairSettings, Participant
 from ogive.crypto.twoparty.messages import SEALED_BYTES, Step, body_bytes
 from ogive.errors import ParameterError
@@ -52,7 +52,7 @@ class PairsStudy:
         design = self.design
         circuits = [number(parts) + circuit.digest() for parts, circuit in sorted(self.circuits.items())]
         return digest(
-            Label.PAIRS_STUDY,
+            HashDomain.PAIRS_STUDY,
             number(design.users),
             number(design.between),
             design.pairs.astype("<i8").tobytes(),

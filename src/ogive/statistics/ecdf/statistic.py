@@ -12,10 +12,10 @@ from ogive.grids import Bound, Grid
 from ogive.queries import Answer, Binning, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.choose import (
+    CURVE_METHODS,
     METHODS,
-    RECIPES,
     Method,
     as_method,
     check_expected,
@@ -62,18 +62,18 @@ DesignedT = TypeVar("DesignedT", bound="Designed")
 
 
 class Designed(Protocol):
-    """A statistic that may carry a recipe, or a strategy designed by hand."""
+    """A statistic that may carry a curve method with options, or a strategy designed by hand."""
 
     @property
     def method(self) -> Method:
-        """Name of a method, a recipe or a strategy."""
+        """Name of a method, a curve method or a strategy."""
         ...
 
 
 def by_hand(statistic: DesignedT) -> dict[str, DesignedT]:
     """The statistic itself, named by hand, where its method is none of the named ones."""
     method = as_method(statistic.method)
-    if isinstance(method, str) or method in RECIPES.values():
+    if isinstance(method, str) or method in CURVE_METHODS.values():
         return {}
     return {f"{method.name} by hand": statistic}
 
@@ -143,14 +143,14 @@ class Ecdf:
         return Binning(self.column, make_grid(self.bounds, self.bins, self.grid), self.missing)
 
     def canonical(self) -> Ecdf:
-        """The one spelling that stands for all of the same question: the grid itself, recipes spelled out."""
+        """The one spelling that stands for all of the same question: the grid itself, methods with their options."""
         grid = self.binning().grid
         method = as_method(self.method)
         smooth = plain_smoothing(method, self.smooth)
         return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, smooth=smooth, method=method)
 
     def alternatives(self) -> dict[str, Ecdf]:
-        """One for each method, and one for a recipe or strategy of the user's own."""
+        """One for each method, and one for a curve method or strategy of the user's own."""
         return {name: dataclasses.replace(self, method=name) for name in METHODS} | by_hand(self)
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, Curve]:
@@ -158,5 +158,5 @@ class Ecdf:
 
         Privacy: all measurements together at most the whole of `terms.privacy`; smoothing is post-processing.
         """
-        task = Task(self.binning(), terms, self.smooth, self.expected_records)
+        task = CurveTask(self.binning(), terms, self.smooth, self.expected_records)
         return (yield from released(self.method, task))

@@ -23,11 +23,11 @@ from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, Query
 from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.expected_error import guessed, public_noise, shares
 from ogive.statistics.methods.finish import curve_from
+from ogive.statistics.methods.noise import NOISES, allowed_grants
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
-from ogive.statistics.methods.whole import NOISES, allowed_grants
 from ogive.strategies import OpenedThresholds
 from ogive.strategies.counted_noise import counted_noise
 from ogive.strategies.histogram import ACCOUNTINGS, equal_share
@@ -66,7 +66,7 @@ class AdaptiveQuantiles:
         if self.noise not in NOISES:
             raise ParameterError(f"noise must be auto, gaussian or laplace, got {quoted(self.noise)}")
 
-    def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
+    def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
         """Ask for one count after the other, all of them at the whole of the guarantee.
 
         Where the number of records is private, the first count is that of all records.
@@ -96,7 +96,7 @@ class AdaptiveQuantiles:
         whole = replace(answer, values=np.array(values, dtype=np.int64))
         return curve_from(whole, task.binning, strategy, task.terms, task.smooth)
 
-    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
+    def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
         """Simulated: where counts are asked depends on the noise."""
         terms = task.terms
         plan = _planned(self, task.size, terms.privacy, terms.adjacency, task.rows, guessed(task))
@@ -147,7 +147,7 @@ class _Plan:
 
 @lru_cache(maxsize=256)
 def _planned(
-    recipe: AdaptiveQuantiles, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int | None
+    method: AdaptiveQuantiles, size: int, privacy: Privacy, adjacency: Adjacency, rows: int, records: int | None
 ) -> _Plan:
     """Rounds and noise.
 
@@ -159,15 +159,15 @@ def _planned(
     if size < 2:
         raise ParameterError("adaptive quantiles need a grid of at least 2 bins")
     extra = 0 if adjacency is Adjacency.REPLACE else 1
-    noise = recipe.noise
-    if noise == "auto" and recipe.accounting == "naive" and not isinstance(privacy, PureDP):
+    noise = method.noise
+    if noise == "auto" and method.accounting == "naive" and not isinstance(privacy, PureDP):
         noise = "gaussian"
     plans: list[_Plan] = []
     failed: ParameterError | None = None
     for grant in allowed_grants(privacy, noise):
         try:
-            rounds = min(recipe.rounds or usual_rounds(grant, rows, records), size - 1)
-            law, bits = _noise(recipe.accounting, grant, rounds + extra, rows)
+            rounds = min(method.rounds or usual_rounds(grant, rows, records), size - 1)
+            law, bits = _noise(method.accounting, grant, rounds + extra, rows)
         except ParameterError as error:
             failed = error
             continue

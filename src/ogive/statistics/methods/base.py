@@ -1,8 +1,8 @@
-"""Recipes: ways to release a curve that are more than one strategy measured once.
+"""Curve methods: methods that release a curve by more than one strategy measured once.
 
-A recipe says what it asks, as a generator of queries that returns the curve, and how far off it expects to be. It is
-frozen plain data, so it stands for itself in the ledger's questions; `Ecdf(method=...)` takes it by its name, with
-the usual options, or as an instance with others.
+A curve method is a generator of queries that returns the curve, and a prediction of its error. It is frozen plain data,
+so a question in the ledger holds it as it is; `Ecdf(method=...)` takes it by its name, with the usual options, or as an
+instance with others.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ LARGEST_PREDICTED = 4096
 
 
 @dataclass(frozen=True)
-class Task:
-    """What a recipe is asked to do: the curve that is wanted, under which terms.
+class CurveTask:
+    """What a curve method is asked to do: the curve that is wanted, under which terms.
 
     Fields:
         binning: Column and grid.
         terms: Privacy, unit and what the trust model can serve.
-        smooth: How the curve is made valid; "auto" for what suits the recipe.
+        smooth: How the curve is made valid; "auto" for what suits the method.
         expected_records: A public guess of the number of records, for where that is private.
     """
 
@@ -43,11 +43,11 @@ class Task:
         return self.binning.grid.bins
 
     @property
-    def coarse(self) -> Task:
+    def coarse(self) -> CurveTask:
         """The same task on at most 4096 thresholds, on which predictions are nearly the same and quick."""
         return self.at_most(LARGEST_PREDICTED)
 
-    def at_most(self, bins: int) -> Task:
+    def at_most(self, bins: int) -> CurveTask:
         """The same task on at most so many thresholds."""
         if self.size <= bins:
             return self
@@ -67,13 +67,13 @@ class Task:
 
 
 @runtime_checkable
-class Recipe(Protocol):
+class CurveMethod(Protocol):
     """Interface; frozen plain data with no subclass."""
 
     name: ClassVar[str]
     """As in `Ecdf(method=...)` and on the command line."""
 
-    def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
+    def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
         """Yield queries, receive answers, return the curve.
 
         Raises:
@@ -83,7 +83,7 @@ class Recipe(Protocol):
         """
         ...
 
-    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
+    def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
         """Predicted errors of the published curve on public shapes; what the records look like has no say in it.
 
         Args:

@@ -1,4 +1,4 @@
-"""All ways to release a curve by their names, and which of them `auto` takes.
+"""All methods of releasing a curve by their names, and which of them `auto` takes.
 
 The choice rests on public quantities alone: the number of thresholds, the guarantee, the adjacency, how many
 records a person may have, and the number of records where that is public or guessed publicly. It costs nothing.
@@ -16,24 +16,25 @@ from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
-from ogive.statistics.methods.base import Recipe, Task
+from ogive.statistics.methods.base import CurveMethod, CurveTask
 from ogive.statistics.methods.expected_error import guessed, strategy_errors, typical
 from ogive.statistics.methods.finish import curve_from
+from ogive.statistics.methods.histogram import HistogramQueries
+from ogive.statistics.methods.projection import Projection
 from ogive.statistics.methods.reference_shapes import EVERY, FIRST, USUAL, Expected, Shapes
 from ogive.statistics.methods.reports import Reports, owners_answer
 from ogive.statistics.methods.selected import PrivateSelection
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, choose
-from ogive.statistics.methods.whole import HistogramQueries, Projection
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
 from ogive.strategies.smoothing import DEFAULT_SMOOTHING, unsmoothable
 
-Method = str | Strategy | Recipe
-"""A method's name, a recipe with options, or a strategy designed by hand."""
+Method = str | Strategy | CurveMethod
+"""A method's name, a curve method with options, or a strategy designed by hand."""
 
-_ALL: tuple[Recipe, ...] = (Projection(), HistogramQueries(), AdaptiveQuantiles(), PrivateSelection(), Reports())
-RECIPES = {recipe.name: recipe for recipe in _ALL}
-METHODS = (*UNBIASED_METHODS, *RECIPES)
+_ALL: tuple[CurveMethod, ...] = (Projection(), HistogramQueries(), AdaptiveQuantiles(), PrivateSelection(), Reports())
+CURVE_METHODS = {method.name: method for method in _ALL}
+METHODS = (*UNBIASED_METHODS, *CURVE_METHODS)
 
 MOST_EXPECTED = 1 << 40
 # an unbiased curve that is nearly as good says more: its bands are narrower and no shape of data misleads it
@@ -46,24 +47,24 @@ _NO_ERROR = 1e-300  # in the place of an error of nothing, as on a single bin
 
 
 def as_method(method: Any) -> Method:
-    """A method in its one form: a recipe for its name, anything else as it is.
+    """A method in its one form: a curve method for its name, anything else as it is.
 
     Raises:
-        ParameterError: it is no name of a method, recipe or strategy.
+        ParameterError: it is no name of a method, no curve method and no strategy.
     """
     if isinstance(method, str):
         if method not in ("auto", *METHODS):
             raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {quoted(method)}")
-        return RECIPES.get(method, method)
-    if isinstance(method, type) or not isinstance(method, Recipe | Strategy):
-        raise ParameterError(f"method must be a name, a recipe or a strategy, got {quoted(method)}")
+        return CURVE_METHODS.get(method, method)
+    if isinstance(method, type) or not isinstance(method, CurveMethod | Strategy):
+        raise ParameterError(f"method must be a name, a candidate or a strategy, got {quoted(method)}")
     return method
 
 
 def plain_smoothing(method: Method, smooth: str) -> str:
     """What "auto" smoothing stands for, where that is the same whatever the method turns out to measure."""
-    unbiased = method in UNBIASED_METHODS if isinstance(method, str) else not isinstance(method, Recipe)
-    if smooth != "auto" or not unbiased or (not isinstance(method, str | Recipe) and approximates(method)):
+    unbiased = method in UNBIASED_METHODS if isinstance(method, str) else not isinstance(method, CurveMethod)
+    if smooth != "auto" or not unbiased or (not isinstance(method, str | CurveMethod) and approximates(method)):
         return smooth
     return DEFAULT_SMOOTHING
 
@@ -82,34 +83,34 @@ def check_expected(records: Any) -> None:
         )
 
 
-def released(method: Method, task: Task) -> Generator[Query, Answer, Curve]:
+def released(method: Method, task: CurveTask) -> Generator[Query, Answer, Curve]:
     """Release a curve by a method.
 
     Raises:
         ParameterError, ScaleError: the method does not fit the grid or the terms.
         UnsupportedError: the trust model cannot serve it.
     """
-    way = as_method(method)
+    resolved = as_method(method)
     task.terms.check_cells(task.size)
-    if way == "auto" and owners_answer(task.terms, task.binning):
-        way = RECIPES[Reports.name]
-    if way == "auto":
-        for recipe in better(task):
+    if resolved == "auto" and owners_answer(task.terms, task.binning):
+        resolved = CURVE_METHODS[Reports.name]
+    if resolved == "auto":
+        for candidate in better(task):
             try:
-                procedure = recipe.curve(task)
+                procedure = candidate.curve(task)
                 query = next(procedure)
             except (ParameterError, ScaleError, UnsupportedError):
                 continue
             if task.terms.refusal(query) is None:
                 return (yield from _continued(procedure, query))
-    if isinstance(way, Recipe):
-        return (yield from way.curve(task))
-    strategy = unbiased(way, task)
+    if isinstance(resolved, CurveMethod):
+        return (yield from resolved.curve(task))
+    strategy = unbiased(resolved, task)
     answer = yield CurveQuery(task.binning, strategy)
     return curve_from(answer, task.binning, strategy, task.terms, task.smooth)
 
 
-def unbiased(method: str | Strategy, task: Task) -> Strategy:
+def unbiased(method: str | Strategy, task: CurveTask) -> Strategy:
     """The strategy of that name, or for "auto" the unbiased one of the smallest variance, that can be served."""
     return choose(
         task.size,
@@ -121,53 +122,57 @@ def unbiased(method: str | Strategy, task: Task) -> Strategy:
     )
 
 
-def better(task: Task) -> Iterator[Recipe]:
-    """Recipes that are predicted to serve better than the best unbiased strategy and to fail on no shape, best first.
+def better(task: CurveTask) -> Iterator[CurveMethod]:
+    """Curve methods with a smaller predicted error than the best unbiased strategy that fail on no shape, best first.
 
     What may be more than 1.5 times as far off in KS on any public shape as `hat_ls`, or as the best unbiased strategy,
-    is left out, however good it is on other shapes. Of the rest, ways that are more than twice as far off in energy
+    is left out, however good it is on other shapes. Of the rest, methods that are more than twice as far off in energy
     distance as another one on any of the seven reference shapes come last, the least far off first; of the others the
     one with the smallest geometric mean over these shapes comes first.
 
     None where nothing is hidden, since exact answers need no approximation, and none where the number of
     records is private and no public guess of it was given. Private selection is left to who asks for it: it spends
     a part of the budget on looking at the records, and "auto" does not look. Reports are for records that nobody sees;
-    there they are the only way.
+    there they are the only method.
     """
     if not task.terms.private or task.smooth not in ("auto", "isotonic") or task.records is None:
         return
     quick = task.at_most(_QUICK)
     safe = _safe(quick)
-    recipes = [recipe for recipe in RECIPES.values() if recipe.name not in (PrivateSelection.name, Reports.name)]
-    recipes = [recipe for recipe in recipes if not _fails(recipe, safe, quick, FIRST, _SURELY)]
-    if not recipes:
+    candidates = [
+        candidate for candidate in CURVE_METHODS.values() if candidate.name not in (PrivateSelection.name, Reports.name)
+    ]
+    candidates = [candidate for candidate in candidates if not _fails(candidate, safe, quick, FIRST, _SURELY)]
+    if not candidates:
         return
-    found: list[tuple[Recipe | None, tuple[float, ...]]] = []
-    for recipe in (None, *recipes):
+    found: list[tuple[CurveMethod | None, tuple[float, ...]]] = []
+    for candidate in (None, *candidates):
         try:
-            found.append((recipe, predicted_errors("auto" if recipe is None else recipe, task).energy))
+            found.append((candidate, predicted_errors("auto" if candidate is None else candidate, task).energy))
         except (ParameterError, ScaleError, UnsupportedError):
             continue
     if not found:
         return
     least = np.min([energies for _, energies in found], axis=0)
-    ranked: list[tuple[bool, float, Recipe | None]] = []
-    for recipe, energies in found:
+    ranked: list[tuple[bool, float, CurveMethod | None]] = []
+    for candidate, energies in found:
         worst = max(
             1.0 if energy == best else energy / max(best, _NO_ERROR)
             for energy, best in zip(energies, least, strict=True)
         )
         misled = worst > _MISLED
-        ranked.append((misled, worst if misled else typical(energies) * (_WORTH if recipe is None else 1.0), recipe))
+        ranked.append(
+            (misled, worst if misled else typical(energies) * (_WORTH if candidate is None else 1.0), candidate)
+        )
     ranked.sort(key=lambda each: each[:2])
-    for _, _, recipe in ranked:
-        if recipe is None:
+    for _, _, candidate in ranked:
+        if candidate is None:
             return
-        if not _fails(recipe, safe, quick, EVERY, _AT_MOST):
-            yield recipe
+        if not _fails(candidate, safe, quick, EVERY, _AT_MOST):
+            yield candidate
 
 
-def _safe(task: Task) -> tuple[Strategy, ...]:
+def _safe(task: CurveTask) -> tuple[Strategy, ...]:
     """What a curve is released by where nothing else is safe, and `hat_ls`; nothing where neither can be served."""
     found: dict[Strategy, None] = {}
     for name in ("auto", "hat_ls"):
@@ -176,11 +181,11 @@ def _safe(task: Task) -> tuple[Strategy, ...]:
     return tuple(found)
 
 
-def _fails(recipe: Recipe, safe: tuple[Strategy, ...], task: Task, shapes: Shapes, limit: float) -> bool:
-    """Whether a recipe is more than so many times as far off in KS as what is safe, on any of the shapes."""
+def _fails(candidate: CurveMethod, safe: tuple[Strategy, ...], task: CurveTask, shapes: Shapes, limit: float) -> bool:
+    """Whether a curve method is more than so many times as far off in KS as what is safe, on any of the shapes."""
     records = _most_records(task)
     try:
-        errors = recipe.errors(task, shapes, records).ks
+        errors = candidate.errors(task, shapes, records).ks
     except (ParameterError, ScaleError, UnsupportedError):
         return True
     for error, name in sorted(zip(errors, shapes.names, strict=True), reverse=True):  # the likeliest to fail first
@@ -190,7 +195,7 @@ def _fails(recipe: Recipe, safe: tuple[Strategy, ...], task: Task, shapes: Shape
     return False
 
 
-def _most_records(task: Task) -> int:
+def _most_records(task: CurveTask) -> int:
     """How many records one curve may be of, rounded up to two digits, so that similar numbers share a prediction.
 
     More records are never safer: the noise becomes less, and a bias stays.
@@ -200,18 +205,18 @@ def _most_records(task: Task) -> int:
     return -(-most // unit) * unit
 
 
-def predicted_errors(method: Method, task: Task, shapes: Shapes = USUAL) -> Expected:
+def predicted_errors(method: Method, task: CurveTask, shapes: Shapes = USUAL) -> Expected:
     """Predicted errors of a method on public shapes; "auto" is the best unbiased strategy here.
 
     Raises:
         ParameterError, ScaleError, UnsupportedError: the method does not fit, or the number of records is unknown.
     """
-    way, coarse, records = as_method(method), task.coarse, guessed(task)
-    if isinstance(way, Recipe):
-        return way.errors(coarse, shapes, records)
-    if isinstance(way, str):
-        way = unbiased(way, coarse)
-    return strategy_errors(way, task, shapes, records)
+    resolved, coarse, records = as_method(method), task.coarse, guessed(task)
+    if isinstance(resolved, CurveMethod):
+        return resolved.errors(coarse, shapes, records)
+    if isinstance(resolved, str):
+        resolved = unbiased(resolved, coarse)
+    return strategy_errors(resolved, task, shapes, records)
 
 
 def _continued(procedure: Generator[Query, Answer, Curve], query: Query) -> Generator[Query, Answer, Curve]:

@@ -1,6 +1,6 @@
 """How far off a curve will be, from public quantities alone.
 
-The error of a way to measure that approximates depends on the shape of the data, so it is taken on public shapes
+The error of a method that approximates depends on the shape of the data, so it is taken on public shapes
 (`reference_shapes`). Two errors are predicted: the energy distance from the population, sqrt(2 * integral of the
 squared difference), in units of the distance between the bounds along the axis of the bins' numbers, so that sampling
 counts as well as noise and bias; and the largest error at any threshold (KS) against the records themselves.
@@ -23,7 +23,7 @@ from ogive.errors import ParameterError
 from ogive.noise.base import Law
 from ogive.noise.simulated import draw_public
 from ogive.privacy import Adjacency
-from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.reference_shapes import SEED, USUAL, Expected, Shapes, energy_distances
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
@@ -105,14 +105,14 @@ def public_noise(law: Law, size: int, random: np.random.Generator) -> Int64:
     return drawn
 
 
-def strategy_errors(strategy: Strategy, task: Task, shapes: Shapes, records: int) -> Expected:
+def strategy_errors(strategy: Strategy, task: CurveTask, shapes: Shapes, records: int) -> Expected:
     """Predicted errors of a strategy's smoothed curve of so many records, under the terms of a task."""
     hashable: Any = task.terms.noise_of(strategy)
     known = task.terms.adjacency is Adjacency.REPLACE
     return simulated_errors(hashable, records, total_known=known, shapes=shapes)
 
 
-def guessed(task: Task) -> int:
+def guessed(task: CurveTask) -> int:
     """The number of records that a prediction is for.
 
     Raises:

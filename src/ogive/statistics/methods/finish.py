@@ -1,14 +1,17 @@
-"""From noisy measurements to a curve: post-processing, the same for every way to measure."""
+"""From noisy measurements to a curve: post-processing, the same for every method."""
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from ogive.errors import UnsupportedError
-from ogive.queries import Answer, Binning
+from ogive.queries import Answer, Binning, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.methods.base import CurveTask
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
-from ogive.strategies.smoothing import default_smoothing, smooth
+from ogive.strategies.smoothing import default_smoothing, smooth, unsmoothable
 
 
 def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Terms, smoothing: str) -> Curve:
@@ -39,3 +42,17 @@ def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Term
         column=binning.column,
         measured=answer.values if answer.noisy and approximates(strategy) else None,
     )
+
+
+def measured_once(strategy: Strategy, task: CurveTask) -> Generator[Query, Answer, Curve]:
+    """Ask one query for a whole strategy and turn the answer into a curve.
+
+    Raises:
+        UnsupportedError: the smoothing or the trust model does not go with the strategy.
+    """
+    query = CurveQuery(task.binning, strategy)
+    reason = unsmoothable(strategy, task.smooth) or task.terms.refusal(query)
+    if reason is not None:
+        raise UnsupportedError(reason)
+    answer = yield query
+    return curve_from(answer, task.binning, strategy, task.terms, task.smooth)

@@ -165,23 +165,23 @@ def _rehearsed(
 ) -> Loss:
     """What all groups' procedures cost together at most, whatever they select; else no price depends on records."""
     first = next(ask(shared))
-    ways = first.score.candidates if _selects(first) else 1
-    return largest_loss([_rehearsed_way(groups, ask(shared), unit, way) for way in range(ways)])
+    choices = first.score.candidates if _selects(first) else 1
+    return largest_loss([_rehearsed_choice(groups, ask(shared), unit, choice) for choice in range(choices)])
 
 
 def _selects(query: Query) -> TypeGuard[NoisyMaxQuery]:
     return isinstance(query, NoisyMaxQuery) and isinstance(query.score, ApproximationScore)
 
 
-def _rehearsed_way(groups: GroupBinning, procedure: Procedure[FoundT], unit: PrivacyUnit, way: int) -> Loss:
-    """What it costs if every group selects that way; on made-up records."""
+def _rehearsed_choice(groups: GroupBinning, procedure: Procedure[FoundT], unit: PrivacyUnit, choice: int) -> Loss:
+    """What it costs if every group selects that candidate; on made-up records."""
     counts = np.full(groups.values.shape, 16, dtype=np.int64)
     losses = []
     query = next(procedure)
     while True:
         losses.append(_together(groups, [query] * len(groups.groups), False).price(unit))
         assert isinstance(query, CuratorQuery), "reports are asked for where groups are public"
-        values = np.array([way]) if _selects(query) else query.answer(counts, None)
+        values = np.array([choice]) if _selects(query) else query.answer(counts, None)
         try:
             query = procedure.send(Answer(values, None))
         except StopIteration:

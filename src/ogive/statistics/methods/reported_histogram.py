@@ -14,7 +14,7 @@ from ogive.local.unary import UnaryOracle
 from ogive.noise import DiscreteLaplace
 from ogive.queries import Answer, Binning, Query, ReportsQuery, RowValues
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.expected_error import guessed
 from ogive.statistics.methods.finish import curve_from
 from ogive.statistics.methods.reports import check_public_number, report_epsilon
@@ -23,7 +23,7 @@ from ogive.strategies.reported.histogram import ReportedHistogram, expected_hist
 from ogive.strategies.smoothing import unsmoothable
 
 
-def reported_groups(groups: int, task: Task) -> Generator[Query, Answer, Curve]:
+def reported_groups(groups: int, task: CurveTask) -> Generator[Query, Answer, Curve]:
     """Collect one report of every owner, about their group alone.
 
     Args:
@@ -45,12 +45,12 @@ def reported_groups(groups: int, task: Task) -> Generator[Query, Answer, Curve]:
     return curve_from(Answer(values, answer.totals), task.binning, strategy, task.terms, task.smooth)
 
 
-def expected_groups(groups: int, task: Task) -> ReportedHistogram:
+def expected_groups(groups: int, task: CurveTask) -> ReportedHistogram:
     """The strategy that the owners' reports would make."""
     return expected_histogram(task.size, _oracle(groups, task), guessed(task))
 
 
-def _oracle(groups: int, task: Task) -> UnaryOracle:
+def _oracle(groups: int, task: CurveTask) -> UnaryOracle:
     if min(groups, task.size) < 2:
         raise ParameterError("a histogram of reports needs at least two groups, and as many bins")
     return UnaryOracle(min(groups, task.size), report_epsilon(task))

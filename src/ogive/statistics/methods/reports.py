@@ -1,4 +1,4 @@
-"""The recipe of the local model: every record's owner reports, noisily, in which block of a hierarchy it lies.
+"""The method of the local model: every record's owner reports, noisily, in which block of a hierarchy it lies.
 
 Reports estimate the count of every block without bias, least squares over the hierarchy makes them cumulative counts,
 and smoothing a valid curve. Which hierarchy is taken follows from public numbers alone.
@@ -23,7 +23,7 @@ from ogive.queries import Answer, Binning, CurveQuery, Query, ReportsQuery, RowV
 from ogive.queries.base import Int64, check_missing
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.expected_error import strategy_errors
 from ogive.statistics.methods.finish import curve_from
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
@@ -72,7 +72,7 @@ class Reports:
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 63:
             raise ParameterError(f"seed must be a whole number from 0 to 2^63 - 1, got {quoted(self.seed)}")
 
-    def oracle(self, task: Task) -> TreeOracle:
+    def oracle(self, task: CurveTask) -> TreeOracle:
         """How each owner's bin is randomized.
 
         Raises:
@@ -83,7 +83,7 @@ class Reports:
             task.size, epsilon, branching=self.branching, nodes=self.nodes, split=self.split, seed=self.seed
         )
 
-    def query(self, task: Task) -> ReportsQuery:
+    def query(self, task: CurveTask) -> ReportsQuery:
         """What is asked of every owner.
 
         Raises:
@@ -92,7 +92,7 @@ class Reports:
         check_public_number(task)
         return ReportsQuery(RowValues(Domain((task.binning,))), self.oracle(task))
 
-    def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
+    def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
         """Collect one report of every owner."""
         refusal = task.terms.refusal(_PROBE)
         if refusal is not None:
@@ -108,16 +108,16 @@ class Reports:
         answer = yield query
         return reported_curve(query.oracle, answer, task)
 
-    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
+    def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
         """Sampling and the noise of reports."""
         return strategy_errors(self.expected(task, records), task, shapes, records)
 
-    def expected(self, task: Task, records: int) -> ReportedTree:
+    def expected(self, task: CurveTask, records: int) -> ReportedTree:
         """The strategy that so many owners' reports would make."""
         return expected_tree(self.oracle(task), records)
 
 
-def report_epsilon(task: Task) -> Fraction:
+def report_epsilon(task: CurveTask) -> Fraction:
     """What one report of a person may cost."""
     privacy = task.terms.privacy
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
@@ -126,7 +126,7 @@ def report_epsilon(task: Task) -> Fraction:
     return grant.epsilon
 
 
-def check_public_number(task: Task) -> None:
+def check_public_number(task: CurveTask) -> None:
     """Refuse terms under which the number of reports would say too much.
 
     Raises:
@@ -139,7 +139,7 @@ def check_public_number(task: Task) -> None:
     check_missing(task.binning, task.terms.adjacency)
 
 
-def reported_curve(oracle: TreeOracle, answer: Answer, task: Task) -> Curve:
+def reported_curve(oracle: TreeOracle, answer: Answer, task: CurveTask) -> Curve:
     """The curve of some reports; post-processing.
 
     Args:

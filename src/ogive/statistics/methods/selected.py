@@ -1,10 +1,10 @@
-"""Private selection: a part of the budget buys the choice between ways to measure, by how they suit the records.
+"""Private selection: a part of the budget buys the choice between methods, by how they suit the records.
 
-First the way with the largest noisy score is told (`NoisyMaxQuery` with an `ApproximationScore`), then the curve is
-measured that way with the rest. The two losses add up: pure ones in epsilon, others in zCDP. For an
-(epsilon, delta) guarantee the first is pure with a share of epsilon, and the second either pure with the rest, or
-Gaussian with the rest of the guarantee's rho. Where an account pays, or several groups are asked, which of the two it
-is does not depend on the records, so that the whole can be charged before the selection.
+First a query tells the candidate with the largest noisy score (`NoisyMaxQuery` with an `ApproximationScore`), then the
+rest of the budget measures the curve by this candidate. The two losses add up: pure ones in epsilon, others in zCDP.
+For an (epsilon, delta) guarantee the first is pure with a share of epsilon, and the second either pure with the rest,
+or Gaussian with the rest of the guarantee's rho. Where an account pays, or several groups are asked, which of the two
+it is does not depend on the records, so that the whole can be charged before the selection.
 """
 
 from __future__ import annotations
@@ -25,21 +25,23 @@ from ogive.queries import Answer, Query
 from ogive.queries.candidates import FRACTION_BITS, LARGEST_SIZE, ApproximationScore
 from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.expected_error import guessed, noise_energy, public_noise, simulated_curve
+from ogive.statistics.methods.finish import measured_once
+from ogive.statistics.methods.histogram import HistogramQueries
+from ogive.statistics.methods.projection import Projection
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
 from ogive.statistics.methods.unbiased import candidates
-from ogive.statistics.methods.whole import HistogramQueries, Projection, measured_once
 from ogive.strategies import Strategy
 from ogive.strategies.smoothing import unsmoothable
 
 _SEED = 0x73656C656374
-_RECIPES = (Projection(), Projection(degree=30), HistogramQueries(), HistogramQueries(groups=100))
+_METHODS = (Projection(), Projection(degree=30), HistogramQueries(), HistogramQueries(groups=100))
 
 
 @dataclass(frozen=True, init=False)
 class PrivateSelection:
-    """A way to measure that is selected privately, then measured.
+    """A method that is selected privately, then used.
 
     Candidates are the best unbiased strategy, projections, and histograms.
 
@@ -57,34 +59,34 @@ class PrivateSelection:
             raise ParameterError(f"share must be strictly between 0 and 1, got {share}")
         object.__setattr__(self, "share", value)
 
-    def curve(self, task: Task) -> Generator[Query, Answer, Curve]:
+    def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
         """Select with a share of the guarantee, then measure with the rest."""
-        stages, ways = self._divided(task)
-        query = _selection(stages, ways, task)
+        stages, designs = self._divided(task)
+        query = _selection(stages, designs, task)
         # a smoothing that some candidate lacks is refused before anything is spent or told of the records
-        lacking = (unsmoothable(way.strategy, task.smooth) for way in ways)
+        lacking = (unsmoothable(design.strategy, task.smooth) for design in designs)
         reason = next(filter(None, lacking), None) or task.terms.refusal(query)
         if reason is not None:
             raise UnsupportedError(reason)
         answer = yield query
-        return (yield from measured_once(ways[int(answer.values[0])].strategy, task))
+        return (yield from measured_once(designs[int(answer.values[0])].strategy, task))
 
-    def errors(self, task: Task, shapes: Shapes, records: int) -> Expected:
+    def errors(self, task: CurveTask, shapes: Shapes, records: int) -> Expected:
         """Simulated, the selection included."""
-        stages, ways = self._divided(task)
-        query = _selection(stages, ways, task)
-        scored = tuple(way.scored for way in ways)
+        stages, designs = self._divided(task)
+        query = _selection(stages, designs, task)
+        scored = tuple(design.scored for design in designs)
         return _errors(scored, query, records, task.terms.adjacency is Adjacency.REPLACE, shapes)
 
-    def _divided(self, task: Task) -> tuple[_Stages, tuple[_Way, ...]]:
+    def _divided(self, task: CurveTask) -> tuple[_Stages, tuple[_Candidate, ...]]:
         stages = _stages(self.share, task.terms.privacy)
         rest, public = stages.rest, (task.size, task.terms.adjacency, task.rows, guessed(task))
         if task.terms.one_loss_type and len(rest) > 1:
-            # the type of noise that suits the unbiased way best, for all of them
+            # the type of noise that suits the unbiased candidate best, for all of them
             pure = isinstance(_least_noise(None, rest, *public).loss(task.terms.adjacency), PureDP)
             rest = tuple(grant for grant in rest if isinstance(grant, PureDP) is pure)
             stages = dataclasses.replace(stages, rest=rest, concentrated=not pure)
-        return stages, _ways(rest, *public)
+        return stages, _designs(rest, *public)
 
 
 @dataclass(frozen=True)
@@ -115,7 +117,7 @@ def _stages(share: Fraction, privacy: Privacy) -> _Stages:
 
 
 @dataclass(frozen=True)
-class _Way:
+class _Candidate:
     """A candidate: what would be measured, and the same for the coarser grid on which candidates are scored."""
 
     strategy: Strategy
@@ -123,22 +125,24 @@ class _Way:
 
 
 @lru_cache(maxsize=128)
-def _ways(rest: tuple[Privacy, ...], size: int, adjacency: Adjacency, rows: int, records: int) -> tuple[_Way, ...]:
+def _designs(
+    rest: tuple[Privacy, ...], size: int, adjacency: Adjacency, rows: int, records: int
+) -> tuple[_Candidate, ...]:
     """The candidates, each with the least noise that the rest of the guarantee allows.
 
     Raises:
         ParameterError: not even an unbiased strategy fits.
     """
-    found: list[_Way] = []
+    found: list[_Candidate] = []
     problem: OgiveError | None = None
-    for recipe in (None, *_RECIPES):
+    for method in (None, *_METHODS):
 
-        def best(bins: int, recipe: Projection | HistogramQueries | None = recipe) -> Strategy:
-            return _least_noise(recipe, rest, bins, adjacency, rows, records)
+        def best(bins: int, method: Projection | HistogramQueries | None = method) -> Strategy:
+            return _least_noise(method, rest, bins, adjacency, rows, records)
 
         try:
             strategy = best(size)
-            found.append(_Way(strategy, strategy if size <= LARGEST_SIZE else best(LARGEST_SIZE)))
+            found.append(_Candidate(strategy, strategy if size <= LARGEST_SIZE else best(LARGEST_SIZE)))
         except OgiveError as error:
             problem = error
     if not found:
@@ -148,7 +152,7 @@ def _ways(rest: tuple[Privacy, ...], size: int, adjacency: Adjacency, rows: int,
 
 
 def _least_noise(
-    recipe: Projection | HistogramQueries | None,
+    method: Projection | HistogramQueries | None,
     rest: tuple[Privacy, ...],
     size: int,
     adjacency: Adjacency,
@@ -160,10 +164,10 @@ def _least_noise(
     problem: OgiveError | None = None
     for grant in rest:
         try:
-            if recipe is None:
+            if method is None:
                 made.append(candidates(size, grant, adjacency, rows=rows)[0])
             else:
-                made.append(recipe.design(size, grant, adjacency, rows, records))
+                made.append(method.design(size, grant, adjacency, rows, records))
         except OgiveError as error:
             problem = error
     if not made:
@@ -173,10 +177,10 @@ def _least_noise(
     return min(made, key=lambda each: float(each.variance(total_known=known).mean()))
 
 
-def _selection(stages: _Stages, ways: tuple[_Way, ...], task: Task) -> NoisyMaxQuery:
+def _selection(stages: _Stages, designs: tuple[_Candidate, ...], task: CurveTask) -> NoisyMaxQuery:
     """The query that selects, on a grid of at most 1024 bins."""
     records, known = guessed(task), task.terms.adjacency is Adjacency.REPLACE
-    scored: list[Any] = [way.scored for way in ways]
+    scored: list[Any] = [design.scored for design in designs]
     noise = tuple(round(records * noise_energy(each, records, total_known=known) * 2**FRACTION_BITS) for each in scored)
     score = ApproximationScore(task.size, tuple(scored), noise, known)
     try:
@@ -201,6 +205,6 @@ def _errors(scored: tuple[Any, ...], query: NoisyMaxQuery, records: int, total_k
     found = np.empty(counts.shape)
     for shape, run in np.ndindex(counts.shape[:2]):
         noise = public_noise(query.law, len(scored), random)
-        way = scored[int(np.argmax((score.scores(counts[shape, run]) << query.bits) + noise))]
-        found[shape, run] = simulated_curve(way, counts[shape, run], records if total_known else None, random)
+        design = scored[int(np.argmax((score.scores(counts[shape, run]) << query.bits) + noise))]
+        found[shape, run] = simulated_curve(design, counts[shape, run], records if total_known else None, random)
     return shapes.errors(found, counts)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ogive.strategies import Strategy
 
 UNBIASED_METHODS = ("path", "tree_ls", "hat_ls", "sqrt")
-"""Ways to measure every threshold without bias; `ogive.statistics.methods.choose.METHODS` has all ways to a curve."""
+"""Methods that measure every threshold without bias; `ogive.statistics.methods.choose.METHODS` has all methods."""
 
 Design = Callable[..., "Strategy"]
 _PURE: dict[str, Design] = {"path": design_path, "tree_ls": design_tree, "hat_ls": design_hats}

@@ -106,13 +106,13 @@ class Quantiles:
         )
 
     def canonical(self) -> Quantiles:
-        """The one spelling that stands for all of the same question: the grid itself, recipes spelled out."""
+        """The one spelling that stands for all of the same question: the grid itself, methods with their options."""
         grid = self.ecdf().binning().grid
         method = self.method if self.method == "bisection" else as_method(self.method)
         return dataclasses.replace(self, bounds=None, bins=grid.bins, grid=grid, method=method)
 
     def alternatives(self) -> dict[str, Quantiles]:
-        """One for each way to a whole curve, one for bisection, and one for a recipe or strategy of one's own."""
+        """One for each method of a whole curve, one for bisection, and one for a method or strategy by hand."""
         named = {name: dataclasses.replace(self, method=name) for name in (*METHODS, "bisection")}
         return named if self.method == "bisection" else named | by_hand(self)
 

@@ -1,6 +1,6 @@
-"""What every way of measuring a pairwise statistic has in common.
+"""What every method of measuring a pairwise statistic has in common.
 
-A way is one query, an error that is predicted from public quantities alone, and what makes means of the answer.
+A method is one query, an error that is predicted from public quantities alone, and what makes means of the answer.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DOES_NOT_FIT = (ParameterError, UnsupportedError, ScaleError, BudgetError)
 
 
 @dataclass(frozen=True)
-class Asked:
+class MeanTask:
     """What is asked of the records, and under which terms.
 
     Fields:
@@ -80,7 +80,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Found:
+class KernelMeans:
     """Means of the measure's kernels, read off an answer.
 
     Fields:
@@ -101,7 +101,7 @@ class Found:
     classes: tuple[int, ...] | None = None
 
 
-class Way(Protocol):
+class MeanMethod(Protocol):
     """Interface; frozen plain data with no subclass."""
 
     @property
@@ -129,7 +129,7 @@ class Way(Protocol):
         """Mean squared error of the measure that is expected on public reference shapes."""
         ...
 
-    def found(self, answer: Answer) -> Found:
+    def means(self, answer: Answer) -> KernelMeans:
         """Means of the kernels from the answer.
 
         Raises:
@@ -138,11 +138,11 @@ class Way(Protocol):
         ...
 
 
-WayT = TypeVar("WayT", bound=Way)
+MeanMethodT = TypeVar("MeanMethodT", bound=MeanMethod)
 
 
 def sampling_of(covariance: Float64 | None) -> Callable[[Float64], float | None]:
-    """`Found.sampling` where the covariance of the exact means is estimated."""
+    """`KernelMeans.sampling` where the covariance of the exact means is estimated."""
 
     def sampling(gradient: Float64) -> float | None:
         return None if covariance is None else max(0.0, float(gradient @ covariance @ gradient))
@@ -155,26 +155,26 @@ def of_classes(measure: Measure) -> bool:
     return any(isinstance(kernel, InOrder) for kernel in measure.kernels)
 
 
-def check_pairs(asked: Asked, name: str) -> None:
-    """Refuse kernels of a record of each class for a way that is for pairs.
+def check_pairs(task: MeanTask, name: str) -> None:
+    """Refuse kernels of a record of each class for a method that is for pairs.
 
     Raises:
         ParameterError: there is one.
     """
-    if of_classes(asked.measure):
+    if of_classes(task.measure):
         raise ParameterError(
-            f"method {name} is for pairs of records, and {asked.measure.name} looks at one of each class; "
+            f"method {name} is for pairs of records, and {task.measure.name} looks at one of each class; "
             "use method='kernel'"
         )
 
 
-def check_simple(asked: Asked, name: str) -> None:
-    """Refuse randomized rounding for a way without reports.
+def check_simple(task: MeanTask, name: str) -> None:
+    """Refuse randomized rounding for a method without reports.
 
     Raises:
         ParameterError: it was asked for.
     """
-    if asked.rounding != "simple":
+    if task.rounding != "simple":
         raise ParameterError(f"method {name} rounds nothing at random; leave out rounding='randomized'")
 
 
@@ -191,8 +191,8 @@ def check_served(terms: Terms, query: Query) -> None:
     query.price(terms.unit)
 
 
-def best(makers: Iterable[Callable[[], WayT]], *, patience: int | None = None) -> WayT:
-    """The way with the smallest predicted error of those that fit.
+def best(makers: Iterable[Callable[[], MeanMethodT]], *, patience: int | None = None) -> MeanMethodT:
+    """The method with the smallest predicted error of those that fit.
 
     Args:
         makers: What makes each.
@@ -201,21 +201,21 @@ def best(makers: Iterable[Callable[[], WayT]], *, patience: int | None = None) -
     Raises:
         ParameterError, UnsupportedError, ScaleError, BudgetError: none fits; why the first does not.
     """
-    found: WayT | None = None
+    found: MeanMethodT | None = None
     first: OgiveError | None = None
     worse = 0
     for make in makers:
         try:
-            way = make()
+            method = make()
             worse += 1
-            if found is None or way.predicted < found.predicted:
-                found, worse = way, 0
+            if found is None or method.predicted < found.predicted:
+                found, worse = method, 0
         except DOES_NOT_FIT as problem:
             first = first or problem
         if patience is not None and worse >= patience:
             break
     if found is None:
-        assert first is not None, "there is at least one way to try"
+        assert first is not None, "there is at least one method to try"
         raise first
     return found
 
@@ -237,7 +237,7 @@ def candidate_bins(columns: Sequence[Described], *, most: int, powers: bool = Fa
     return fitting or (2,)
 
 
-def farthest(asked: Asked, domain: Domain, matrices: Sequence[Float64]) -> tuple[Float64, ...]:
+def farthest(task: MeanTask, domain: Domain, matrices: Sequence[Float64]) -> tuple[Float64, ...]:
     """How far every kernel may be from its matrix within two bins, each of shape (k, k).
 
     f lies within half its range of the middle of its extremes, so |f - A| is at most that plus |A - middle|. The mean
@@ -245,8 +245,8 @@ def farthest(asked: Asked, domain: Domain, matrices: Sequence[Float64]) -> tuple
     random to one of two nodes h apart is moved by 2 u (1 - u) h <= h / 2 on average, and so are both arguments of f.
     """
     found = []
-    for kernel, matrix in zip(asked.measure.kernels, matrices, strict=True):
-        if asked.rounding == "randomized":
+    for kernel, matrix in zip(task.measure.kernels, matrices, strict=True):
+        if task.rounding == "randomized":
             low, high = kernel.range(domain)
             slope = kernel.lipschitz(domain)
             gaps = [np.diff(each.grid.nodes).max() for each in domain.columns if isinstance(each, Binning)]

@@ -1,4 +1,4 @@
-"""The ways of measuring a pairwise statistic by name, and the choice among them."""
+"""The methods of measuring a pairwise statistic by name, and the choice among them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ogive.kernels import measure_of
 from ogive.queries import PairsQuery, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.reports import counts_records, owners_answer
-from ogive.statistics.ustatistic.base import DOES_NOT_FIT, Asked, Way, best, of_classes
+from ogive.statistics.ustatistic.base import DOES_NOT_FIT, MeanMethod, MeanTask, best, of_classes
 from ogive.statistics.ustatistic.curator.method import Counts, Exact, Kernels, counts, kernels
 from ogive.statistics.ustatistic.pairs.method import PeoplesPairs, paired
 from ogive.statistics.ustatistic.pairs.options import Paired
@@ -22,26 +22,26 @@ from ogive.statistics.ustatistic.reports.surface.method import surface
 from ogive.statistics.ustatistic.reports.trees.method import Hierarchical, hierarchical
 from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
 
-BY_CURATORS: dict[str, Callable[[Asked], Way]] = {Kernels.name: kernels, Counts.name: counts}
-"""What makes each way of those who see records, with its best number of bins where that is free."""
+BY_CURATORS: dict[str, Callable[[MeanTask], MeanMethod]] = {Kernels.name: kernels, Counts.name: counts}
+"""What makes each method of those who see records, with its best number of bins where that is free."""
 
 
-def of_owners(asked: Asked, name: str) -> Way:
+def of_owners(task: MeanTask, name: str) -> MeanMethod:
     """Reports of one oracle, for means over pairs or for a volume under the ROC surface.
 
     Raises:
         ParameterError, UnsupportedError: the oracle does not fit what is asked.
     """
-    return surface(asked, name) if of_classes(asked.measure) else reports(asked, name)
+    return surface(task, name) if of_classes(task.measure) else reports(task, name)
 
 
-BY_OWNERS: dict[str, Callable[[Asked], Way]] = {
+BY_OWNERS: dict[str, Callable[[MeanTask], MeanMethod]] = {
     **{name: partial(of_owners, name=name) for name in ORACLES},
     Hierarchical.name: hierarchical,
 }
 """The same of owners, who send reports."""
 
-BY_PAIRS: dict[str, Callable[[Asked], Way]] = {PeoplesPairs.name: paired}
+BY_PAIRS: dict[str, Callable[[MeanTask], MeanMethod]] = {PeoplesPairs.name: paired}
 """The same of people who meet in pairs."""
 
 METHODS = {**BY_CURATORS, **BY_OWNERS, **BY_PAIRS}
@@ -59,32 +59,32 @@ def pairs_answer(terms: Terms) -> bool:
     return terms.refusal(_PROBE) is None and not counts_records(terms)
 
 
-def chosen(asked: Asked, method: str | ByHand) -> Way:
-    """The named way, or the one with the smallest predicted error of those that fit; the exact one without privacy.
+def choose_method(task: MeanTask, method: str | ByHand) -> MeanMethod:
+    """The named method, or the one with the smallest predicted error of those that fit; the exact one without privacy.
 
-    Of a curator's ways those that round values compete only where none fits that does not: how far rounding moves the
-    value depends on the records, so an interval that is right for all of them is wide.
+    Of a curator's methods those that round values compete only where no other fits: how far rounding moves the value
+    depends on the records, so an interval that is right for all of them is wide.
 
     Raises:
         ParameterError, UnsupportedError, ScaleError: it does not fit, or none does.
     """
-    if not asked.terms.private:
-        return Exact(asked)
+    if not task.terms.private:
+        return Exact(task)
     if isinstance(method, HierarchyAuc):
-        return hierarchical(asked, method)
+        return hierarchical(task, method)
     if isinstance(method, Paired):
-        return paired(asked, method)
+        return paired(task, method)
     if method != "auto":
-        return METHODS[method](asked)
-    if pairs_answer(asked.terms):
-        return paired(asked)
-    if owners_answer(asked.terms):
-        return best(partial(make, asked) for make in BY_OWNERS.values())
-    if of_classes(asked.measure):
-        return kernels(asked)
-    if not asked.exactly_binned:
+        return METHODS[method](task)
+    if pairs_answer(task.terms):
+        return paired(task)
+    if owners_answer(task.terms):
+        return best(partial(make, task) for make in BY_OWNERS.values())
+    if of_classes(task.measure):
+        return kernels(task)
+    if not task.exactly_binned:
         with suppress(*DOES_NOT_FIT):
-            return kernels(asked)
-        return counts(asked)
+            return kernels(task)
+        return counts(task)
     # counts first: more trust models can have them, so that it is of them one hears why nothing fits
-    return best(partial(make, asked) for make in (counts, kernels))
+    return best(partial(make, task) for make in (counts, kernels))

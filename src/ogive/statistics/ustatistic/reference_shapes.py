@@ -1,4 +1,4 @@
-"""Public shapes of records that ways of measuring a pairwise statistic are compared on; nobody's data.
+"""Public shapes of records that methods of measuring a pairwise statistic are compared on; nobody's data.
 
 Every column has one of a few distributions over its bounds, any two columns have a Gaussian copula with
 correlation 1/2, and records of the positive class have larger values. Where bins round values, there are shapes besides
@@ -97,7 +97,7 @@ def _placed(ranks: Float64, shape: tuple[float, float]) -> Float64:
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class ShapeMeans:
     """What a measure is on one shape: its exact means, and how it changes with them.
 
     Fields:
@@ -114,7 +114,7 @@ class Judged:
 
 
 @lru_cache(maxsize=64)
-def judged(measure: Measure, domain: Domain, classes: int) -> tuple[Judged, ...]:
+def shape_means(measure: Measure, domain: Domain, classes: int) -> tuple[ShapeMeans, ...]:
     """A measure on every shape.
 
     Args:
@@ -130,7 +130,7 @@ def judged(measure: Measure, domain: Domain, classes: int) -> tuple[Judged, ...]
         means = np.array([kernel.exact(rows, labels) for kernel in measure.kernels])
         value = measure.of(means, columns=domain, records=ROWS)
         gradient = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
-        found.append(Judged(means, gradient, rows, reference.classes))
+        found.append(ShapeMeans(means, gradient, rows, reference.classes))
     return tuple(found)
 
 

@@ -22,7 +22,7 @@ from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms, check_choice
 from ogive.statistics.confidence import check_level
 from ogive.statistics.methods.choose import check_expected
-from ogive.statistics.ustatistic.base import Asked, Found, Way, of_classes
+from ogive.statistics.ustatistic.base import KernelMeans, MeanMethod, MeanTask, of_classes
 from ogive.statistics.ustatistic.columns import (
     AUTO,
     Described,
@@ -34,10 +34,10 @@ from ogive.statistics.ustatistic.columns import (
     domain_of,
 )
 from ogive.statistics.ustatistic.estimate import KernelMean, UstatisticEstimate
-from ogive.statistics.ustatistic.limits import check_reach, limits
-from ogive.statistics.ustatistic.methods import METHODS, ByHand, chosen
+from ogive.statistics.ustatistic.methods import METHODS, ByHand, choose_method
 from ogive.statistics.ustatistic.pairs.options import Paired
 from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
+from ogive.statistics.ustatistic.value_range import check_reach, value_range
 
 _LABELED = ("auc", "auc_private")
 
@@ -292,39 +292,39 @@ class Ustatistic:
         return named if isinstance(self.method, str) else {**named, f"{self.method.name} by hand": self}
 
     def questions(self, terms: Terms) -> Generator[Query, Answer, UstatisticEstimate]:
-        """Ask once, in the way with the smallest predicted error that the trust model can serve.
+        """Ask once, by the method with the smallest predicted error that the trust model can serve.
 
         Privacy: one measurement at the whole of `terms.privacy`, or reports that cost each person as much.
         """
-        way = self.way(terms)
-        answer = yield way.query
-        return self._estimate(way, way.found(answer))
+        chosen = self.chosen_method(terms)
+        answer = yield chosen.query
+        return self._estimate(chosen, chosen.means(answer))
 
-    def way(self, terms: Terms) -> Way:
+    def chosen_method(self, terms: Terms) -> MeanMethod:
         """What is asked under these terms, and with which error that is predicted from public quantities alone.
 
         Raises:
             ParameterError, UnsupportedError, ScaleError: the method does not fit, or none does.
         """
         columns, classes = self._described
-        asked = Asked(self.measure, columns, classes, self.matrix, self.rounding, terms, self.expected_records)
-        return chosen(asked, self.method)
+        task = MeanTask(self.measure, columns, classes, self.matrix, self.rounding, terms, self.expected_records)
+        return choose_method(task, self.method)
 
     def settled(self, terms: Terms) -> Ustatistic:
         """The same statistic with the method and the bins that it takes under these terms.
 
         Raises:
-            ParameterError, UnsupportedError, ScaleError: as `way`.
+            ParameterError, UnsupportedError, ScaleError: as `chosen_method`.
         """
-        way, classes = self.way(terms), self._described[1]
-        columns = way.domain.columns if way.rounded else tuple(self._described[0])
+        chosen, classes = self.chosen_method(terms), self._described[1]
+        columns = chosen.domain.columns if chosen.rounded else tuple(self._described[0])
         labels = () if classes is None else (classes,)
-        method = way.name if isinstance(self.method, str) else self.method
+        method = chosen.name if isinstance(self.method, str) else self.method
         settled: dict[str, Any] = {"columns": (*columns, *labels), "kernel": self.measure, "method": method}
         return dataclasses.replace(self, **_SPELLED_OUT, **settled)
 
-    def _estimate(self, way: Way, found: Found) -> UstatisticEstimate:
-        measure, domain = self.measure, way.domain
+    def _estimate(self, chosen: MeanMethod, found: KernelMeans) -> UstatisticEstimate:
+        measure, domain = self.measure, chosen.domain
         value = measure.of(found.values, columns=domain, records=found.records)
         slope = np.where(np.isfinite(value.gradient), value.gradient, 0.0)
         sampling = found.sampling(slope)
@@ -338,15 +338,15 @@ class Ustatistic:
         return UstatisticEstimate(
             kernel=measure.name,
             columns=names if classes is None else (*names, classes.column),
-            method=way.name,
+            method=chosen.name,
             value=float(value.value),
             means=tuple(KernelMean(kernel.name, float(mean), float(error)) for kernel, mean, error in means),
             randomization_error=math.sqrt(max(0.0, float(slope @ found.covariance @ slope))),
             # one that is not above 0 says that noise, or too few records, left nothing to estimate it from
             sampling_error=math.sqrt(sampling) if sampling is not None and sampling > 0 else None,
             quantization=float(np.abs(slope) @ found.quantization) if told else 0.0,
-            limits=limits(measure, domain),
-            bins=domain.sizes if way.rounded else (),
+            limits=value_range(measure, domain),
+            bins=domain.sizes if chosen.rounded else (),
             records=found.records,
             classes=found.classes,
             clipped=value.clipped,

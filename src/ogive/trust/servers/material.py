@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.tables import ShareShape
 from ogive.crypto.tables.batch import Material
 from ogive.trust.servers.gathered import Gathered
@@ -35,7 +35,7 @@ class GatheredMaterial:
 
     def shared_digest(self) -> bytes:
         """Of what all servers know of the uploads besides their names: how many vectors there are."""
-        return digest(Label.SHARE_BATCH, number(len(self)))
+        return digest(HashDomain.SHARE_BATCH, number(len(self)))
 
     def material(self, verification: int) -> Material:
         """Of all vectors of all clients, in the order of the clients' numbers."""

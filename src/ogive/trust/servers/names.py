@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ogive.crypto.commitments import HASH_BYTES, hash_rows
 from ogive.crypto.comparison import KeyBatch
-from ogive.crypto.labels import Label, digest, number
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.tables import ShareBatch
 from ogive.trust.servers.settings import Collected
 
@@ -24,7 +24,7 @@ UInt8 = NDArray[np.uint8]
 
 def part_hashes(collected: Collected, pieces: Sequence[KeyBatch | ShareBatch], *, server: int, session: bytes) -> UInt8:
     """Hashes of all that one server is sent of each client, shape (n, 32)."""
-    key = digest(Label.SERVERS_PART, collected.study, session, number(server))
+    key = digest(HashDomain.SERVERS_PART, collected.study, session, number(server))
     vectors = collected.layout.vectors
     rows = (each for piece in pieces for each in piece.pieces())
     return hash_rows(key, *(each.reshape(len(each) // vectors, vectors, *each.shape[1:]) for each in rows))
@@ -32,7 +32,7 @@ def part_hashes(collected: Collected, pieces: Sequence[KeyBatch | ShareBatch], *
 
 def client_names(collected: Collected, hashes: Sequence[UInt8], *, session: bytes) -> UInt8:
     """Names of clients from the hashes of the parts of all servers in their order, each of shape (n, 32)."""
-    return hash_rows(digest(Label.SERVERS_NAME, collected.study, session), *hashes)
+    return hash_rows(digest(HashDomain.SERVERS_NAME, collected.study, session), *hashes)
 
 
 def sortable(names: UInt8) -> NDArray[np.bytes_]:

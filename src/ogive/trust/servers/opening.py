@@ -15,7 +15,7 @@ import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ogive.crypto.labels import Label, digest
+from ogive.crypto.domains import HashDomain, digest
 from ogive.errors import DataError, ReleaseMismatchError
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
@@ -153,7 +153,7 @@ class ServersOpening:
             collected = Collected(Layout(aggregate), self._decided(aggregate))
             numbers = range(collected.uploads.servers)
             session = digest(
-                Label.SERVERS_SESSION, collected.study, *(self._key(b"nonce", n) for n in numbers), length=16
+                HashDomain.SERVERS_SESSION, collected.study, *(self._key(b"nonce", n) for n in numbers), length=16
             )
             servers = [
                 Server(

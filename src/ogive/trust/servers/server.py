@@ -29,7 +29,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.crypto.labels import Label, digest
+from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.sketch import most_rejected
 from ogive.crypto.wire import Header, Inbox, Suite
 from ogive.errors import ParameterError, PeerError, UnsupportedError
@@ -158,7 +158,7 @@ class Server:
             raise ParameterError("the set is formed once, after the uploads are frozen")
         heard = self._read(messages, FROZEN, 0)
         common = self._gathered.common([read_names(names) for _, names in heard])
-        found = digest(Label.SERVERS_SET, self.session, common.tobytes())
+        found = digest(HashDomain.SERVERS_SET, self.session, common.tobytes())
         if self.state is not None:
             if self.state.frozen and self.state.uploads != found:
                 raise PeerError("the uploads are not those with which this server began")
@@ -200,10 +200,10 @@ class Server:
         exact = measure_modulo(query, layout.sums(ends, blocks, amounts, modulus), modulus)
         public = query.digest(np.zeros(query.aggregate.shape, np.int64), adjacency)
         noise = query.noise(
-            DerivedNodes(self._secret, digest(Label.SERVERS_NOISE, self.session, state.uploads, public))
+            DerivedNodes(self._secret, digest(HashDomain.SERVERS_NOISE, self.session, state.uploads, public))
         )
         noisy = added(exact.ravel(), residues(noise.ravel(), modulus), modulus)
-        counted = digest(Label.SERVERS_COUNTED, state.uploads, state.left_out.astype("<i8").tobytes())
+        counted = digest(HashDomain.SERVERS_COUNTED, state.uploads, state.left_out.astype("<i8").tobytes())
         self.state = dataclasses.replace(state, answered=True)
         question = question_digest(query, adjacency)
         body = counted + question + noisy.astype("<u8").tobytes()

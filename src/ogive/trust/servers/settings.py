@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ogive.crypto.comparison import KeyShape
+from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.field import P
-from ogive.crypto.labels import Label, digest, number
 from ogive.crypto.sketch import DEFAULT_TOLERATED, AmountClaim, CellClaim, Claim, StepClaim
 from ogive.crypto.tables import ShareShape
 from ogive.privacy import Adjacency
@@ -154,18 +154,18 @@ class Collected:
             "verifications": self.uploads.verifications,
             "tolerated": self.uploads.tolerated,
         }
-        return digest(Label.SERVERS_STUDY, json.dumps(public, sort_keys=True).encode())
+        return digest(HashDomain.SERVERS_STUDY, json.dumps(public, sort_keys=True).encode())
 
     def binding(self, part: str, session: bytes) -> bytes:
         """Digest that binds one part of an upload to the study and the session, and gives it AES keys of its own."""
-        return digest(Label.SERVERS_BINDING, self.study, session, part.encode())
+        return digest(HashDomain.SERVERS_BINDING, self.study, session, part.encode())
 
 
 def question_digest(query: LinearQuery, adjacency: Adjacency) -> bytes:
     """Digest of a question with the points at which it is opened; 32 bytes."""
     nothing = np.zeros(query.aggregate.shape, np.int64)
     cells, answers = block_ends(query).astype("<i8").tobytes(), query.measure(nothing).size
-    return digest(Label.SERVERS_QUESTION, query.digest(nothing, adjacency), cells, number(answers))
+    return digest(HashDomain.SERVERS_QUESTION, query.digest(nothing, adjacency), cells, number(answers))
 
 
 def question_number(question: bytes) -> int:

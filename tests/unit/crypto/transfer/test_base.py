@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from ogive.crypto.labels import Label, number
+from ogive.crypto.domains import HashDomain, number
 from ogive.crypto.transfer import BaseTransfers, InsecureDealer
 from ogive.crypto.transfer.group import base_times, hashed, minus, plus, random_scalar
 from ogive.errors import ParameterError, PeerError
@@ -60,7 +60,7 @@ def test_the_receivers_own_point_is_that_of_the_formula():
     source = iter(draws)
     receiver = BaseTransfers(lambda _: next(source)).receiver(b"s", [1])
     other = base_times((9).to_bytes(32, "little"))
-    mask = hashed(Label.TRANSFER_POINT, b"s", number(0), number(1), other)
+    mask = hashed(HashDomain.TRANSFER_POINT, b"s", number(0), number(1), other)
     assert receiver.message == other + minus(base_times((3).to_bytes(32, "little")), mask)
 
 
@@ -87,7 +87,7 @@ def test_a_bad_point_anywhere_is_refused(bad, place):
 def test_a_point_that_cancels_the_mask_is_refused():
     sender = BaseTransfers().sender(b"s", 1)
     other = base_times(random_scalar())
-    mask = hashed(Label.TRANSFER_POINT, b"s", number(0), number(0), other)
+    mask = hashed(HashDomain.TRANSFER_POINT, b"s", number(0), number(0), other)
     negative = minus(other, plus(other, mask))
     with pytest.raises(PeerError, match="the identity"):
         sender.keys(negative + other)

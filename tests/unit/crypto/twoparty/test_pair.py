@@ -19,7 +19,7 @@ from helpers.twoparty import (
 
 from ogive.crypto.circuits import Builder, arrange, evaluate, separate
 from ogive.crypto.circuits.kernels import gini
-from ogive.crypto.labels import Label, digest
+from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.twoparty import AGGREGATOR, PairParty, Participant, drawn_bits
 from ogive.crypto.twoparty.mailbox import Mailbox
 from ogive.crypto.twoparty.messages import Step, pair_bytes
@@ -146,7 +146,7 @@ def test_a_session_is_hashed_from_all_three_openings():
     pair.run(until=6)
     boxes = [each._mailbox for each in (pair.aggregator, pair.parties[GARBLER], pair.parties[EVALUATOR])]
     openings = [box.opening for box in boxes]
-    wanted = digest(Label.TWOPARTY_SESSION, pair.settings.digest, *openings, length=16)
+    wanted = digest(HashDomain.TWOPARTY_SESSION, pair.settings.digest, *openings, length=16)
     assert [box.session for box in boxes] == [wanted] * 3
     assert len(set(openings)) == 3
 

@@ -17,8 +17,8 @@ from ogive.privacy import Adjacency, PureDP
 from ogive.queries import Answer, Cells, CellsQuery, KernelQuery, design_cells
 from ogive.queries.exact import ExactMeansQuery
 from ogive.statistics.ustatistic.base import (
-    Asked,
-    Found,
+    KernelMeans,
+    MeanTask,
     best,
     candidate_bins,
     check_pairs,
@@ -35,7 +35,7 @@ from ogive.statistics.ustatistic.curator.noisy_kernels import (
     noise_variances,
     sampling_bound,
 )
-from ogive.statistics.ustatistic.reference_shapes import Judged, judged, rounded_means
+from ogive.statistics.ustatistic.reference_shapes import ShapeMeans, rounded_means, shape_means
 
 Float64 = NDArray[np.float64]
 
@@ -53,36 +53,38 @@ class Exact:
     name: ClassVar[str] = "exact"
     rounded: ClassVar[bool] = False
 
-    asked: Asked
+    task: MeanTask
 
     @property
     def domain(self) -> Domain:
         """What the kernels look at; the number of bins does not matter."""
-        return self.asked.domain(_ANY_BINS)
+        return self.task.domain(_ANY_BINS)
 
     @property
     def query(self) -> ExactMeansQuery:
         """The exact means."""
-        classes = 0 if self.asked.classes is None else self.asked.classes.size
-        return ExactMeansQuery(self.asked.rows(_ANY_BINS), self.asked.measure, classes)
+        classes = 0 if self.task.classes is None else self.task.classes.size
+        return ExactMeansQuery(self.task.rows(_ANY_BINS), self.task.measure, classes)
 
     @property
     def predicted(self) -> float:
         """There is no error."""
         return 0.0
 
-    def found(self, answer: Answer) -> Found:
+    def means(self, answer: Answer) -> KernelMeans:
         """The means, without error but that of sampling."""
         sizes, means = self.query.read(answer.values)
-        values, measure, domain = np.array(means), self.asked.measure, self.domain
+        values, measure, domain = np.array(means), self.task.measure, self.domain
 
         def sampling(gradient: Float64) -> float | None:
             return sampling_bound(measure, gradient, values, domain, sizes)
 
         nothing = np.zeros(len(values))
-        classes = sizes if self.asked.classes is not None else None
-        records = sum(sizes) if self.asked.terms.adjacency is Adjacency.REPLACE else None
-        return Found(values, np.diag(nothing), sampling, nothing, records, classes if records is not None else None)
+        classes = sizes if self.task.classes is not None else None
+        records = sum(sizes) if self.task.terms.adjacency is Adjacency.REPLACE else None
+        return KernelMeans(
+            values, np.diag(nothing), sampling, nothing, records, classes if records is not None else None
+        )
 
 
 @dataclass(frozen=True)
@@ -90,60 +92,60 @@ class Kernels:
     """Noise on the exact mean of every kernel.
 
     Fields:
-        asked: The statistic and the terms.
+        task: The statistic and the terms.
         query: What is asked, with its noise.
     """
 
     name: ClassVar[str] = "kernel"
     rounded: ClassVar[bool] = False
 
-    asked: Asked
+    task: MeanTask
     query: KernelQuery
 
     @property
     def domain(self) -> Domain:
         """What the kernels look at; the number of bins does not matter."""
-        return self.asked.domain(_ANY_BINS)
+        return self.task.domain(_ANY_BINS)
 
     @cached_property
     def predicted(self) -> float:
         """Mean over the reference shapes of the variance."""
-        classes = 0 if self.asked.classes is None else self.asked.classes.size
-        totals = (max(1, self.asked.records // classes),) * classes if classes else (self.asked.records,)
-        shapes = judged(self.asked.measure, self.domain, classes)
+        classes = 0 if self.task.classes is None else self.task.classes.size
+        totals = (max(1, self.task.records // classes),) * classes if classes else (self.task.records,)
+        shapes = shape_means(self.task.measure, self.domain, classes)
         found = [shape.gradient**2 @ noise_variances(self.query, totals, shape.means) for shape in shapes]
         return float(np.mean(found))
 
-    def found(self, answer: Answer) -> Found:
+    def means(self, answer: Answer) -> KernelMeans:
         """The noisy means."""
         means = kernel_means(self.query, answer)
-        measure, domain, totals = self.asked.measure, self.domain, answer.totals
+        measure, domain, totals = self.task.measure, self.domain, answer.totals
         assert totals is not None, "under ADD_OR_REMOVE no price was named"
 
         def sampling(gradient: Float64) -> float | None:
             return sampling_bound(measure, gradient, means.values, domain, totals)
 
-        classes = totals if self.asked.classes is not None else None
-        return Found(means.values, means.covariance, sampling, means.quantization, means.records, classes)
+        classes = totals if self.task.classes is not None else None
+        return KernelMeans(means.values, means.covariance, sampling, means.quantization, means.records, classes)
 
 
-def kernels(asked: Asked) -> Kernels:
+def kernels(task: MeanTask) -> Kernels:
     """The least noise on the means.
 
     Raises:
         ParameterError, UnsupportedError, ScaleError: means cannot be asked for.
     """
-    check_simple(asked, Kernels.name)
-    rows, terms = asked.rows(_ANY_BINS), asked.terms
+    check_simple(task, Kernels.name)
+    rows, terms = task.rows(_ANY_BINS), task.terms
     if terms.adjacency is Adjacency.ADD_OR_REMOVE:
-        other = "" if of_classes(asked.measure) else "method='cells', or "
+        other = "" if of_classes(task.measure) else "method='cells', or "
         raise ParameterError(
             "what one record can change in a mean over pairs depends on the number of records, which is private here; "
             f"use {other}adjacency REPLACE"
         )
-    query = design_kernels(rows, asked.measure, terms.privacy, records=terms.records)
+    query = design_kernels(rows, task.measure, terms.privacy, records=terms.records)
     check_served(terms, query)
-    return Kernels(asked, query)
+    return Kernels(task, query)
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ class Counts:
     """Noise on the count of every combination of bins, from which the means are computed.
 
     Fields:
-        asked: The statistic and the terms.
+        task: The statistic and the terms.
         bins: Number of bins of the free columns.
         query: What is asked, with its noise.
     """
@@ -159,35 +161,35 @@ class Counts:
     name: ClassVar[str] = "cells"
     rounded: ClassVar[bool] = True
 
-    asked: Asked
+    task: MeanTask
     bins: int
     query: CellsQuery
 
     @cached_property
     def domain(self) -> Domain:
         """What the kernels look at."""
-        return self.asked.domain(self.bins)
+        return self.task.domain(self.bins)
 
     @cached_property
     def matrices(self) -> tuple[Float64, ...]:
         """Every kernel between symbols."""
-        return tuple(kernel.matrix(self.domain, self.asked.matrix) for kernel in self.asked.measure.kernels)
+        return tuple(kernel.matrix(self.domain, self.task.matrix) for kernel in self.task.measure.kernels)
 
     @cached_property
     def predicted(self) -> float:
         """Mean over the reference shapes of variance plus squared bias."""
-        classes = 0 if self.asked.classes is None else self.asked.classes.size
-        shapes = judged(self.asked.measure, self.asked.domain(_ANY_BINS), classes)
-        query = self.asked.terms.noise_of(self.query)
+        classes = 0 if self.task.classes is None else self.task.classes.size
+        shapes = shape_means(self.task.measure, self.task.domain(_ANY_BINS), classes)
+        query = self.task.terms.noise_of(self.query)
         return float(np.mean([self._predicted(shape, query) for shape in shapes]))
 
-    def _predicted(self, shape: Judged, query: CellsQuery) -> float:
+    def _predicted(self, shape: ShapeMeans, query: CellsQuery) -> float:
         symbols, size = self.domain.symbols(shape.rows), self.domain.size
-        classes = None if self.asked.classes is None else shape.classes
+        classes = None if self.task.classes is None else shape.classes
         bias = shape.gradient @ (rounded_means(self.matrices, symbols, classes) - shape.means)
         combined = np.tensordot(shape.gradient, np.stack(self.matrices), axes=1)
-        known = self.asked.terms.adjacency is Adjacency.REPLACE
-        records = self.asked.records
+        known = self.task.terms.adjacency is Adjacency.REPLACE
+        records = self.task.records
         if classes is None:
             shares = np.bincount(symbols, minlength=size) / len(symbols)
             variance = noisy_cells.variance(query, combined, shares, records, total_known=known)
@@ -198,38 +200,38 @@ class Counts:
             variance = noisy_cells.two_sample_variance(query, combined, positive, negative, sizes, total_known=known)
         return float(variance + bias**2)
 
-    def found(self, answer: Answer) -> Found:
+    def means(self, answer: Answer) -> KernelMeans:
         """Means of the kernels from the noisy counts."""
-        reach = farthest(self.asked, self.domain, self.matrices)
-        means_of = noisy_cells.means if self.asked.classes is None else noisy_cells.two_sample_means
+        reach = farthest(self.task, self.domain, self.matrices)
+        means_of = noisy_cells.means if self.task.classes is None else noisy_cells.two_sample_means
         means = means_of(self.query, answer, self.matrices, reach)
         moved = np.minimum(means.quantization**2, [each.max() for each in reach])
         public = answer.total is not None
-        classes = answer.totals if public and self.asked.classes is not None else None
+        classes = answer.totals if public and self.task.classes is not None else None
         records = means.records if public else None
-        return Found(means.values, means.covariance, sampling_of(means.sampling), moved, records, classes)
+        return KernelMeans(means.values, means.covariance, sampling_of(means.sampling), moved, records, classes)
 
 
-def counts(asked: Asked) -> Counts:
+def counts(task: MeanTask) -> Counts:
     """The best number of bins, with the least noise on their counts.
 
     Raises:
         ParameterError, UnsupportedError, ScaleError: counts cannot be asked for.
     """
-    check_pairs(asked, Counts.name)
-    check_simple(asked, Counts.name)
-    bins = candidate_bins(asked.columns, most=MOST_CELLS)
-    return best((partial(_counts, asked, each) for each in bins), patience=PATIENCE)
+    check_pairs(task, Counts.name)
+    check_simple(task, Counts.name)
+    bins = candidate_bins(task.columns, most=MOST_CELLS)
+    return best((partial(_counts, task, each) for each in bins), patience=PATIENCE)
 
 
-def _counts(asked: Asked, bins: int) -> Counts:
+def _counts(task: MeanTask, bins: int) -> Counts:
     found = []
-    cells = Cells(asked.rows(bins).domain)
-    asked.domain(bins).check_size(MOST_SYMBOLS)  # or there is no kernel between them to read the answer with
-    privacy = asked.terms.privacy
+    cells = Cells(task.rows(bins).domain)
+    task.domain(bins).check_size(MOST_SYMBOLS)  # or there is no kernel between them to read the answer with
+    privacy = task.terms.privacy
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     for granted in dict.fromkeys((privacy, pure)):
-        query = design_cells(cells, granted, asked.terms.unit, public_classes=asked.classes is not None)
-        check_served(asked.terms, query)
-        found.append(partial(Counts, asked, bins, query))
+        query = design_cells(cells, granted, task.terms.unit, public_classes=task.classes is not None)
+        check_served(task.terms, query)
+        found.append(partial(Counts, task, bins, query))
     return best(found)

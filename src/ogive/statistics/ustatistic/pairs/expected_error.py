@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ogive.columns import Domain
 from ogive.kernels import Kernel
 from ogive.kernels.base import Measure
-from ogive.kernels.circuits import wired
+from ogive.kernels.circuits import kernel_circuit
 from ogive.pairs import (
     DiscreteLaplaceNoise,
     Overlaps,
@@ -30,7 +30,7 @@ from ogive.pairs import (
     with_replacement,
 )
 from ogive.pairs.noise import PairNoise
-from ogive.statistics.ustatistic.reference_shapes import Judged, judged
+from ogive.statistics.ustatistic.reference_shapes import ShapeMeans, shape_means
 
 Float64 = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ def predicted_pairs(measure: Measure, domain: Domain, classes: int, *, noise: st
         noise: "response" or "laplace".
         bits: Of the steps of distances.
     """
-    shapes = judged(measure, domain, classes)
+    shapes = shape_means(measure, domain, classes)
     moments, parts, rounding = [], [], 0.0
     for shape in shapes:
         values = [_over_pairs(shape, kernel, bool(classes)) for kernel in measure.kernels]
@@ -135,7 +135,7 @@ def predicted_pairs(measure: Measure, domain: Domain, classes: int, *, noise: st
 
 def _noise_of(kernel: Kernel, domain: Domain, bits: int, noise: str, values: Float64) -> tuple[PairNoise, float]:
     """A kernel's noise, and what rounding to one bit adds to its variance over pairs."""
-    inside = wired(kernel, domain)
+    inside = kernel_circuit(kernel, domain)
     scale, wholes = inside.scale(bits), inside.wholes
     if noise == "laplace":
         return DiscreteLaplaceNoise(scale.swing, float(scale.unit)), 0.0
@@ -153,7 +153,7 @@ def _met(design: str, rounds: int, people: int, count: int) -> Overlaps:
     return (expected.round_robin if design == "round_robin" else expected.permutations)(people, rounds)
 
 
-def _over_pairs(shape: Judged, kernel: Kernel, between: bool) -> Float64:
+def _over_pairs(shape: ShapeMeans, kernel: Kernel, between: bool) -> Float64:
     """Values of a kernel over all pairs of imagined records; NaN of one with itself."""
     if between:
         return np.asarray(kernel(shape.rows[shape.classes == 1][:, None], shape.rows[shape.classes == 0][None]))

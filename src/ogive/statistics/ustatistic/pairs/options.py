@@ -1,4 +1,4 @@
-"""The recipe of pairs of people: in how many pairs each is, and who meets whom."""
+"""The options of pairs of people: in how many pairs each is, and who meets whom."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Privacy, PureDP
 from ogive.queries import Answer, ReportsQuery
 from ogive.statistics.ustatistic.base import (
-    Asked,
-    Found,
+    KernelMeans,
+    MeanTask,
     best,
     candidate_bins,
     check_served,
@@ -33,14 +33,14 @@ from ogive.statistics.ustatistic.base import (
 from ogive.statistics.ustatistic.means import expected_error as predicted
 from ogive.statistics.ustatistic.means import generic, two_sample
 from ogive.statistics.ustatistic.means.rounding_bias import corrected
-from ogive.statistics.ustatistic.reference_shapes import Judged, judged, rounded_means
+from ogive.statistics.ustatistic.reference_shapes import ShapeMeans, rounded_means, shape_means
 from ogive.statistics.ustatistic.reports.base import check_pairwise
 from ogive.statistics.ustatistic.reports.laws import law_of
 
 Float64 = NDArray[np.float64]
 
 ORACLES = (RandomizedResponse.name, UnaryOracle.name, HaarOracle.name)
-"""How a symbol may be randomized, by the name of the way."""
+"""How a symbol may be randomized, by the name of the method."""
 
 MOST_SYMBOLS = 1 << 10
 """Most symbols of a pair matrix that bins which nobody named are refined to."""
@@ -67,14 +67,14 @@ class Reports:
     """One report of every owner, whose sums give the kernels' means.
 
     Fields:
-        asked: The statistic and the terms.
+        task: The statistic and the terms.
         bins: Number of bins of the free columns.
         oracle: How symbols are randomized; with a public class beside them where there is one.
     """
 
     rounded: ClassVar[bool] = True
 
-    asked: Asked
+    task: MeanTask
     bins: int
     oracle: Oracle
 
@@ -91,43 +91,43 @@ class Reports:
     @cached_property
     def domain(self) -> Domain:
         """What the kernels look at."""
-        return self.asked.domain(self.bins)
+        return self.task.domain(self.bins)
 
     @property
     def query(self) -> ReportsQuery:
         """The reports."""
-        return ReportsQuery(self.asked.rows(self.bins), self.oracle, self.asked.rounding)
+        return ReportsQuery(self.task.rows(self.bins), self.oracle, self.task.rounding)
 
     @cached_property
     def matrices(self) -> tuple[Float64, ...]:
         """Every kernel between symbols."""
-        kernels = self.asked.measure.kernels
-        if self.asked.rounding == "randomized":
+        kernels = self.task.measure.kernels
+        if self.task.rounding == "randomized":
             return tuple(self._at_nodes(kernel) for kernel in kernels)
-        return tuple(kernel.matrix(self.domain, self.asked.matrix) for kernel in kernels)
+        return tuple(kernel.matrix(self.domain, self.task.matrix) for kernel in kernels)
 
     def _at_nodes(self, kernel: Kernel) -> Float64:
         """A kernel at the nodes; for an average without the bias of pairs of evenly spread values within a cell."""
         matrix = kernel.matrix(self.domain, "nodes")
         column = self.domain.columns[0]
-        if self.asked.matrix == "average" and isinstance(kernel, AbsoluteDifference) and widths(column).any():
+        if self.task.matrix == "average" and isinstance(kernel, AbsoluteDifference) and widths(column).any():
             return corrected(matrix, column_nodes(column))
         return matrix
 
     @cached_property
     def predicted(self) -> float:
         """Mean over the reference shapes of variance plus squared bias."""
-        classes = 0 if self.asked.classes is None else self.asked.classes.size
-        shapes = judged(self.asked.measure, self.asked.domain(2), classes)
+        classes = 0 if self.task.classes is None else self.task.classes.size
+        shapes = shape_means(self.task.measure, self.task.domain(2), classes)
         return float(np.mean([self._predicted(shape) for shape in shapes]))
 
-    def _predicted(self, shape: Judged) -> float:
-        symbols = rounded(self.domain, shape.rows, self.asked.rounding, source=KeyedSource.from_seed(_SEED))
-        classes = None if self.asked.classes is None else shape.classes
+    def _predicted(self, shape: ShapeMeans) -> float:
+        symbols = rounded(self.domain, shape.rows, self.task.rounding, source=KeyedSource.from_seed(_SEED))
+        classes = None if self.task.classes is None else shape.classes
         bias = shape.gradient @ (rounded_means(self.matrices, symbols, classes) - shape.means)
         # a linear combination of kernels is a kernel, whose variance is that of the delta method
         combined = [np.tensordot(shape.gradient, np.stack(self.matrices), axes=1)]
-        size, records = self.domain.size, self.asked.records
+        size, records = self.domain.size, self.task.records
         if classes is None:
             shares = np.bincount(symbols, minlength=size) / len(symbols)
             errors = predicted.covariance(self.inner, combined, shares, records)
@@ -138,9 +138,9 @@ class Reports:
             errors = predicted.two_sample_covariance(self.inner, combined, positive, negative, (half, half))
         return float(errors.randomization[0, 0] + bias**2)
 
-    def found(self, answer: Answer) -> Found:
+    def means(self, answer: Answer) -> KernelMeans:
         """Means of the kernels, with the noise that the reports really had."""
-        reach = farthest(self.asked, self.domain, self.matrices)
+        reach = farthest(self.task, self.domain, self.matrices)
         if isinstance(self.oracle, PublicClasses):
             means = two_sample.means(self.oracle, answer.values, self.matrices, reach)
             sizes = tuple(law_of(self.inner).records(each) for each in answer.values)
@@ -148,36 +148,36 @@ class Reports:
             means = generic.means(self.oracle, answer.values, self.matrices, reach)
             sizes = None
         moved = np.minimum(means.quantization**2, [each.max() for each in reach])
-        return Found(means.values, means.covariance, sampling_of(means.sampling), moved, means.records, sizes)
+        return KernelMeans(means.values, means.covariance, sampling_of(means.sampling), moved, means.records, sizes)
 
 
-def reports(asked: Asked, name: str) -> Reports:
+def reports(task: MeanTask, name: str) -> Reports:
     """The best number of bins for one oracle.
 
     Raises:
         ParameterError, UnsupportedError: the oracle does not fit what is asked.
     """
-    bins = candidate_bins(asked.columns, most=MOST_SYMBOLS, powers=name == HaarOracle.name)
-    return best((partial(_made, asked, name, each) for each in bins), patience=PATIENCE)
+    bins = candidate_bins(task.columns, most=MOST_SYMBOLS, powers=name == HaarOracle.name)
+    return best((partial(_made, task, name, each) for each in bins), patience=PATIENCE)
 
 
-def _made(asked: Asked, name: str, bins: int) -> Reports:
-    epsilon = report_epsilon(asked.terms.privacy, asked.terms.unit.max_rows_per_person)
-    size = asked.domain(bins).size
+def _made(task: MeanTask, name: str, bins: int) -> Reports:
+    epsilon = report_epsilon(task.terms.privacy, task.terms.unit.max_rows_per_person)
+    size = task.domain(bins).size
     check_pairwise(size)
-    inner = oracle_of(asked, name, size, epsilon)
-    way = Reports(asked, bins, inner if asked.classes is None else PublicClasses(inner, asked.classes.size))
-    check_served(asked.terms, way.query)
-    return way
+    inner = oracle_of(task, name, size, epsilon)
+    method = Reports(task, bins, inner if task.classes is None else PublicClasses(inner, task.classes.size))
+    check_served(task.terms, method.query)
+    return method
 
 
-def oracle_of(asked: Asked, name: str, size: int, epsilon: Fraction) -> Oracle:
+def oracle_of(task: MeanTask, name: str, size: int, epsilon: Fraction) -> Oracle:
     """The oracle of so many symbols that a name stands for."""
     if name == RandomizedResponse.name:
         return RandomizedResponse(size, epsilon)
     if name == UnaryOracle.name:
         return UnaryOracle(size, epsilon)
     # smooth kernels hardly depend on fine levels, so these are asked less often
-    domain = asked.domain(_ANY_BINS)
-    smooth = all(kernel.lipschitz(domain) is not None for kernel in asked.measure.kernels)
+    domain = task.domain(_ANY_BINS)
+    smooth = all(kernel.lipschitz(domain) is not None for kernel in task.measure.kernels)
     return HaarOracle(size, epsilon, weights="geometric" if smooth else "uniform")

@@ -16,8 +16,8 @@ from ogive.kernels import Greater
 from ogive.kernels.cells import widths
 from ogive.local import PublicClasses
 from ogive.queries import Answer, ReportsQuery
-from ogive.statistics.ustatistic.base import Asked, Found, best, check_served
-from ogive.statistics.ustatistic.reference_shapes import Judged, judged
+from ogive.statistics.ustatistic.base import KernelMeans, MeanTask, best, check_served
+from ogive.statistics.ustatistic.reference_shapes import ShapeMeans, shape_means
 from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
 from ogive.statistics.ustatistic.reports.trees import bounds as auc_bounds
 from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
@@ -37,29 +37,29 @@ class Hierarchical:
     """One report of every owner about one level of a tree over the scores.
 
     Fields:
-        asked: The statistic and the terms.
+        task: The statistic and the terms.
         bins: Number of leaves, or of bins that were padded to them.
         oracle: Classes beside a tree oracle.
-        recipe: How two trees are read.
+        options: How two trees are read.
     """
 
     name: ClassVar[str] = "hierarchy"
     rounded: ClassVar[bool] = True
 
-    asked: Asked
+    task: MeanTask
     bins: int
     oracle: PublicClasses
-    recipe: HierarchyAuc
+    options: HierarchyAuc
 
     @cached_property
     def domain(self) -> Domain:
         """The score."""
-        return self.asked.domain(self.bins)
+        return self.task.domain(self.bins)
 
     @property
     def query(self) -> ReportsQuery:
         """The reports."""
-        return ReportsQuery(self.asked.rows(self.bins), self.oracle, self.asked.rounding)
+        return ReportsQuery(self.task.rows(self.bins), self.oracle, self.task.rounding)
 
     @property
     def tree(self) -> Any:
@@ -72,15 +72,15 @@ class Hierarchical:
 
         Of discarded nodes it has the most that they may lose instead of their variance.
         """
-        half = max(1, self.asked.records // 2)
-        sizes = self.recipe.sizes(self.tree, half, half, self._ties)
-        threshold = self.recipe.threshold(sizes)
-        shapes = judged(self.asked.measure, self.asked.domain(_ANY_BINS), 2)
+        half = max(1, self.task.records // 2)
+        sizes = self.options.sizes(self.tree, half, half, self._ties)
+        threshold = self.options.threshold(sizes)
+        shapes = shape_means(self.task.measure, self.task.domain(_ANY_BINS), 2)
         linear, products = np.mean([self._variances(shape, half) for shape in shapes], axis=0).tolist()
         bias = 0.0 if self._points else float(np.mean([self._bias(shape) ** 2 for shape in shapes]))
         return float(bias + linear + (products if threshold is None else auc_bounds.lost_bound(sizes, threshold)))
 
-    def _bias(self, shape: Judged) -> float:
+    def _bias(self, shape: ShapeMeans) -> float:
         """How far rounding to leaves moves the area, with pairs in one leaf counted half."""
         symbols = self.domain.symbols(shape.rows)
         positives, negatives = (
@@ -89,7 +89,7 @@ class Hierarchical:
         wins = positives @ (np.cumsum(negatives) - negatives / 2)
         return float(wins / (positives.sum() * negatives.sum()) - shape.means[0])
 
-    def _variances(self, shape: Judged, records: int) -> tuple[float, float]:
+    def _variances(self, shape: ShapeMeans, records: int) -> tuple[float, float]:
         """What is linear in the noise of the nodes of one class, and products of both, of so many records of each.
 
         The first is the sum over nodes of squared counts of the other class, by which a child's count is multiplied,
@@ -118,15 +118,15 @@ class Hierarchical:
 
     @property
     def _ties(self) -> str:
-        [kernel] = self.asked.measure.kernels
+        [kernel] = self.task.measure.kernels
         assert isinstance(kernel, Greater)
         return kernel.ties if self._points else "half"
 
-    def found(self, answer: Answer) -> Found:
+    def means(self, answer: Answer) -> KernelMeans:
         """The AUC, its noise, and how far discarded nodes and rounding may have moved it."""
-        recipe = self.recipe
+        options = self.options
         found = hierarchy.auc(
-            self.oracle, answer.values, a=recipe.a, prune=recipe.prune, variant=recipe.variant, ties=self._ties
+            self.oracle, answer.values, a=options.a, prune=options.prune, variant=options.variant, ties=self._ties
         )
         sizes = found.sizes
         moved = found.bias_estimate + (0.0 if self._points else self._one_leaf(answer) / 2)
@@ -136,7 +136,7 @@ class Hierarchical:
 
         classes = (sizes.negatives, sizes.positives)
         variance = np.array([[found.variance]])
-        return Found(np.array([found.value]), variance, sampling, np.array([moved]), sum(classes), classes)
+        return KernelMeans(np.array([found.value]), variance, sampling, np.array([moved]), sum(classes), classes)
 
     def _one_leaf(self, answer: Answer) -> float:
         """Share of pairs whose scores are in one leaf, as far as reports tell.
@@ -165,26 +165,26 @@ def _above(values: Float64, own: float) -> Float64:
     return sums
 
 
-def hierarchical(asked: Asked, recipe: HierarchyAuc = DEFAULTS) -> Hierarchical:
+def hierarchical(task: MeanTask, options: HierarchyAuc = DEFAULTS) -> Hierarchical:
     """The tree with the best number of children of those allowed; 1024 leaves where their number is free.
 
     Raises:
         ParameterError, UnsupportedError: this is no AUC with public labels, or reports cannot be asked for.
     """
-    kernels = asked.measure.kernels
-    if asked.classes is None or len(kernels) != 1 or not isinstance(kernels[0], Greater) or asked.classes.size != 2:
+    kernels = task.measure.kernels
+    if task.classes is None or len(kernels) != 1 or not isinstance(kernels[0], Greater) or task.classes.size != 2:
         raise ParameterError("method hierarchy is for an AUC with public labels; use method krr, unary or haar")
-    return best(partial(_made, asked, recipe, branching) for branching in recipe.branchings)
+    return best(partial(_made, task, options, branching) for branching in options.branchings)
 
 
-def _made(asked: Asked, recipe: HierarchyAuc, branching: int) -> Hierarchical:
-    assert asked.classes is not None
-    bins = DEFAULT_BINS if asked.free else 1
-    tree = recipe.oracle(asked.domain(bins).size, asked.terms.privacy, branching=branching)
+def _made(task: MeanTask, options: HierarchyAuc, branching: int) -> Hierarchical:
+    assert task.classes is not None
+    bins = DEFAULT_BINS if task.free else 1
+    tree = options.oracle(task.domain(bins).size, task.terms.privacy, branching=branching)
     if tree.tallied < tree.levels:
         raise ParameterError(
             f"reports about {tree.size} bins cannot be added up in memory; take at most {branching**tree.tallied}"
         )
-    way = Hierarchical(asked, bins, PublicClasses(tree, asked.classes.size), recipe)
-    check_served(asked.terms, way.query)
-    return way
+    method = Hierarchical(task, bins, PublicClasses(tree, task.classes.size), options)
+    check_served(task.terms, method.query)
+    return method

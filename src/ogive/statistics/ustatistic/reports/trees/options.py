@@ -1,4 +1,4 @@
-"""The recipe of an AUC from trees: what every owner reports of a tree over the scores, and how two trees are read."""
+"""The options of an AUC from trees: what every owner reports of a tree over the scores, and how two trees are read."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ class HierarchyAuc:
             Infinite where nothing is proved, as for a near 1.
 
         Raises:
-            ParameterError: an argument is out of range, or the recipe leaves branching open.
+            ParameterError: an argument is out of range, or the options leave branching open.
 
         Example:
             >>> import ogive

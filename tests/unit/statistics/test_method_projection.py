@@ -1,4 +1,4 @@
-"""Options of the projection recipe reach what is measured."""
+"""Options of the projection curve_method reach what is measured."""
 
 import pytest
 
@@ -8,8 +8,8 @@ VALUES = [0.2, 0.5, 0.5, 0.9] * 200
 
 
 def released(**options):
-    recipe = ogive.Projection(**options)
-    return ogive.ecdf(VALUES, bounds=(0, 1), bins=64, privacy=ogive.ApproxDP(1, "1e-6"), method=recipe)
+    curve_method = ogive.Projection(**options)
+    return ogive.ecdf(VALUES, bounds=(0, 1), bins=64, privacy=ogive.ApproxDP(1, "1e-6"), method=curve_method)
 
 
 @pytest.mark.parametrize(

@@ -13,39 +13,40 @@ from ogive.releasing import release
 from ogive.statistics import Ecdf, Quantiles
 from ogive.statistics.base import Terms, describe
 from ogive.statistics.methods import expected_error as predicted
-from ogive.statistics.methods.base import Recipe, Task
-from ogive.statistics.methods.choose import METHODS, RECIPES, as_method, better, predicted_errors, unbiased
+from ogive.statistics.methods.base import CurveMethod, CurveTask
+from ogive.statistics.methods.choose import CURVE_METHODS, METHODS, as_method, better, predicted_errors, unbiased
+from ogive.statistics.methods.histogram import HistogramQueries
+from ogive.statistics.methods.projection import Projection
 from ogive.statistics.methods.reference_shapes import REFERENCES, USUAL
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS
-from ogive.statistics.methods.whole import HistogramQueries, Projection
 from ogive.strategies import design_projection, design_tree
 from ogive.trust import Central, Clear
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 # those of curators; reports have tests of their own
-SEEN = [recipe for name, recipe in RECIPES.items() if name != "reports"]
+SEEN = [curve_method for name, curve_method in CURVE_METHODS.items() if name != "reports"]
 SMALL = ApproxDP("0.1", "0.00003")
 
 
 def task(privacy, records, adjacency=REPLACE, *, size=1024, expected=None, **others):
     terms = Terms(privacy, PrivacyUnit(adjacency), lambda _: None, count=lambda: records, **others)
-    return Task(Binning("x", Grid.linear(0, 1, bins=size), "refuse"), terms, expected_records=expected)
+    return CurveTask(Binning("x", Grid.linear(0, 1, bins=size), "refuse"), terms, expected_records=expected)
 
 
-def test_every_recipe_is_plain_data_under_its_own_name():
-    assert tuple(RECIPES) == ("projection", "histogram", "adaptive", "selected", "reports")
-    assert (*UNBIASED_METHODS, *RECIPES) == METHODS
-    for name, recipe in RECIPES.items():
-        assert isinstance(recipe, Recipe)
-        assert as_method(name) is recipe
-        assert describe(recipe)["name"] == name
-        assert hash(recipe) == hash(RECIPES[name])
+def test_every_curve_method_is_plain_data_under_its_own_name():
+    assert tuple(CURVE_METHODS) == ("projection", "histogram", "adaptive", "selected", "reports")
+    assert (*UNBIASED_METHODS, *CURVE_METHODS) == METHODS
+    for name, curve_method in CURVE_METHODS.items():
+        assert isinstance(curve_method, CurveMethod)
+        assert as_method(name) is curve_method
+        assert describe(curve_method)["name"] == name
+        assert hash(curve_method) == hash(CURVE_METHODS[name])
 
 
 @pytest.mark.parametrize("adjacency", Adjacency)
 @pytest.mark.parametrize("privacy", [PureDP(1), ZeroConcentratedDP("0.05"), ApproxDP(1, "1e-6")], ids=str)
 @pytest.mark.parametrize("method", [*SEEN, HistogramQueries(groups=8), Projection(degree=4)], ids=str)
-def test_every_recipe_releases_a_valid_curve_within_its_grant(method, privacy, adjacency):
+def test_every_curve_method_releases_a_valid_curve_within_its_grant(method, privacy, adjacency):
     values = {"x": np.random.default_rng(2).beta(2, 3, 5000)}
     statistic = Ecdf("x", (0, 1), bins=128, method=method, expected_records=5000)
     curve = release(
@@ -58,7 +59,7 @@ def test_every_recipe_releases_a_valid_curve_within_its_grant(method, privacy, a
 
 
 def test_auto_takes_few_measurements_where_noise_is_large_and_all_thresholds_where_it_is_small():
-    assert [recipe.name for recipe in better(task(SMALL, 100))] == ["projection"]
+    assert [curve_method.name for curve_method in better(task(SMALL, 100))] == ["projection"]
     assert not list(better(task(ApproxDP(1, "1e-9"), 10**6)))
     values = {"x": np.random.default_rng(2).beta(2, 3, 100)}
     few = release(Ecdf("x", (0, 1), bins=1024), trust=Central(values), privacy=SMALL)
@@ -119,7 +120,7 @@ def simulated(way, records, seed):
 def test_the_prediction_is_what_releases_show_and_auto_is_nearly_the_best(privacy, records):
     wanted = task(privacy, records, size=256)
     strategies = {name: unbiased(name, wanted) for name in UNBIASED_METHODS}
-    strategies |= {name: RECIPES[name].strategy(wanted) for name in ("projection", "histogram")}
+    strategies |= {name: CURVE_METHODS[name].strategy(wanted) for name in ("projection", "histogram")}
     measured = {name: simulated(strategy, records, 5) for name, strategy in strategies.items()}
     for name, energies in measured.items():
         foreseen = predicted_errors(name, wanted).energy

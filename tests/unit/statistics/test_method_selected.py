@@ -15,7 +15,7 @@ from ogive.queries.candidates import FRACTION_BITS, MOST_RECORDS, ApproximationS
 from ogive.releasing import release
 from ogive.statistics import Ecdf
 from ogive.statistics.base import Terms
-from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.selected import PrivateSelection
 from ogive.strategies import GroupedHistogram, design_projection, design_tree
 from ogive.trust import Central
@@ -133,7 +133,7 @@ def chosen(counts, privacy, runs=25):
     terms = Terms(privacy, PrivacyUnit(REPLACE), lambda _: None, count=lambda: int(counts.sum()))
     names = []
     for run in range(runs):
-        query = next(PrivateSelection().curve(Task(binning, terms)))
+        query = next(PrivateSelection().curve(CurveTask(binning, terms)))
         source = KeyedSource.from_seed(run)
         noise = query.law.sample(query.score.candidates, source=source)
         best = int(np.argmax((query.score.scores(counts) << query.bits) + noise))

@@ -16,7 +16,7 @@ from ogive.planning.rehearsal import rehearse
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Cells, ReportsQuery
 from ogive.statistics.base import Terms
-from ogive.statistics.methods.base import Task
+from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.reports import Reports
 from ogive.strategies import ReportedTree
 from ogive.strategies.reported.design import read_reports
@@ -221,7 +221,7 @@ def test_planned_errors_are_those_of_collections(asked, epsilon):
         if row.method == "reports"
     )
     assert row.price == PureDP(epsilon)
-    oracle = Reports().oracle(Task(ASKED.binning(), terms(epsilon)))
+    oracle = Reports().oracle(CurveTask(ASKED.binning(), terms(epsilon)))
     found = [read_reports(oracle, simulate(oracle, COUNTS, generator=np.random.default_rng(run))) for run in range(400)]
     errors = np.array([strategy.estimate(answer, RECORDS) for strategy, answer in found]) - np.cumsum(COUNTS)
     largest = np.abs(errors).max(axis=1) / RECORDS

@@ -22,7 +22,7 @@ TABLE = {"score": np.clip(RNG.normal(LABELS, 1.0), -5, 6), "y": LABELS}
 ASKED = Ustatistic(("score", "y"), "auc", bounds=(-5, 6), bins=BINS)
 PURE, SLACK = PureDP(4), ApproxDP(4, "1e-6")
 
-RECIPES = [
+OPTIONS = [
     (HierarchyAuc(branching=2), PURE, {}),
     (HierarchyAuc(branching=2, variant="zero", prune=True), PURE, {}),
     (HierarchyAuc(branching=8, a="paper", prune=True), PURE, {"branching": 8}),
@@ -36,27 +36,27 @@ RECIPES = [
         for rule in ("advanced", "exact")
     ),
 ]
-IDS = [f"{number}-{recipe.split}-{recipe.composition}" for number, (recipe, _, _) in enumerate(RECIPES)]
+IDS = [f"{number}-{options.split}-{options.composition}" for number, (options, _, _) in enumerate(OPTIONS)]
 
 
-def asking(recipe, **fields):
-    return dataclasses.replace(ASKED, method=recipe, **fields)
+def asking(options, **fields):
+    return dataclasses.replace(ASKED, method=options, **fields)
 
 
-@pytest.mark.parametrize(("recipe", "privacy", "fields"), RECIPES, ids=IDS)
-def test_options_reach_owners_and_who_reads_their_reports(recipe, privacy, fields):
-    description = ogive.describe_collection(asking(recipe), privacy=privacy, participants=N)
+@pytest.mark.parametrize(("options", "privacy", "fields"), OPTIONS, ids=IDS)
+def test_options_reach_owners_and_who_reads_their_reports(options, privacy, fields):
+    description = ogive.describe_collection(asking(options), privacy=privacy, participants=N)
     study = description.to_json()
     collection = Collection(study)
     collection.add(Randomizer(study).reports(TABLE))
     found = ogive.estimate_collection(collection)
-    delta = privacy.delta if recipe.composition in ("advanced", "exact") else 0
+    delta = privacy.delta if options.composition in ("advanced", "exact") else 0
     oracle = dataclasses.replace(description.oracle, inner=design_tree(BINS, 4, delta, **fields))
     assert description.oracle == oracle
-    by_hand = hierarchy.auc(oracle, collection.sums, a=recipe.a, prune=recipe.prune, variant=recipe.variant)
+    by_hand = hierarchy.auc(oracle, collection.sums, a=options.a, prune=options.prune, variant=options.variant)
     assert (found.value, found.randomization_error) == (by_hand.value, by_hand.standard_error)
     assert found.quantization >= by_hand.bias_estimate
-    assert (by_hand.sizes.variant, by_hand.shared) == (recipe.variant, recipe.split == "budget")
+    assert (by_hand.sizes.variant, by_hand.shared) == (options.variant, options.split == "budget")
 
 
 def test_options_change_what_they_are_for_and_nothing_else():
@@ -71,7 +71,7 @@ def test_options_change_what_they_are_for_and_nothing_else():
     assert len(set(found)) == len(found), "but the same reports are read otherwise"
 
 
-def test_the_name_alone_is_the_recipe_with_its_defaults():
+def test_the_name_alone_is_the_method_with_its_defaults():
     named, made = asking("hierarchy"), asking(HierarchyAuc())
     assert named == made
     assert describe(named) == describe(made)
@@ -145,13 +145,13 @@ def test_more_bins_than_sums_can_hold_are_refused_before_anybody_is_asked():
         ogive.describe_collection(most, privacy=PURE, participants=N)
 
 
-@pytest.mark.parametrize("recipe", [recipe for recipe, _, _ in RECIPES], ids=IDS)
-def test_plain_data_tells_it_all(recipe):
-    data = json.loads(json.dumps(recipe.to_dict()))
-    assert HierarchyAuc.from_dict(data) == recipe
-    described = describe(asking(recipe))
+@pytest.mark.parametrize("options", [options for options, _, _ in OPTIONS], ids=IDS)
+def test_plain_data_tells_it_all(options):
+    data = json.loads(json.dumps(options.to_dict()))
+    assert HierarchyAuc.from_dict(data) == options
+    described = describe(asking(options))
     found = Ustatistic.from_dict(json.loads(json.dumps(described)))
-    assert found.method == recipe
+    assert found.method == options
     assert describe(found) == described
 
 
@@ -181,17 +181,17 @@ def test_an_account_tells_options_apart():
     assert other.value != first.value
 
 
-@pytest.mark.parametrize(("recipe", "privacy", "fields"), RECIPES, ids=IDS)
-def test_a_plan_has_a_row_for_it_and_predicts_its_noise(recipe, privacy, fields):
-    plan = ogive.plan(asking(recipe), records=N, privacy=privacy, trust=Local, public="y")
+@pytest.mark.parametrize(("options", "privacy", "fields"), OPTIONS, ids=IDS)
+def test_a_plan_has_a_row_for_it_and_predicts_its_noise(options, privacy, fields):
+    plan = ogive.plan(asking(options), records=N, privacy=privacy, trust=Local, public="y")
     rows = {row.method: row for row in plan.rows}
     assert [name for name, row in rows.items() if row.chosen] == ["hierarchy by hand"]
     predicted = rows["hierarchy by hand"].errors["value"]
     found = ogive.release(
-        asking(recipe), trust=Local(TABLE), privacy=privacy, public="y", source=KeyedSource.from_seed(2)
+        asking(options), trust=Local(TABLE), privacy=privacy, public="y", source=KeyedSource.from_seed(2)
     )
     assert found.randomization_error < 1.5 * predicted
-    if not recipe.prune or recipe.prune == "auto":
+    if not options.prune or options.prune == "auto":
         assert predicted < 1.5 * found.randomization_error, "where nodes are discarded it is a bound of the bias"
 
 
@@ -199,20 +199,20 @@ def test_the_bound_is_that_of_the_reports_before_there_are_any():
     # so many that each of six levels has as many reports
     positives, negatives = 1_200, 1_800
     labels = np.repeat([1, 0], [positives, negatives])
-    for recipe in (HierarchyAuc(branching=2, a=4, prune=True), HierarchyAuc(branching=2, split="budget", prune=False)):
-        asked = asking(recipe)
+    for options in (HierarchyAuc(branching=2, a=4, prune=True), HierarchyAuc(branching=2, split="budget", prune=False)):
+        asked = asking(options)
         description = ogive.describe_collection(asked, privacy=PURE, participants=3_000)
         collection = Collection(description)
         table = {"score": np.zeros(3_000), "y": labels}
         collection.add(Randomizer(description).reports(table))
         for against in ("sample", "population"):
             found = hierarchy.auc(
-                description.oracle, collection.sums, a=recipe.a, prune=recipe.prune, variant=recipe.variant
+                description.oracle, collection.sums, a=options.a, prune=options.prune, variant=options.variant
             ).bound(against)
-            bound = recipe.bound(positives, negatives, bins=BINS, privacy=PURE, against=against)
+            bound = options.bound(positives, negatives, bins=BINS, privacy=PURE, against=against)
             assert bound == pytest.approx(found, rel=1e-6)
-    assert recipe.bound(positives, negatives, bins=BINS, privacy=PureDP(1)) > bound
+    assert options.bound(positives, negatives, bins=BINS, privacy=PureDP(1)) > bound
     with pytest.raises(ParameterError, match="name it, for example branching=2"):
         HierarchyAuc().bound(positives, negatives, bins=BINS, privacy=PURE)
     with pytest.raises(ParameterError, match="against must be"):
-        recipe.bound(positives, negatives, bins=BINS, privacy=PURE, against="all")
+        options.bound(positives, negatives, bins=BINS, privacy=PURE, against="all")

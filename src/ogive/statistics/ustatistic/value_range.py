@@ -23,7 +23,7 @@ _KNOWN = {
 }
 
 
-def limits(measure: Measure, domain: Domain) -> tuple[float, float]:
+def value_range(measure: Measure, domain: Domain) -> tuple[float, float]:
     """Smallest and largest value of a measure on a domain.
 
     A measure of one kernel whose value is its mean has the kernel's range; ratios have limits of their own.

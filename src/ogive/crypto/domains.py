@@ -11,7 +11,7 @@ from enum import StrEnum, unique
 
 
 @unique
-class Label(StrEnum):
+class HashDomain(StrEnum):
     """Every purpose that anything is hashed for: "ogive/1/<part>/<purpose>"."""
 
     AGGREGATION_SETTINGS = "ogive/1/aggregation/settings"
@@ -54,7 +54,7 @@ class Label(StrEnum):
     TWOPARTY_CHANNEL = "ogive/1/twoparty/channel"
 
 
-def digest(label: Label, *fields: bytes, length: int = 32) -> bytes:
+def digest(label: HashDomain, *fields: bytes, length: int = 32) -> bytes:
     """Hash fields for one purpose.
 
     Args:
