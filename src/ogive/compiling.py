@@ -1,31 +1,119 @@
-"""Numba's decorators; compiled code is kept on disk where this machine has a place for it.
+"""Loops that are compiled by numba when they have enough to do; small inputs run without it.
+
+Importing numba and loading compiled loops takes most of a second of processor time, and compiling them on a machine
+that never did takes much longer. So a loop whose declaration says how many `steps` a call takes runs as plain Python,
+or as its twin in numpy, until all such calls of the process add up to `PLAIN_STEPS`, which take about as long as
+importing numba. From then on calls are compiled, so a process takes at most about twice as long as with the better
+choice. Loops without `steps` are compiled at their first call.
+
+Both ways return the same numbers, bit for bit, and steps are counted from sizes alone: shapes of arrays, numbers of
+bins, rows and draws. No value of a record chooses the way.
 
 Numba keeps machine code in NUMBA_CACHE_DIR, beside the source or in the user's cache folder, and refuses to decorate a
 function where it may write to none of them, as under a service account with a package folder of another owner. There
-code is compiled anew in each process, which takes seconds and changes no result.
+code is compiled anew in each process, which takes seconds and changes no result. The first time that a process compiles
+rather than loads, a line of the logger `ogive.compiling` says so.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
+from functools import cached_property, update_wrapper
+from types import FunctionType
 from typing import Any, TypeVar, cast
-
-import numba
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+PLAIN_STEPS = 1_500_000
+"""So many steps of uncompiled loops, about 0.3 microseconds each, take as long as importing numba with its cache."""
 
-def njit(**options: Any) -> Callable[[Function], Function]:
-    """Compile a function at its first call, as `numba.njit` does with these options."""
+MESSAGE = "ogive: compiling loops for this machine, once, which takes some seconds"
+
+_LOGGER = logging.getLogger(__name__)
+
+
+class _Process:
+    """What this process has done so far."""
+
+    plain_steps = 0
+    listens = False
+    announced = False
+
+
+class Loop:
+    """A function that runs as plain Python or compiled, with equal results.
+
+    Args:
+        function: What numba can compile.
+        options: For `numba.njit`.
+        steps: How many steps of an uncompiled loop a call with these arguments takes; None to compile at once.
+        twin: What runs instead of the function where it is not compiled; its results must be equal bit for bit.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        options: dict[str, Any],
+        steps: Callable[..., int] | None = None,
+        twin: Callable[..., Any] | None = None,
+    ) -> None:
+        update_wrapper(self, function)
+        self.py_func = function
+        self._options = options
+        self._steps = steps
+        self._twin = twin
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run it compiled or not, as sizes say."""
+        if self._steps is None or "compiled" in self.__dict__ or not _is_plain(self._steps(*arguments)):
+            return self.compiled(*arguments)
+        return self.plain(*arguments)
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The function as numba compiles it."""
+        import numba
+
+        _announce_compiling()
+        return _kept(numba.njit, self.py_func, self._options)
+
+    @cached_property
+    def plain(self) -> Callable[..., Any]:
+        """What runs uncompiled, and calls nothing compiled."""
+        if self._twin is not None:
+            return self._twin
+        code, names = self.py_func.__code__, dict(self.py_func.__globals__)
+        names.update({name: names[name].plain for name in code.co_names if isinstance(names.get(name), Loop)})
+        return FunctionType(code, names, argdefs=self.py_func.__defaults__)
+
+    @property
+    def has_plain_form(self) -> bool:
+        """Whether it may run uncompiled."""
+        return self._steps is not None
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Its type for numba, so that compiled functions may call it."""
+        return self.compiled._numba_type_
+
+
+def njit(
+    *, steps: Callable[..., int] | None = None, twin: Callable[..., Any] | None = None, **options: Any
+) -> Callable[[Function], Function]:
+    """Make a function a `Loop`; options are those of `numba.njit`."""
 
     def decorate(function: Function) -> Function:
-        return cast(Function, _kept(numba.njit, function, options))
+        return cast(Function, Loop(function, options, steps, twin))
 
     return decorate
 
 
 def vectorize(function: Callable[..., Any]) -> Any:
     """Compile a function of numbers to one of arrays, as `numba.vectorize` does."""
+    import numba
+
+    _announce_compiling()
     return _kept(numba.vectorize, function, {})
 
 
@@ -35,3 +123,32 @@ def _kept(decorator: Any, function: Callable[..., Any], options: dict[str, Any])
     # no folder to write to, or one whose name Python cannot encode
     except (RuntimeError, UnicodeEncodeError):
         return decorator(**options)(function)
+
+
+def _is_plain(steps: int) -> bool:
+    """Whether so many steps more are taken uncompiled; they are counted if so."""
+    if _Process.plain_steps + steps > PLAIN_STEPS:
+        return False
+    _Process.plain_steps += steps
+    return True
+
+
+def _announce_compiling() -> None:
+    """Have numba say so once when it begins to compile a function of this package; loading says nothing."""
+    if _Process.listens:
+        return
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            module = event.data["dispatcher"].py_func.__globals__["__package__"]
+            if module.startswith("ogive") and not _Process.announced:
+                _Process.announced = True
+                _LOGGER.warning(MESSAGE)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    register: Any = event.register
+    register("numba:compile", Listener())
+    _Process.listens = True

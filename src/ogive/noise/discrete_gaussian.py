@@ -74,7 +74,7 @@ def _keep_offset(words: Words, at: int, block: int, digit: int, rest: int, unit:
     return True, at
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", steps=lambda words, out, *law: 120 * out.size)
 def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
     """Karney's algorithm D with sigma = numerator / divisor, numerator = unit * 2^shift.
 

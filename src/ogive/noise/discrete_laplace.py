@@ -46,7 +46,7 @@ def draw_geometric(words: Words, at: int, unit: int, shift: int, divisor: int, i
     return (value if divisor == 1 else value // divisor), at
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", steps=lambda words, out, *law: 60 * out.size)
 def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)

@@ -19,7 +19,7 @@ from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", steps=lambda words, out, *law: 60 * out.size)
 def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)

@@ -20,7 +20,6 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from numpy.typing import NDArray
 
-from ogive.compiling import njit
 from ogive.errors import ParameterError, ReleaseMismatchError, quoted
 from ogive.noise.base import Int64, Law
 from ogive.noise.source import KEY_BYTES, check_key
@@ -54,14 +53,11 @@ def check_nodes(level: int, nodes: Int64) -> Int64:
     return flat
 
 
-@njit()
 def _encode_blocks(nodes: Int64, level: int, blocks: int) -> NDArray[np.uint64]:
     """Plain blocks of each node's stream, shape (nodes, blocks, 2): the node, then level << 32 | counter."""
     plain = np.empty((nodes.size, blocks, 2), np.uint64)
-    for row in range(nodes.size):
-        for counter in range(blocks):
-            plain[row, counter, 0] = np.uint64(nodes[row])
-            plain[row, counter, 1] = np.uint64(level << 32 | counter)
+    plain[:, :, 0] = nodes[:, np.newaxis]
+    plain[:, :, 1] = np.arange(level << 32, (level << 32) + blocks)
     return plain
 
 

@@ -44,7 +44,7 @@ def draw_share(words: Words, at: int, total: int, part: int, parts: int) -> Any:
     return share, at
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", steps=lambda words, out, *law: 200 * out.size)
 def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int, part: int, parts: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)

@@ -64,7 +64,7 @@ def draw_poisson(words: Words, at: int, whole: int, part: int, parts: int) -> An
     return total, at
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", steps=lambda words, out, whole, *rest: 60 * (whole + 1) * out.size)
 def _fill(words: Words, out: Int64, whole: int, part: int, parts: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)

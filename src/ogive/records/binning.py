@@ -123,6 +123,19 @@ def bins_of(values: Float64, grid: Grid, place: int) -> tuple[Int64, int]:
     return found, int(_place(values, grid.thresholds, _per_unit(grid), place, found))
 
 
+def _searched(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
+    """What `_place` does, by bisection of all values at once."""
+    missing = np.isnan(values)
+    found[:] = np.minimum(np.searchsorted(thresholds, values, side="left"), len(thresholds) - 1)
+    found[missing] = place
+    return int(np.count_nonzero(missing))
+
+
+def _counted(counts: Int64, cells: Int64) -> None:
+    """What `add_cells` does, for all cells at once."""
+    counts += np.bincount(cells + 1, minlength=len(counts) + 1)[1:]
+
+
 @njit(nogil=True)
 def in_class(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64:
     """Flat cells of a table of shape (classes, size), from bins and numbers of classes; bins of -1 stay -1."""
@@ -149,7 +162,7 @@ def fixed_point(values: Float64, substitute: float, bits: int) -> Int64:
     return amounts
 
 
-@njit(nogil=True)
+@njit(nogil=True, steps=lambda counts, cells: len(cells) // 50 + len(counts) // 200, twin=_counted)
 def add_cells(counts: Int64, cells: Int64) -> None:
     """Count flat cells, in place; those of -1 count nowhere."""
     for i in range(len(cells)):
@@ -206,7 +219,7 @@ def _bin(value: float, thresholds: Float64, per_unit: float) -> int:
     return first
 
 
-@njit(nogil=True)
+@njit(nogil=True, steps=lambda values, *grid: len(values) // 10, twin=_searched)
 def _place(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
     missing = 0
     for i in range(len(values)):

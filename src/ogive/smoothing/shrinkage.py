@@ -144,13 +144,14 @@ def _spikes(increments: Float64, noise: float) -> Float64:
     return _outstanding(increments, noise, limit)
 
 
-@njit()
+@njit(steps=lambda increments, noise, limit: 5 * increments.size)
 def _outstanding(increments: Float64, noise: float, limit: float) -> Float64:
     """Excess over the median of the neighborhood, where it is above `limit` standard deviations."""
     size = increments.size
     out = np.zeros(size)
+    least = limit * np.sqrt(noise)
     for i in range(size):
-        if increments[i] <= limit * np.sqrt(noise):
+        if increments[i] <= least:
             continue
         first = max(0, i - NEIGHBORS)
         around = np.median(increments[first : min(size, i + NEIGHBORS + 1)])
@@ -160,7 +161,7 @@ def _outstanding(increments: Float64, noise: float, limit: float) -> Float64:
     return out
 
 
-@njit()
+@njit(steps=lambda coefficients, gone, noise: 4 * coefficients.size)
 def _shrink_blocks(coefficients: Float64, gone: Float64, noise: Float64) -> None:
     """Shrink the details of every scale in place, block by block; `gone` are details of the noise taken out before."""
     for scale in range(noise.size):
@@ -170,8 +171,8 @@ def _shrink_blocks(coefficients: Float64, gone: Float64, noise: Float64) -> None
             first, stop = start + block * start // blocks, start + (block + 1) * start // blocks
             energy, left = 0.0, noise[scale] * (stop - first)
             for i in range(first, stop):
-                energy += coefficients[i] ** 2
-                left -= GONE * gone[i] ** 2
+                energy += coefficients[i] * coefficients[i]
+                left -= GONE * (gone[i] * gone[i])
             factor = 1.0
             if left > 0.0:
                 factor = max(0.0, 1.0 - left / energy) if energy > 0.0 else 0.0

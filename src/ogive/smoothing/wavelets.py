@@ -10,6 +10,8 @@ Source:
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -32,7 +34,49 @@ LOW_PASS = np.array(
 HIGH_PASS = LOW_PASS[::-1] * np.array([1, -1] * 4)
 
 
-@njit()
+def _decompose_plain(signal: Float64, levels: int) -> Float64:
+    """What `decompose` does, all averages of a step at once; each adds up in the same order."""
+    out = signal.copy()
+    length = signal.size
+    for _ in range(levels):
+        half = length // 2
+        around = np.resize(out[:length], length + LOW_PASS.size)
+        means, details = np.zeros(half), np.zeros(half)
+        for k in range(LOW_PASS.size):
+            part = around[k : k + length : 2]
+            means += LOW_PASS[k] * part
+            details += HIGH_PASS[k] * part
+        out[:half], out[half:length] = means, details
+        length = half
+    return out
+
+
+@lru_cache(maxsize=64)
+def _joining(half: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Pairs of an average and a detail that each point of an even place is joined from, and its tap of each."""
+    taps = LOW_PASS.size // 2
+    places = np.arange(half)
+    pairs = np.sort((places - np.arange(taps)[:, np.newaxis]) % half, axis=0)
+    return pairs, 2 * ((places - pairs) % half)
+
+
+def _recompose_plain(coefficients: Float64, levels: int) -> Float64:
+    """What `recompose` does, all points of a step at once; each adds up in the same order."""
+    out = coefficients.copy()
+    for level in range(levels - 1, -1, -1):
+        length = coefficients.size >> level
+        half = length // 2
+        assert half >= LOW_PASS.size // 2, "else a pair adds to a point more than once"
+        joined = np.zeros(length)
+        for pair, tap in zip(*_joining(half), strict=True):
+            means, details = out[:half][pair], out[half:length][pair]
+            joined[::2] += LOW_PASS[tap] * means + HIGH_PASS[tap] * details
+            joined[1::2] += LOW_PASS[tap + 1] * means + HIGH_PASS[tap + 1] * details
+        out[:length] = joined
+    return out
+
+
+@njit(steps=lambda signal, levels: 300 * levels + signal.size // 2, twin=_decompose_plain)
 def decompose(signal: Float64, levels: int) -> Float64:
     """Transform a periodic signal whose length is a multiple of 2^levels.
 
@@ -62,7 +106,7 @@ def decompose(signal: Float64, levels: int) -> Float64:
     return out
 
 
-@njit()
+@njit(steps=lambda coefficients, levels: 300 * levels + coefficients.size, twin=_recompose_plain)
 def recompose(coefficients: Float64, levels: int) -> Float64:
     """Invert `decompose`."""
     out = coefficients.copy()

@@ -30,7 +30,7 @@ def hat_sizes(size: int, spacings: tuple[int, ...]) -> Int64:
     return np.array([-(-size // spacing) + 1 for spacing in spacings], dtype=np.int64)
 
 
-@njit()
+@njit(steps=lambda counts, spacings, sizes: 2 * spacings.size * counts.size)
 def hat_sums(counts: Int64, spacings: Int64, sizes: Int64) -> Int64:
     """Integer hat sums of bin counts, level by level, shape (hats,)."""
     out = np.zeros(sizes.sum(), dtype=np.int64)
@@ -52,7 +52,7 @@ def hat_sums(counts: Int64, spacings: Int64, sizes: Int64) -> Int64:
     return out
 
 
-@njit()
+@njit(steps=lambda values, spacings, sizes, out: spacings.size * out.size)
 def hat_spread(values: Float64, spacings: Int64, sizes: Int64, out: Float64) -> None:
     """Overwrite `out`, shape (N,), with the transpose of the scaled hat sums: linear interpolation per level."""
     out[:] = 0.0
@@ -126,7 +126,7 @@ def next_knot(first: int, stop: int, spacings: Int64) -> int:
     return stop
 
 
-@njit()
+@njit(steps=lambda size, spacings, sizes, *noise: 12 * spacings.size**2 * int(sizes.sum()))
 def factorize(
     size: int, spacings: Int64, sizes: Int64, bin_noise: float, hat_noise: Float64
 ) -> tuple[Int64, Int64, Float64, Float64]:
@@ -161,7 +161,7 @@ def factorize(
     return order, slot_of, pivots, ratios
 
 
-@njit()
+@njit(steps=lambda order, slots, pivots, ratios, *sides: 2 * ratios.size)
 def solve(order: Int64, slot_of: Int64, pivots: Float64, ratios: Float64, right: Float64, out: Float64) -> None:
     """Overwrite `out` with the solution of (diag(v) + v0 H H^T) z = right."""
     pending = np.zeros(ratios.shape[1])
@@ -228,6 +228,11 @@ def _backward(
         stop = before
 
 
+def _runs(points: Int64, size: int, spacings: Int64) -> int:
+    """At most how many runs of bins the sweeps of `prefix_variance_at` add."""
+    return 2 * (points.size + int((size // spacings).sum()))
+
+
 @njit()
 def _explained(left: Float64, right: Float64, hat_noise: Float64, work: Float64, column: Float64) -> float:
     """Variance of the prefix (last slot of `left`) that the hats begun and not ended take away."""
@@ -248,11 +253,11 @@ def _explained(left: Float64, right: Float64, hat_noise: Float64, work: Float64,
         for b in range(a):
             value -= work[a, b] * column[b]
         column[a] = value / work[a, a]
-        gain += column[a] ** 2
+        gain += column[a] * column[a]
     return gain
 
 
-@njit()
+@njit(steps=lambda points, size, spacings, *noise: 30 * spacings.size**2 * _runs(points, size, spacings))
 def prefix_variance_at(points: Int64, size: int, spacings: Int64, bin_noise: float, hat_noise: Float64) -> Float64:
     """Exact variance of the estimated cumulative counts at increasing 0-based points, total unknown.
 

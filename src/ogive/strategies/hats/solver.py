@@ -31,7 +31,7 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
-@njit()
+@njit(steps=lambda rows, spacings, *system: 4 * rows.size * spacings.size)
 def _correct(
     rows: Int64,
     spacings: Int64,
@@ -60,7 +60,7 @@ def _correct(
     return out
 
 
-@njit()
+@njit(steps=lambda size, spacings: 20 * int((size // spacings).sum()) + 20)
 def _pieces(size: int, spacings: Int64) -> tuple[Int64, Int64]:
     """First bins of the runs between knots (of any level), closed by N, and the last points to evaluate in each.
 
@@ -83,7 +83,7 @@ def _pieces(size: int, spacings: Int64) -> tuple[Int64, Int64]:
     return starts[: count + 1], places
 
 
-@njit()
+@njit(steps=lambda starts, places, known, out: 60 * out.size)
 def _fill_quartics(starts: Int64, places: Int64, known: Float64, out: Float64) -> None:
     """Overwrite `out`: entry i - 1 is the quartic through each run's five known values, at prefix length i."""
     for run in range(starts.size - 1):

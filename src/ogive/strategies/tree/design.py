@@ -32,7 +32,7 @@ MAX_LAPLACE_LEVELS = 6
 CANDIDATES = 4
 
 
-@njit()
+@njit(steps=lambda blocks, size, exponent, known, rounds, shares: 10 * (rounds + 1) * blocks.size)
 def _optimize(blocks: Float64, size: float, exponent: int, total_known: bool, rounds: int, shares: Float64) -> float:
     """Shares that minimize the mean variance on the full tree, by multiplicative descent.
 
@@ -57,15 +57,17 @@ def _optimize(blocks: Float64, size: float, exponent: int, total_known: bool, ro
         mean = 0.0
         precision = 0.0
         for level in range(levels):
-            precision += shares[level] ** exponent * blocks[level]
+            # products instead of powers, which the system's library rounds otherwise than compiled code
+            share = shares[level] if exponent == 1 else shares[level] * shares[level]
+            precision += share * blocks[level]
             mean += weights[level] / precision
-            slopes[level] = weights[level] / precision**2
+            slopes[level] = weights[level] / (precision * precision)
         if step == rounds:
             break
         slope, total = 0.0, 0.0
         for level in range(levels - 1, -1, -1):
             slope += slopes[level]
-            gain = shares[level] ** (exponent - 1) * blocks[level] * slope / mean
+            gain = (1.0 if exponent == 1 else shares[level]) * blocks[level] * slope / mean
             shares[level] *= gain ** (1.0 / (exponent + 1.0))
             total += shares[level]
         for level in range(levels):
@@ -73,7 +75,7 @@ def _optimize(blocks: Float64, size: float, exponent: int, total_known: bool, ro
     return mean
 
 
-@njit()
+@njit(steps=lambda top, smallest, room: 4 * min(room, 2**top))
 def _chains(top: int, smallest: int, room: int) -> Int64:
     """Chains of exponents 0 < a_1 < ... <= top with steps of `smallest` to 8, one per row, padded with -1."""
     found = np.full((room, MAX_LAPLACE_LEVELS), -1, dtype=np.int64)
@@ -91,7 +93,7 @@ def _chains(top: int, smallest: int, room: int) -> Int64:
     return found[:count]
 
 
-@njit()
+@njit(steps=lambda size, chains, exponent, known, rounds: 10 * (rounds + 1) * chains.size)
 def _chain_means(size: int, chains: Int64, exponent: int, total_known: bool, rounds: int) -> Float64:
     """Mean variance of every chain on the full tree; equal shares if `rounds` is 0."""
     means = np.empty(chains.shape[0])

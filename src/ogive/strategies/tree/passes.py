@@ -24,7 +24,7 @@ def level_sizes(size: int, blocks: tuple[int, ...]) -> Int64:
     return np.array([-(-size // block) for block in blocks], dtype=np.int64)
 
 
-@njit()
+@njit(steps=lambda counts, blocks, sizes: 2 * int(sizes.sum()))
 def block_counts(counts: Int64, blocks: Int64, sizes: Int64) -> Int64:
     """Sum of every block of every level, level by level, from the counts of the bins."""
     out = np.zeros(sizes.sum(), dtype=np.int64)
@@ -67,7 +67,7 @@ def coefficients(blocks: Int64, sizes: Int64, variances: Float64) -> tuple[Float
     return own, children
 
 
-@njit()
+@njit(steps=lambda answers, *rest: 6 * answers.size)
 def least_squares(
     answers: Int64, blocks: Int64, sizes: Int64, variances: Float64, totals: Float64, total_known: bool
 ) -> Float64:
@@ -129,7 +129,7 @@ def least_squares(
     return out
 
 
-@njit()
+@njit(steps=lambda blocks, sizes, *rest: 15 * blocks.size * int(sizes[0]))
 def prefix_variance(blocks: Int64, sizes: Int64, variances: Float64, total_known: bool) -> Float64:
     """Exact variance of every cumulative estimate, shape (N,), in time O(N levels)."""
     levels = blocks.size
