@@ -1,4 +1,4 @@
-"""Which fields of frozen parameters are written, in the texts by which a ledger knows a question.
+"""Fields of frozen parameters: which words they take, and which are written in the texts that identify a question.
 
 A field that a statistic, a method or the terms of a trust model gets later has a default that stands for what was done
 before there was the field. Questions asked before do not name it. So it is declared by `added`, and left out of every
@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 ValueT = TypeVar("ValueT")
 
 _MEANT_BEFORE = "ogive meant before"
+_CHOICES = "ogive choices"
 _SAME: Any = object()
 
 
@@ -42,6 +43,29 @@ def added(meant_before: ValueT, *, default: ValueT = _SAME) -> ValueT:
     held = meant_before if default is _SAME else default
     made: ValueT = dataclasses.field(default=held, metadata={_MEANT_BEFORE: meant_before})
     return made
+
+
+def one_of(default: str, *others: str) -> str:
+    """A dataclass field that holds one of a few words, the first of which is its default.
+
+    The command line lists the words and completes them. The class itself refuses others.
+
+    Example:
+        >>> import dataclasses
+        >>> @dataclasses.dataclass(frozen=True)
+        ... class Median:
+        ...     missing: str = one_of("refuse", "low", "high")
+        >>> Median().missing, choices_of(dataclasses.fields(Median)[0])
+        ('refuse', ('refuse', 'low', 'high'))
+    """
+    made: str = dataclasses.field(default=default, metadata={_CHOICES: (default, *others)})
+    return made
+
+
+def choices_of(field: dataclasses.Field[Any]) -> tuple[str, ...]:
+    """The words of a field that was declared by `one_of`; none for other fields."""
+    words: tuple[str, ...] = field.metadata.get(_CHOICES, ())
+    return words
 
 
 def is_added(field: dataclasses.Field[Any]) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from helpers.wording import speaks_python
 
 from ogive.cli import main
-from ogive.cli.options.classes import meanings
+from ogive.cli.forms.plain import meanings
 
 RNG = np.random.default_rng(2)
 N = 4_000

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 from ogive import __version__
 from ogive.cli.table import COMMANDS
 from ogive.errors import OgiveError, ParameterError, RefusalError
+from ogive.statistics.kinds import COMMANDED
 
 if TYPE_CHECKING:
     from cyclopts import App
 
-_OF_ONE_FILE = ("ecdf", "quantiles", "boxplot", "roc", "calibration", "ustat", "bounds")
 REFUSED, BAD_USE, FAULT, SIGNALED, PIPE_CLOSED = 1, 2, 70, 128, 141
 
 
@@ -100,7 +100,7 @@ def _run(arguments: list[str]) -> None:
     try:
         build()(arguments, exit_on_error=False, print_error=False, result_action="return_none")
     except UnusedCliTokensError as problem:
-        if arguments[0] not in _OF_ONE_FILE or any(word.startswith("-") for word in problem.unused_tokens or ()):
+        if arguments[0] not in COMMANDED or any(word.startswith("-") for word in problem.unused_tokens or ()):
             raise ParameterError(str(problem)) from None
         more = " ".join(problem.unused_tokens or ())
         raise ParameterError(

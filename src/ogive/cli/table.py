@@ -1,13 +1,9 @@
 """The table of commands, which imports none of them."""
 
+from ogive.statistics.kinds import COMMANDED
+
 COMMANDS = {
-    "ecdf": ("ogive.cli.ecdf:ecdf", "Release a whole distribution function."),
-    "quantiles": ("ogive.cli.quantiles:quantiles", "Release quantiles with simultaneous intervals."),
-    "boxplot": ("ogive.cli.boxplot:boxplot", "Release a boxplot, all records in one or a box for each group."),
-    "roc": ("ogive.cli.roc:roc", "Release the ROC curve of a score, with its AUC."),
-    "calibration": ("ogive.cli.calibration:calibration", "Test whether predicted probabilities agree with labels."),
-    "ustat": ("ogive.cli.ustat:ustat", "Release a statistic of pairs: Gini, Kendall's tau, AUC, collision entropy."),
-    "bounds": ("ogive.cli.bounds:bounds", "Find bounds of a column whose range nobody knows."),
+    **{name: (f"ogive.cli.release:{name}", f"Release {kind.summary}.") for name, kind in COMMANDED.items()},
     "local": (
         "ogive.cli.local.commands:app",
         "Collect randomized reports from their owners, by files: describe, show, randomize, aggregate.",

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import import_module
+from importlib.util import find_spec
 from types import ModuleType
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ogive.errors import DataError, LedgerError, ParameterError
-from ogive.statistics.base import Estimate, Statistic
+
+if TYPE_CHECKING:
+    from ogive.statistics.base import Estimate, Statistic
+    from ogive.statistics.options import Command
 
 
 @dataclass(frozen=True)
@@ -24,6 +28,8 @@ class Kind:
         asked: Name of the class of its question.
         estimated: Module in this package, and name, of the class of its estimate.
         schema: Of the estimate's JSON.
+        summary: What is released, in words after "Release"; None where the command line has no command of the kind.
+        short: Name of the command, where it is another.
     """
 
     name: str
@@ -31,33 +37,73 @@ class Kind:
     asked: str
     estimated: str
     schema: str
+    summary: str | None = None
+    short: str | None = None
 
     def room(self, name: str) -> ModuleType:
         """A module of the kind's folder."""
         return import_module(f"ogive.statistics.{self.folder}.{name}")
 
     @property
+    def command(self) -> str:
+        """Name of its command."""
+        return self.short or self.name
+
+    @property
+    def commanded(self) -> Command:
+        """What the command line cannot read off the fields of its question."""
+        from ogive.statistics.options import Command
+
+        if find_spec(f"ogive.statistics.{self.folder}.command") is None:
+            return Command()
+        return cast("Command", self.room("command").COMMAND)
+
+    @property
     def statistic(self) -> type[Statistic[Any]]:
         """The class of its question."""
-        return cast(type[Statistic[Any]], getattr(self.room("statistic"), self.asked))
+        return cast("type[Statistic[Any]]", getattr(self.room("statistic"), self.asked))
 
     @property
     def estimate(self) -> type[Estimate]:
         """The class of its estimate."""
         module, _, name = self.estimated.partition(":")
-        return cast(type[Estimate], getattr(import_module(f"ogive.statistics.{module}"), name))
+        return cast("type[Estimate]", getattr(import_module(f"ogive.statistics.{module}"), name))
 
 
 KINDS = (
-    Kind("ecdf", "ecdf", "Ecdf", "curve.estimate:Curve", "ogive.curve/1"),
-    Kind("quantiles", "quantiles", "Quantiles", "quantiles.estimate:QuantileEstimates", "ogive.quantiles/1"),
-    Kind("boxplot", "boxplot", "Boxplot", "boxplot.estimate:Boxplots", "ogive.boxplot/1"),
-    Kind("roc", "roc", "Roc", "roc.estimate:RocEstimate", "ogive.roc/1"),
-    Kind("calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1"),
-    Kind("bounds", "bounds", "Bounds", "bounds.estimate:BoundsEstimate", "ogive.bounds/1"),
-    Kind("ustatistic", "ustatistic", "Ustatistic", "ustatistic.estimate:UstatisticEstimate", "ogive.ustatistic/1"),
+    Kind(
+        "ecdf", "ecdf", "Ecdf", "curve.estimate:Curve", "ogive.curve/1",
+        "a whole distribution function",
+    ),
+    Kind(
+        "quantiles", "quantiles", "Quantiles", "quantiles.estimate:QuantileEstimates", "ogive.quantiles/1",
+        "quantiles with simultaneous intervals",
+    ),
+    Kind(
+        "boxplot", "boxplot", "Boxplot", "boxplot.estimate:Boxplots", "ogive.boxplot/1",
+        "a boxplot, all records in one or a box for each group",
+    ),
+    Kind(
+        "roc", "roc", "Roc", "roc.estimate:RocEstimate", "ogive.roc/1",
+        "the ROC curve of a score, with its AUC",
+    ),
+    Kind(
+        "calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1",
+        "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)",
+    ),
+    Kind(
+        "ustatistic", "ustatistic", "Ustatistic", "ustatistic.estimate:UstatisticEstimate", "ogive.ustatistic/1",
+        "a statistic of pairs: Gini, Kendall's tau, AUC, collision entropy", "ustat",
+    ),
+    Kind(
+        "bounds", "bounds", "Bounds", "bounds.estimate:BoundsEstimate", "ogive.bounds/1",
+        "bounds of a column whose range nobody knows, to use as --bounds of other commands",
+    ),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
-)
+)  # fmt: skip
+
+COMMANDED = {kind.command: kind for kind in KINDS if kind.summary is not None}
+"""The kinds that the command line has commands of, by the names of these."""
 
 SCHEMAS = {kind.schema: kind for kind in KINDS}
 """The kind of each schema of estimates."""

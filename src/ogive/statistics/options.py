@@ -1,7 +1,8 @@
 """One declaration of what a statistic takes: its dataclass, and beside it a `TypedDict` of the fields that are options.
 
 Functions and verbs take the options as keywords, `**options: Unpack[RocOptions]`, and pass them on. The decorator gives
-them the whole signature and documentation, which are the dataclass's.
+them the whole signature and documentation, which are the dataclass's. The command line makes an option of every field;
+what it cannot read off the fields is a `Command`, in `command.py` of the statistic's folder.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import dataclasses
 import functools
 import inspect
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, cast
 
 ParametersT = ParamSpec("ParametersT")
@@ -18,6 +20,55 @@ ResultT = TypeVar("ResultT")
 
 _SECTION = re.compile(r"^(?:Args|Fields|Returns|Raises|Warns|Privacy|Source|Example):$")
 _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): ")
+
+
+def nothing_wrong(given: Mapping[str, Any], trust: str) -> None:
+    """The check of commands that have none."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """An option of the command that says how `--plot` draws.
+
+    Fields:
+        option: Its name.
+        help: What it does.
+        drawn: What the estimate's `plot` is given for it.
+        check: Refuses it beside other options, by their fields' names, before anything is spent.
+    """
+
+    option: str
+    help: str
+    drawn: Mapping[str, Any]
+    check: Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True)
+class Command:
+    """What the command line cannot read off the fields of a statistic.
+
+    Fields:
+        names: The options of fields that are called otherwise there.
+        negative: Options that say no, by the names of fields that are None, True or False.
+        help: Help where the field's documentation speaks of Python.
+        owner_help: The same where owners are asked.
+        groups: Headings under which fields stand.
+        check: Refuses options that a plan takes and a release does not, by their fields' names, with the trust model's.
+        table: The estimate as text.
+        picture: An option that says how `--plot` draws.
+        owners: The words of fields that are left where owners are asked by `ogive local describe`, none where a field
+            means nothing there. None where owners cannot be asked.
+    """
+
+    names: Mapping[str, str] = field(default_factory=dict)
+    negative: Mapping[str, str] = field(default_factory=dict)
+    help: Mapping[str, str] = field(default_factory=dict)
+    owner_help: Mapping[str, str] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
+    check: Callable[[Mapping[str, Any], str], None] = nothing_wrong
+    table: Callable[[Any], str] = str
+    picture: Picture | None = None
+    owners: Mapping[str, tuple[str, ...]] | None = None
 
 
 def takes_options_of(

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
-from ogive.cli.local.options import (
-    ANY_REPORTS,
-    GINI,
-    ONE_BOX,
-    AskedBoxes,
-    AskedColumn,
-    AskedMethod,
-    AskedPairs,
-    PromiseOptions,
-)
-from ogive.cli.options.common import DECILES, TABLE, OutputOptions, Probabilities, guarantee
-from ogive.cli.options.trees import ANY_TREE, TreeOptions
+from ogive.cli.declared import Asked, Use, command
+from ogive.cli.local.options import PromiseOptions
+from ogive.cli.options.common import TABLE, OutputOptions, guarantee
 from ogive.cli.output import busy, check_outputs, publish
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError, RefusalError
+from ogive.statistics.kinds import COMMANDED, Kind
 
 if TYPE_CHECKING:
     from ogive.local.description import Description
@@ -32,96 +26,34 @@ if TYPE_CHECKING:
 
 app = App(name="describe", help="Write what owners are asked, as a file for all of them, and say what they are told.")
 
+for _name, _kind in COMMANDED.items():
+    if _kind.commanded.owners is not None:
+        app.command(f"ogive.cli.local.describe:{_name}", name=_name, help=f"Ask for {_kind.summary}.")
+
 _SHOWN = 10**6  # millionths, rounded up
 
 
-@app.command
-def ecdf(
-    *,
-    smooth: str = "auto",
-    measure: AskedColumn,
-    method: AskedMethod = ANY_REPORTS,
-    promised: PromiseOptions,
-    output: OutputOptions = TABLE,
-) -> None:
-    """Ask for a distribution function.
-
-    Args:
-        smooth: auto, shrinkage, least_squares, least_absolute or isotonic; for the estimate, not for owners.
-        measure: Column, thresholds and missing values.
-        method: What owners report.
-        promised: Participants and privacy.
-        output: Where the description goes; participants need the file.
-    """
-    from ogive.statistics import Ecdf
-
-    _describe(Ecdf(measure.column, smooth=smooth, **measure.arguments(), **method.arguments()), promised, output)
+def __getattr__(name: str) -> Callable[..., None]:
+    """The command of a kind, made when it is used."""
+    if name not in COMMANDED:
+        raise AttributeError(name)
+    return describe_command(COMMANDED[name])
 
 
-@app.command
-def quantiles(
-    *,
-    probabilities: Probabilities = DECILES,
-    measure: AskedColumn,
-    method: AskedMethod = ANY_REPORTS,
-    promised: PromiseOptions,
-    output: OutputOptions = TABLE,
-) -> None:
-    """Ask for quantiles.
-
-    Args:
-        probabilities: Which quantiles, each between 0 and 1; the nine deciles by default.
-        measure: Column, thresholds and missing values.
-        method: What owners report.
-        promised: Participants and privacy.
-        output: Where the description goes; participants need the file.
-    """
-    from ogive.statistics import Quantiles
-
-    _describe(Quantiles(measure.column, probabilities, **measure.arguments(), **method.arguments()), promised, output)
+def describe_command(kind: Kind) -> Callable[..., None]:
+    """The command that describes what owners are asked for a statistic of one kind."""
+    named = inspect.Parameter.KEYWORD_ONLY
+    own = [
+        inspect.Parameter("promised", named, annotation=PromiseOptions),
+        inspect.Parameter("output", named, default=TABLE, annotation=OutputOptions),
+    ]
+    return command(kind, Use(owners=True), own, _describe)
 
 
-@app.command
-def boxplot(
-    *, boxes: AskedBoxes = ONE_BOX, measure: AskedColumn, promised: PromiseOptions, output: OutputOptions = TABLE
-) -> None:
-    """Ask for a boxplot, all records in one or a box for each public group.
-
-    Args:
-        boxes: Groups and method.
-        measure: Column, thresholds and missing values.
-        promised: Participants and privacy.
-        output: Where the description goes; participants need the file.
-    """
-    from ogive.statistics import Boxplot
-
-    _describe(Boxplot(measure.column, **boxes.arguments(), **measure.arguments()), promised, output)
-
-
-@app.command
-def ustat(
-    *,
-    measure: AskedPairs = GINI,
-    tree: TreeOptions = ANY_TREE,
-    promised: PromiseOptions,
-    output: OutputOptions = TABLE,
-) -> None:
-    """Ask for a statistic of pairs: Gini, Kendall's tau, an AUC, collision entropy.
-
-    Args:
-        measure: Columns, kernel and what values may be.
-        tree: What a tree of an AUC leaves open.
-        promised: Participants and privacy.
-        output: Where the description goes; participants need the file.
-    """
-    from ogive.statistics import Ustatistic
-
-    _describe(Ustatistic(**measure.arguments() | tree.arguments(measure.method)), promised, output)
-
-
-def _describe(statistic: Statistic[Any], promised: PromiseOptions, output: OutputOptions) -> None:
+def _describe(asked: Asked, promised: PromiseOptions, output: OutputOptions) -> None:
     from ogive.collecting import describe_collection
 
+    statistic = asked.statistic()
     check_outputs(None, output.output)
     privacy = guarantee(promised.epsilon, promised.delta, None)
     assert privacy is not None

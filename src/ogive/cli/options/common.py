@@ -4,136 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
 from ogive.cli.options.trust import HolderOptions
-from ogive.errors import DataError, ParameterError
+from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ogive.grids import Bound, Grid
     from ogive.privacy import Privacy
     from ogive.trust import Simulation
 
-GRIDS = ("linear", "geometric", "integers")
-DECILES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-
 Words = Annotated[tuple[str, ...], Parameter(consume_multiple=True, show_default=False)]
 """Some words, one after the other."""
-
-Probabilities = Annotated[tuple[float, ...], Parameter(consume_multiple=True, show_default=False)]
-"""Which quantiles."""
-
-
-@Parameter(name="*", group=Group("What is measured", sort_key=1))
-@dataclass(frozen=True, kw_only=True)
-class MeasureOptions:
-    """Column, thresholds and what a missing value means."""
-
-    column: str
-    """Name of the column: numbers, dates or times."""
-
-    bounds: tuple[str, str] | None = None
-    """Smallest and largest possible value, public: numbers or ISO dates. Values outside are clipped."""
-
-    bins: Annotated[int | None, Parameter(converter=whole)] = None
-    """Number of thresholds of a linear or geometric grid; 1024 by default."""
-
-    grid: Words = ("linear",)
-    """linear (the default), geometric, integers, a file of thresholds, or the thresholds themselves."""
-
-    missing: Literal["refuse", "low", "high", "drop"] = "refuse"
-    """What a missing value means: an error, the lower bound, the upper bound, or not counted."""
-
-    def arguments(self) -> dict[str, Any]:
-        """Keyword arguments for a statistic.
-
-        Raises:
-            ParameterError, DataError: the options do not fit each other, or the thresholds cannot be read.
-        """
-        return {**thresholds(self.bounds, self.bins, self.grid), "missing": self.missing}
-
-
-@Parameter(name="*", group=Group("What is measured", sort_key=1))
-@dataclass(frozen=True, kw_only=True)
-class ScoreOptions:
-    """A score, its thresholds, and what a missing one or one outside the bounds means."""
-
-    score: str
-    """Name of the column with the score of each record."""
-
-    bounds: tuple[str, str] | None = None
-    """Smallest and largest possible score, public."""
-
-    bins: Annotated[int | None, Parameter(converter=whole)] = None
-    """Number of thresholds of a linear or geometric grid; 1024 by default."""
-
-    grid: Words = ("linear",)
-    """linear (the default), geometric, integers, a file of thresholds, or the thresholds themselves."""
-
-    missing: Literal["refuse", "low", "high"] = "refuse"
-    """What a missing score means: an error, the lower bound or the upper bound."""
-
-    outside: Literal["refuse", "clip"] = "refuse"
-    """What a score outside the bounds means: an error, or the nearer bound."""
-
-    def arguments(self) -> dict[str, Any]:
-        """Keyword arguments for a statistic.
-
-        Raises:
-            ParameterError, DataError: the options do not fit each other, or the thresholds cannot be read.
-        """
-        return {**thresholds(self.bounds, self.bins, self.grid), "missing": self.missing, "outside": self.outside}
-
-
-def thresholds(bounds: tuple[str, str] | None, bins: int | None, grid: tuple[str, ...]) -> dict[str, Any]:
-    """The arguments bounds, grid and, where it was said, bins of a statistic.
-
-    Raises:
-        ParameterError, DataError: the options do not fit each other, or the thresholds cannot be read.
-    """
-    kind = _grid(grid)
-    arguments: dict[str, Any] = {"bounds": bounds, "grid": kind}
-    if bins is not None:
-        if kind not in ("linear", "geometric"):
-            raise ParameterError("--bins fits linear and geometric grids; the others have bins of their own")
-        arguments["bins"] = bins
-    return arguments
-
-
-def _grid(words: tuple[str, ...]) -> Grid | str:
-    from ogive.grids import Grid
-
-    if len(words) == 1 and words[0] in GRIDS:
-        return words[0]
-    written: list[Bound] = list(words)
-    if len(words) == 1 and not _is_threshold(words[0]):
-        written = list(_thresholds_in(Path(words[0])))
-    return Grid.explicit(written)
-
-
-def _is_threshold(text: str) -> bool:
-    from ogive.grids import Grid
-
-    try:
-        Grid.explicit([text])
-    except ParameterError:
-        return False
-    return True
-
-
-def _thresholds_in(path: Path) -> list[str]:
-    """Thresholds from a text file, separated by white space or commas."""
-    if not path.is_file():
-        raise ParameterError(
-            f"--grid must be {', '.join(GRIDS)}, thresholds or a file of thresholds, got {str(path)!r}"
-        )
-    try:
-        return path.read_text(encoding="utf-8").replace(",", " ").split()
-    except (OSError, UnicodeDecodeError):
-        raise DataError(f"the thresholds in {path} cannot be read; write numbers or ISO dates, one per line") from None
 
 
 @Parameter(name="*", group=Group("What is granted", sort_key=2))

@@ -4,32 +4,47 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
 from ogive.errors import ParameterError
 
-# which method each option is for
-_OF_CURVES = {
-    "degree": "projection",
-    "basis": "projection",
-    "groups": "histogram",
-    "rounds": "adaptive",
-    "share": "selected",
-}
+
+class Given:
+    """A group of options of methods; None stands for nothing said."""
+
+    def given(self) -> dict[str, Any]:
+        """What was said."""
+        return {name: value for name, value in vars(self).items() if value is not None}
 
 
-@Parameter(name="*", group=Group("How it is measured", sort_key=1))
+@Parameter(name="*", group=Group("How it is measured", sort_key=1.3))
 @dataclass(frozen=True, kw_only=True)
-class MethodOptions:
-    """The method and what it leaves open."""
+class OwnerMethodOptions(Given):
+    """What owners' reports of a curve leave open."""
 
-    method: str = "auto"
-    """auto (smallest predicted error of those that fail on no public reference shape); without bias path, tree_ls,
-    hat_ls or sqrt; from a few measurements projection, histogram, adaptive or selected; under trust local reports or
-    histogram."""
+    name: ClassVar[str] = "method_options"
+    owners: ClassVar[Mapping[str, str]] = {"groups": "histogram"}
+
+    groups: Annotated[int | None, Parameter(converter=whole)] = None
+    """Number of groups of a histogram; 30 by default."""
+
+
+@Parameter(name="*", group=Group("How it is measured", sort_key=1.3))
+@dataclass(frozen=True, kw_only=True)
+class CurveMethodOptions(Given):
+    """What methods of curves leave open."""
+
+    name: ClassVar[str] = "method_options"
+    owners: ClassVar[Mapping[str, str]] = {
+        "degree": "projection",
+        "basis": "projection",
+        "groups": "histogram",
+        "rounds": "adaptive",
+        "share": "selected",
+    }
 
     degree: Annotated[int | None, Parameter(converter=whole)] = None
     """Degree of a projection; by default one that suits the guarantee and the number of records."""
@@ -45,18 +60,6 @@ class MethodOptions:
 
     share: str | None = None
     """Part of the budget that selected takes for choosing; 0.1 by default."""
-
-    expected_records: Annotated[int | None, Parameter(converter=whole)] = None
-    """A public guess of the number of records, for auto and selected where that number is private."""
-
-    def arguments(self) -> dict[str, Any]:
-        """The arguments method and expected_records of a statistic.
-
-        Raises:
-            ParameterError: an option is for another method, or out of range.
-        """
-        given = {name: getattr(self, name) for name in _OF_CURVES if getattr(self, name) is not None}
-        return {"method": method_of(self.method, given, _OF_CURVES), "expected_records": self.expected_records}
 
 
 def method_of(method: str, given: Mapping[str, Any], owners: Mapping[str, str]) -> Any:
@@ -82,6 +85,3 @@ def method_of(method: str, given: Mapping[str, Any], owners: Mapping[str, str]) 
     of_pairs: dict[str, Any] = {kind.name: kind for kind in (HierarchyAuc, Paired)}
     kind: Any = of_pairs[method] if method in of_pairs else type(CURVE_METHODS[method])
     return kind(**given)
-
-
-ANY_METHOD = MethodOptions()

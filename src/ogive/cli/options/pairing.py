@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Literal
 
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
+from ogive.cli.options.methods import Given
 
 
 @Parameter(name="*", group=Group("Pairs of people", sort_key=2.1))
 @dataclass(frozen=True, kw_only=True)
-class PairingOptions:
+class PairingOptions(Given):
     """Who meets whom, and which noise their circuits add."""
+
+    name: ClassVar[str] = "pairing_options"
+    method: ClassVar[str] = "paired"
+    owners: ClassVar[Mapping[str, str]] = dict.fromkeys(("rounds", "design", "noise", "bits"), method)
 
     rounds: Annotated[int | None, Parameter(converter=whole)] = None
     """In how many pairs everybody is; by default as many as are predicted to err least, one unless epsilon is large."""
@@ -26,10 +32,3 @@ class PairingOptions:
 
     bits: Annotated[int | None, Parameter(converter=whole)] = None
     """Distances are computed in steps of 2^-bits of the bounds; 16 by default."""
-
-    def given(self) -> dict[str, Any]:
-        """What was said."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if getattr(self, each.name) is not None}
-
-
-ANY_PAIRS = PairingOptions()

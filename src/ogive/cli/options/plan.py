@@ -10,50 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options.classes import ClassOptions
-from ogive.cli.options.common import MeasureOptions, ScoreOptions, Words, guarantee
+from ogive.cli.options.common import Words, guarantee
 from ogive.cli.options.trust import HolderOptions
-from ogive.cli.options.ustatistic import UstatOptions
 from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
     from ogive.privacy import Adjacency, Privacy
-
-
-@Parameter(name="*", group=Group("What is measured", sort_key=1))
-@dataclass(frozen=True, kw_only=True)
-class PlannedColumn(MeasureOptions):
-    """Thresholds and missing values of a column, whose name matters for --like alone."""
-
-    column: str = "value"
-    """Name of the column."""
-
-
-@Parameter(name="*", group=Group("What is measured", sort_key=1))
-@dataclass(frozen=True, kw_only=True)
-class PlannedScore(ScoreOptions):
-    """Thresholds of a score, whose name matters for --like alone."""
-
-    score: str = "score"
-    """Name of the column with the scores."""
-
-
-@Parameter(name="*", group=Group("Classes", sort_key=1))
-@dataclass(frozen=True, kw_only=True)
-class PlannedClasses(ClassOptions):
-    """Which of two classes a record belongs to, which matters for --like alone."""
-
-    label: str = "label"
-    """Name of the column with the class of each record."""
-
-
-@Parameter(name="*", group=Group("What is measured", sort_key=1))
-@dataclass(frozen=True, kw_only=True)
-class PlannedPairs(UstatOptions):
-    """A statistic of pairs, the names of whose columns matter for --like alone."""
-
-    columns: Words = ("value",)
-    """Names of the kernel's columns, in its order; for an AUC the score and the label."""
 
 
 @Parameter(name="*", group=Group("What is planned", sort_key=2))

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar, Literal
 
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options.methods import method_of
-from ogive.cli.options.pairing import ANY_PAIRS, PairingOptions
+from ogive.cli.options.methods import Given
 
 _PRUNE = {"auto": "auto", "yes": True, "no": False}
 
 
 @Parameter(name="*", group=Group("Trees of an AUC, with --method hierarchy", sort_key=2))
 @dataclass(frozen=True, kw_only=True)
-class TreeOptions:
+class TreeOptions(Given):
     """What owners report of a tree over the scores, and how two trees are read."""
+
+    name: ClassVar[str] = "tree_options"
+    owners: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        ("variant", "a", "prune", "split", "composition", "branching", "nodes"), "hierarchy"
+    )
 
     variant: Literal["half", "zero"] | None = None
     """What pairs in nodes that are not looked into count; half of them by default."""
@@ -43,28 +48,12 @@ class TreeOptions:
 
     def given(self) -> dict[str, Any]:
         """What was said."""
-        found = {each.name: getattr(self, each.name) for each in fields(self) if getattr(self, each.name) is not None}
+        found = super().given()
         if "a" in found:
             found["a"] = _number(found["a"])
         if "prune" in found:
             found["prune"] = _PRUNE[found["prune"]]
         return found
-
-    def arguments(self, method: str, pairing: PairingOptions = ANY_PAIRS) -> dict[str, Any]:
-        """The argument method of a statistic of pairs.
-
-        Args:
-            method: Its name.
-            pairing: What pairs of people leave open.
-
-        Raises:
-            ParameterError: an option is for another method, out of range, or has no meaning beside another.
-        """
-        ours, theirs = self.given(), pairing.given()
-        if theirs and not ours and method == "auto":
-            method = "paired"  # no other has these
-        owners = {**dict.fromkeys(ours, "hierarchy"), **dict.fromkeys(theirs, "paired")}
-        return {"method": method_of(method, ours | theirs, owners)}
 
 
 def _number(word: str) -> float | str:
@@ -72,6 +61,3 @@ def _number(word: str) -> float | str:
         return float(word)
     except ValueError:
         return word
-
-
-ANY_TREE = TreeOptions()

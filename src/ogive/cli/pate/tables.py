@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogive.cli.options.classes import meanings
+from ogive.cli.forms.plain import meanings
 from ogive.errors import DataError, ParameterError
 
 if TYPE_CHECKING:

@@ -16,6 +16,7 @@ import numpy as np
 
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
+from ogive.parameters import one_of
 from ogive.privacy import exact
 from ogive.queries import Answer, Binning, CurveQuery, Query
 from ogive.statistics.base import Terms
@@ -52,7 +53,8 @@ class Bounds:
             values beyond `largest` in either direction count as `largest`.
         false_alarm: Largest probability that the bounds reach to a bin without records.
         confidence_level: Of the number of records that may lie outside.
-        missing: What a missing value means; see `Binning`. Dropping needs a private number of records.
+        What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or
+            "drop" (not counted; ADD_OR_REMOVE only).
     """
 
     name: ClassVar[str] = "bounds"
@@ -64,7 +66,7 @@ class Bounds:
     largest: float = LARGEST
     false_alarm: float = FALSE_ALARM
     confidence_level: float = CONFIDENCE_LEVEL
-    missing: str = "refuse"
+    missing: str = one_of("refuse", "low", "high", "drop")
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
+from ogive.parameters import one_of
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, Binning, GroupBinning, LabelValue, Query
 from ogive.queries.sparse_vector import MAX_BEYOND
@@ -63,7 +64,8 @@ class Boxplot:
             and the privacy unit must declare the column of groups public. None: whether it does.
         shares: Of the budget, for the lower end, the quartiles and the upper end of "five_numbers"; they add up to 1.
         beyond: How many records may lie beyond each end of "five_numbers".
-        missing: What a missing value means: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
+        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or
+            "drop" (not counted; ADD_OR_REMOVE only).
         expected_records: A public guess of the number of all records, where that number is private; see `Ecdf`.
     """
 
@@ -76,12 +78,12 @@ class Boxplot:
     groups: tuple[LabelValue, ...] | None = None
     bins: int = DEFAULT_BINS
     grid: Grid | str = "linear"
-    method: str = "resample"
+    method: str = one_of(*BOX_METHODS)
     curve: Any = DEFAULT_CURVE
     public_groups: bool | None = None
     shares: tuple[Rational, ...] = EQUAL_SHARES
     beyond: int = 0
-    missing: str = "refuse"
+    missing: str = one_of("refuse", "low", "high", "drop")
     expected_records: int | None = None
 
     def __post_init__(self) -> None:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ogive.accounting import loss_per_row
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Grid
+from ogive.parameters import one_of
 from ogive.privacy import Privacy, Rational, exact
-from ogive.queries import Answer, Binning, CurveQuery, GroupSums, GroupSumsQuery, Label, Query
+from ogive.queries import Answer, Binning, CurveQuery, GroupSums, GroupSumsQuery, Label, LabelValue, Query
 from ogive.queries.group_sums import FORMS
 from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.calibration.design import (
@@ -50,8 +51,8 @@ class HosmerLemeshowOptions(TypedDict, total=False):
     """The fields of `HosmerLemeshow` that are options."""
 
     groups: int
-    positive: Any
-    negative: Any
+    positive: LabelValue | tuple[LabelValue, ...]
+    negative: LabelValue | tuple[LabelValue, ...] | None
     bins: int
     method: str
     split: Rational | None
@@ -88,7 +89,7 @@ class HosmerLemeshow:
         floor: Smallest expected count to divide by.
         df: Degrees of freedom of the chi-square reference: None for one a group, right for a model fitted on
             other records; "fitted" for two fewer, for a model fitted on these records; or a number.
-        missing: What a missing probability means: "refuse", or "low" or "high" (0 or 1).
+        missing: What a missing probability means: "refuse" (an error), "low" (0) or "high" (1).
         confidence_level: Of the groups' intervals.
     """
 
@@ -98,17 +99,17 @@ class HosmerLemeshow:
     label: str
     _: KW_ONLY
     groups: int = DEFAULT_GROUPS
-    positive: Any = 1
-    negative: Any = None
+    positive: LabelValue | tuple[LabelValue, ...] = 1
+    negative: LabelValue | tuple[LabelValue, ...] | None = None
     bins: int = DEFAULT_BINS
     method: str = "auto"
     split: Rational | None = None
-    form: str = "difference"
-    constants: str = "exact"
+    form: str = one_of(*reversed(FORMS))
+    constants: str = one_of(*CONSTANTS)
     bits: int = DEFAULT_BITS
     floor: float = 1.0
     df: int | str | None = None
-    missing: str = "refuse"
+    missing: str = one_of("refuse", "low", "high")
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ from typing import ClassVar, Protocol, TypedDict, TypeVar
 
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
+from ogive.parameters import one_of
 from ogive.queries import Answer, Binning, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
@@ -107,7 +108,8 @@ class Ecdf:
             `design_path(1024, ..., constants="paper")`.
         smooth: "auto" ("shrinkage", or "isotonic" for a few measurements), "shrinkage", "least_squares",
             "least_absolute" or "isotonic".
-        missing: What a missing value means: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
+        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or
+            "drop" (not counted; ADD_OR_REMOVE only).
         expected_records: A public guess of the number of records, for "auto" and the methods that need it
             where that number is private. Never looked up in the records.
     """
@@ -121,7 +123,7 @@ class Ecdf:
     grid: Grid | str = "linear"
     method: Method = "auto"
     smooth: str = "auto"
-    missing: str = "refuse"
+    missing: str = one_of("refuse", "low", "high", "drop")
     expected_records: int | None = None
 
     def __post_init__(self) -> None:

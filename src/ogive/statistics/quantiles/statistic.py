@@ -12,6 +12,7 @@ import numpy as np
 
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
+from ogive.parameters import one_of
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level, simulations_needed
@@ -51,7 +52,8 @@ class Quantiles:
         bounds: Smallest and largest possible value, public; values outside are clipped.
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
-        missing: What a missing value means: "refuse", "low", "high", or "drop" (ADD_OR_REMOVE only).
+        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or
+            "drop" (not counted; ADD_OR_REMOVE only).
         method: "bisection" opens only the points it visits (path noise); anything else is a method
             of `Ecdf` and reads the quantiles off a whole curve, which costs the same. "auto" does so.
         confidence_level: Of the simultaneous intervals.
@@ -68,7 +70,7 @@ class Quantiles:
     bins: int = DEFAULT_BINS
     grid: Grid | str = "linear"
     method: Method = "auto"
-    missing: str = "refuse"
+    missing: str = one_of("refuse", "low", "high", "drop")
     confidence_level: float = CONFIDENCE_LEVEL
     expected_records: int | None = None
 

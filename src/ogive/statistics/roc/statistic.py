@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Bound, Grid
+from ogive.parameters import one_of
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, Binning, ClassBinning, ClassCurvesQuery, Label, LabelValue, Query
 from ogive.statistics.base import Terms, canonical_class, check_choice
@@ -67,8 +68,8 @@ class Roc:
         budget: "joint" for one price that covers both curves; "split" for the paper's two separate releases at
             half of the budget each.
         method, smooth: As for `Ecdf`, for each class.
-        missing: What a missing score means: "refuse", "low" or "high".
-        outside: What a score outside the bounds means: "refuse" or "clip".
+        missing: What a missing score means: "refuse" (an error), "low" or "high" (the lower or the upper bound).
+        outside: What a score outside the bounds means: "refuse" (an error), or "clip" (the nearer bound).
         confidence_level: Of the AUC's interval that is printed, at most 0.9999.
     """
 
@@ -82,13 +83,13 @@ class Roc:
     grid: Grid | str = "linear"
     positive: LabelValue | tuple[LabelValue, ...] = 1
     negative: LabelValue | tuple[LabelValue, ...] | None = None
-    positive_when: str = "high"
+    positive_when: str = one_of(*ORIENTATIONS)
     public_labels: bool | None = None
-    budget: str = "joint"
+    budget: str = one_of(*BUDGETS)
     method: str | Strategy = "auto"
     smooth: str = "auto"
-    missing: str = "refuse"
-    outside: str = "refuse"
+    missing: str = one_of("refuse", "low", "high")
+    outside: str = one_of("refuse", "clip")
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:

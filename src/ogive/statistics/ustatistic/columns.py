@@ -8,7 +8,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,22 @@ from ogive.kernels.base import Measure
 from ogive.statistics.ecdf.statistic import make_grid
 
 AUTO = "auto"
+
+Columns: TypeAlias = Any
+"""Name of a column or the column itself, several of them, or a `Domain`."""
+
+BoundsOfEach: TypeAlias = Any
+"""A smallest and a largest value for all columns; such pairs for each column, in order or by name; or None."""
+
+BinsOfEach: TypeAlias = Any
+"""A number of bins or "auto" for all columns, or for each."""
+
+GridOfEach: TypeAlias = Any
+"""A kind of grid or a `Grid` for all columns, or for each."""
+
+CategoriesOfEach: TypeAlias = Any
+"""The values of a column, lists of them by column name, or None."""
+
 _RANKED = "whose ranks are compared", "x", "y"
 _SCORED = "a score and a label", "score", "label"
 _TWO_COLUMNS = {

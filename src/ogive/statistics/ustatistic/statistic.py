@@ -11,12 +11,12 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from ogive.columns import Binning, Categories, Domain, Label
+from ogive.columns import Binning, Categories, Domain, Label, LabelValue
 from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
 from ogive.kernels.base import MATRICES, Measure
 from ogive.local.rounding import ROUNDINGS
-from ogive.parameters import completed, written_fields
+from ogive.parameters import completed, one_of, written_fields
 from ogive.privacy import PrivacyUnit
 from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms, check_choice
@@ -25,7 +25,12 @@ from ogive.statistics.methods.choose import check_expected
 from ogive.statistics.ustatistic.base import KernelMeans, MeanMethod, MeanTask, of_classes
 from ogive.statistics.ustatistic.columns import (
     AUTO,
+    BinsOfEach,
+    BoundsOfEach,
+    CategoriesOfEach,
+    Columns,
     Described,
+    GridOfEach,
     check_no_label,
     check_number,
     classes_of,
@@ -45,12 +50,12 @@ _LABELED = ("auc", "auc_private")
 class UstatisticOptions(TypedDict, total=False):
     """The fields of `Ustatistic` that are options."""
 
-    bounds: Any
-    bins: Any
-    grid: Any
-    categories: Any
-    positive: Any
-    negative: Any
+    bounds: BoundsOfEach
+    bins: BinsOfEach
+    grid: GridOfEach
+    categories: CategoriesOfEach
+    positive: LabelValue | tuple[LabelValue, ...]
+    negative: LabelValue | tuple[LabelValue, ...] | None
     public_labels: bool | None
     method: str | ByHand
     matrix: str
@@ -92,8 +97,8 @@ class Ustatistic:
         rounding: "simple", or "randomized" to one of the two nodes around a value (local reports alone). With matrix
             "average" a Gini is then corrected for two values of one cell, which is right for values that are spread
             out; "midpoint" is right for values that sit on nodes.
-        missing: What a missing number means: "refuse", "low" or "high".
-        outside: What a number outside the bounds means: "refuse" or "clip".
+        missing: What a missing number means: "refuse" (an error), "low" or "high" (the lower or the upper bound).
+        outside: What a number outside the bounds means: "refuse" (an error), or "clip" (the nearer bound).
         confidence_level: Of the interval that is printed.
         expected_records: A public guess of the number of records where that is private, for "auto".
 
@@ -108,21 +113,21 @@ class Ustatistic:
 
     name: ClassVar[str] = "ustatistic"
 
-    columns: Any
+    columns: Columns
     kernel: Any = "gini"
     _: KW_ONLY
-    bounds: Any = None
-    bins: Any = AUTO
-    grid: Any = "linear"
-    categories: Any = None
-    positive: Any = 1
-    negative: Any = None
+    bounds: BoundsOfEach = None
+    bins: BinsOfEach = AUTO
+    grid: GridOfEach = "linear"
+    categories: CategoriesOfEach = None
+    positive: LabelValue | tuple[LabelValue, ...] = 1
+    negative: LabelValue | tuple[LabelValue, ...] | None = None
     public_labels: bool | None = None
     method: str | ByHand = "auto"
-    matrix: str = "average"
-    rounding: str = "simple"
-    missing: str = "refuse"
-    outside: str = "refuse"
+    matrix: str = one_of(*MATRICES[:2])
+    rounding: str = one_of(*ROUNDINGS)
+    missing: str = one_of("refuse", "low", "high")
+    outside: str = one_of("refuse", "clip")
     confidence_level: float = 0.95
     expected_records: int | None = None
 

@@ -1,0 +1,184 @@
+"""Commands from the fields of a statistic, which its dataclass alone declares.
+
+Each field is an option with the field's name, type and default. Its help is the field's text in the documentation of
+the class. The type says how words become a value: `forms` has a form for each. What is not said on the command line is
+not passed on, so that the defaults are the dataclass's. What cannot be read off the fields is in `command.py` of the
+statistic's folder.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal
+
+from cyclopts import Group, Parameter
+
+from ogive.cli.forms import form_of
+from ogive.cli.forms.base import Form, Part, Words
+from ogive.parameters import choices_of
+from ogive.statistics.kinds import Kind
+from ogive.statistics.options import entries
+
+MEASURED, CLASSES, HOW = "What is measured", "Classes", "How it is measured"
+_ORDER = {MEASURED: 1.0, CLASSES: 1.1, HOW: 1.3}
+_OTHERS = 1.2
+_HEADINGS = {
+    **dict.fromkeys(("bounds", "bins", "grid", "missing", "outside", "probabilities"), MEASURED),
+    **dict.fromkeys(("label", "positive", "negative", "positive_when", "public_labels"), CLASSES),
+}
+"""Headings of fields that several statistics have. Other columns are measured; other options say how."""
+
+_UNNAMED = {"column": "value", "columns": ("value",)}
+"""What a plan calls columns that are not named; others are called as their fields."""
+
+_ON_THE_COMMAND_LINE = (
+    (re.compile(r"`Ecdf`"), "ogive ecdf"),
+    (re.compile(r"[`\"]"), ""),
+    (re.compile(r"\bADD_OR_REMOVE\b"), "--adjacency add_or_remove"),
+    (re.compile(r"\bREPLACE\b"), "--adjacency replace"),
+    (re.compile(r"\s+"), " "),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Use:
+    """What a command does with a statistic.
+
+    Fields:
+        names: Whether columns must be named.
+        owners: Whether it is asked of the owners of records, who cannot answer everything.
+    """
+
+    names: bool = True
+    owners: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Asked:
+    """A statistic as a command line asks for it.
+
+    Fields:
+        kind: Of the statistic.
+        given: The options that were given, by their fields, as the parser read them.
+        values: The same as the statistic takes them.
+    """
+
+    kind: Kind
+    given: Mapping[str, Any]
+    values: Mapping[str, Any]
+
+    def statistic(self) -> Any:
+        """The statistic.
+
+        Raises:
+            ParameterError: options are out of range, or do not fit each other.
+        """
+        return self.kind.statistic(**self.values)
+
+
+def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callable[..., None]) -> Callable[..., None]:
+    """A command of a statistic.
+
+    Args:
+        kind: Of the statistic.
+        use: What the command does with it.
+        own: Parameters of the command itself, beside the options of the statistic.
+        run: Is called with what was asked, and with the own parameters by their names.
+    """
+    options = _options(kind, use)
+    parameters = [*(each for option in options for each in option.parameters()), *own]
+    parameters.sort(key=lambda each: each.kind)
+    signature = inspect.Signature(parameters)
+
+    def asked(*arguments: Any, **given: Any) -> None:
+        bound = signature.bind(*arguments, **given)
+        bound.apply_defaults()
+        said = {option.field: bound.arguments[option.field] for option in options}
+        said = {name: value for name, value in said.items() if value is not None and value != ()}
+        values: dict[str, Any] = {}
+        for option in options:
+            parts = [bound.arguments[part.name] for part in option.parts]
+            if option.field in said or any(part.given() for part in parts):
+                words = Words(option.name, said.get(option.field), said, parts)
+                values[option.field] = option.form.read(words)
+        run(Asked(kind, said, values), **{each.name: bound.arguments[each.name] for each in own})
+
+    made: Any = asked
+    made.__name__, made.__signature__ = kind.command, signature
+    made.__annotations__ = {each.name: each.annotation for each in parameters}
+    return asked
+
+
+def described(statistic: type) -> dict[str, str]:
+    """What the documentation of a statistic says of each field, in words of the command line."""
+    found = {}
+    for names, text in entries(inspect.cleandoc(statistic.__doc__ or ""), "Fields"):
+        told = text.partition(": ")[2]
+        for pattern, words in _ON_THE_COMMAND_LINE:
+            told = pattern.sub(words, told)
+        found.update(dict.fromkeys(names, told))
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class _Option:
+    """The option of a field, with the groups of options that its form takes besides."""
+
+    field: str
+    name: str
+    form: Form
+    main: inspect.Parameter
+    parts: tuple[Part, ...]
+
+    def parameters(self) -> list[inspect.Parameter]:
+        """All that the parser has to know."""
+        keyword = inspect.Parameter.KEYWORD_ONLY
+        return [
+            self.main,
+            *(inspect.Parameter(each.name, keyword, default=each(), annotation=each) for each in self.parts),
+        ]
+
+
+def _options(kind: Kind, use: Use) -> list[_Option]:
+    """The options of a kind of statistic, in the order of its fields."""
+    told, texts = kind.commanded, described(kind.statistic)
+    found = []
+    for field in dataclasses.fields(kind.statistic):
+        left = (told.owners or {}).get(field.name) if use.owners else None
+        if left == ():
+            continue
+        form = form_of(str(field.type))
+        column = field.default is dataclasses.MISSING
+        name = told.names.get(field.name, field.name.replace("_", "-"))
+        words = left or choices_of(field)
+        annotation = Literal[words] | None if words else form.annotation(field.default)
+        text = told.owner_help.get(field.name, "") if use.owners else ""
+        text = text or told.help.get(field.name) or form.help or texts[field.name]
+        default: Any = () if form.several else None
+        shown: Any = form.shown(field.default) or False
+        if column and not use.names:
+            default, shown = _UNNAMED.get(field.name, field.name), None if not form.several else False
+            text = f"{text} Matters for --like alone."
+        elif column and not form.several:
+            default, annotation = inspect.Parameter.empty, str
+        parameter = Parameter(
+            name=f"--{name}",
+            help=text,
+            group=_heading(told.groups.get(field.name) or _HEADINGS.get(field.name) or (MEASURED if column else HOW)),
+            negative=f"--{told.negative[field.name]}" if field.name in told.negative else (),
+            show_default=shown,
+            consume_multiple=form.several or None,
+            converter=None if words else form.converter,
+        )
+        main = inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, parameter]
+        )
+        found.append(_Option(field.name, name, form, main, form.owner_parts if use.owners else form.parts))
+    return found
+
+
+def _heading(title: str) -> Group:
+    return Group(title, sort_key=_ORDER.get(title, _OTHERS))

@@ -1,0 +1,106 @@
+"""Forms of words, numbers, truth values, classes and groups."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ogive.cli.converters import whole
+from ogive.cli.forms.base import Form, Words
+
+if TYPE_CHECKING:
+    from ogive.queries import LabelValue
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
+_POSITIVE = (
+    "Value or values of the positive class. A word stands for the text, and for the number or truth value that it "
+    "writes: 1 is also 1.0 and true, true is also 1."
+)
+_NEGATIVE = "Value or values of the negative class; by default the only other value there is."
+
+
+def group_of(word: str) -> LabelValue:
+    """What a word stands for: the number or truth value that it writes, which is also the text, or a text."""
+    if word in ("true", "false"):
+        return word == "true"
+    for kind in (int, float):
+        try:
+            number = kind(word)
+        except ValueError:
+            continue
+        if str(number) == word and math.isfinite(number):
+            return number
+    return word
+
+
+def meanings(words: Sequence[str]) -> tuple[LabelValue, ...]:
+    """All values that some words may stand for.
+
+    A word is always the text itself. It is also a number if it writes a finite one, and a truth value if it is
+    true or false in any case; a column holds either text or numbers, so only one of them can meet a label.
+    """
+    found: list[LabelValue] = []
+    for word in words:
+        found.append(word)
+        if word.lower() in ("true", "false"):
+            found.append(word.lower() == "true")
+        elif _WHOLE.fullmatch(word):
+            found.append(int(word))
+        else:
+            try:
+                number = float(word)
+            except ValueError:
+                continue
+            if math.isfinite(number):
+                found.append(number)
+    return tuple(found)
+
+
+def _number(words: Words) -> Any:
+    """A number as it is written; the library says what is wrong with a word."""
+    try:
+        return float(words.said)
+    except ValueError:
+        return words.said
+
+
+def _whole_or_word(words: Words) -> Any:
+    try:
+        return int(words.said)
+    except ValueError:
+        return words.said
+
+
+def _shortly(default: Any) -> str:
+    return f"{default:g}"
+
+
+_WORD = Form(lambda default: str | None)
+_INTEGER = Form(lambda default: int | None, converter=whole)
+_TRUTH = Form(lambda default: bool | None)
+_EXACT = Form(lambda default: str | None)  # the library reads the digits as they are written
+_CLASS = Form(lambda default: tuple[str, ...], lambda words: meanings(words.said), _POSITIVE, several=True)
+
+PLAIN = {
+    "str": _WORD,
+    "str | None": _WORD,
+    "Any": _WORD,
+    "str | Strategy": _WORD,
+    "int": _INTEGER,
+    "int | None": _INTEGER,
+    "int | str | None": Form(lambda default: str | None, _whole_or_word),
+    "bool": _TRUTH,
+    "bool | None": _TRUTH,
+    "float": Form(lambda default: str | None, _number, shown=_shortly),
+    "Rational": _EXACT,
+    "Rational | None": _EXACT,
+    "tuple[Rational, ...]": Form(lambda default: tuple[(str,) * len(default)] | None),
+    "Sequence[float]": Form(lambda default: tuple[float, ...], several=True),
+    "LabelValue | tuple[LabelValue, ...]": _CLASS,
+    "LabelValue | tuple[LabelValue, ...] | None": Form(_CLASS.annotation, _CLASS.read, _NEGATIVE, several=True),
+    "tuple[LabelValue, ...] | None": Form(
+        lambda default: tuple[str, ...], lambda words: tuple(map(group_of, words.said)), several=True
+    ),
+}

@@ -1,0 +1,86 @@
+"""`ogive ecdf`, `ogive roc` and the like: one release of each kind of statistic, from its own declaration."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Group, Parameter
+
+from ogive.cli.declared import Asked, Use, command
+from ogive.cli.options.common import (
+    NO_BOOKS,
+    NOTHING_GRANTED,
+    TABLE,
+    BudgetOptions,
+    OutputOptions,
+    Plot,
+    PrivacyOptions,
+)
+from ogive.cli.paying import release_and_publish
+from ogive.cli.wording import in_options
+from ogive.errors import ParameterError
+from ogive.rooms import has_room
+from ogive.statistics.kinds import COMMANDED, Kind
+
+DATA = Annotated[Path, Parameter(help="A CSV, TSV (gzipped or not), Parquet or Arrow file.")]
+_NAMED = inspect.Parameter.KEYWORD_ONLY
+
+
+def __getattr__(name: str) -> Callable[..., None]:
+    """The command of a kind, made when it is used."""
+    if name not in COMMANDED:
+        raise AttributeError(name)
+    return release_command(COMMANDED[name])
+
+
+def release_command(kind: Kind) -> Callable[..., None]:
+    """The command that releases a statistic of one kind."""
+    own = [
+        inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY, annotation=DATA),
+        inspect.Parameter("granted", _NAMED, default=NOTHING_GRANTED, annotation=PrivacyOptions),
+        inspect.Parameter("account", _NAMED, default=NO_BOOKS, annotation=BudgetOptions),
+        inspect.Parameter("output", _NAMED, default=TABLE, annotation=OutputOptions),
+    ]
+    if has_room(kind.estimate, "plot"):
+        own.append(inspect.Parameter("plot", _NAMED, default=None, annotation=Plot))
+    picture = kind.commanded.picture
+    if picture is not None:
+        help_of = Parameter(help=picture.help, group=Group("Output", sort_key=4), show_default=False)
+        own.append(inspect.Parameter(picture.option, _NAMED, default=False, annotation=Annotated[bool, help_of]))
+    return command(kind, Use(), own, _release)
+
+
+def _release(
+    asked: Asked,
+    data: Path,
+    granted: PrivacyOptions,
+    account: BudgetOptions,
+    output: OutputOptions,
+    plot: Path | None = None,
+    **drawn: bool,
+) -> None:
+    told = asked.kind.commanded
+    picture = told.picture if any(drawn.values()) else None
+    if picture is not None:
+        if plot is None:
+            named = f"--plot {asked.kind.command}.png"
+            raise ParameterError(f"--{picture.option} says how --plot draws, so name a picture, for example {named}")
+        picture.check(asked.given)
+    told.check(asked.given, granted.trust)
+
+    def draw(estimate: Any, axes: Any) -> Any:
+        return estimate.plot(axes, **({} if picture is None else picture.drawn))
+
+    release_and_publish(
+        asked.statistic(),
+        data,
+        granted=granted,
+        budget=account,
+        output=output,
+        plot=plot,
+        table=lambda estimate: in_options(told.table(estimate)),
+        picture=draw,
+    )

@@ -1,0 +1,60 @@
+"""What the command line cannot read off the fields of boxplots."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ogive.errors import ParameterError
+from ogive.statistics.ecdf.command import OWNER_HELP
+from ogive.statistics.options import Command, Picture
+
+
+def _check(given: Mapping[str, Any], trust: str) -> None:
+    """Refuse options of the method that is not taken; a plan, which compares both methods, takes all."""
+    five = given.get("method") == "five_numbers"
+    for name, usual, of_five in (("shares", None, True), ("beyond", 0, True), ("curve", "auto", False)):
+        if given.get(name, usual) != usual and of_five is not five:
+            owner = "five_numbers" if of_five else "resample"
+            raise ParameterError(f"--{name} is of --method {owner}; leave it out, or take that method")
+
+
+def _check_violins(given: Mapping[str, Any]) -> None:
+    if given.get("method") == "five_numbers":
+        raise ParameterError("--violins needs a whole curve, which --method resample releases")
+
+
+COMMAND = Command(
+    help={
+        "method": "resample: box, whiskers and outliers of one private curve. five_numbers: both ends and the three "
+        "quartiles, found one by one; no outliers.",
+        "curve": "How resample releases the curve; a method of ogive ecdf.",
+        "groups": "All values of that column, public; also those that no record has.",
+        "public_groups": "Everybody may know each record's group, which --public declares and then is the default; "
+        "only the value is hidden, with less noise.",
+        "shares": "Of the budget of five_numbers, for the lower end, the three quartiles and the upper end; a fifth "
+        "each by default.",
+    },
+    groups=dict.fromkeys(("by", "groups", "public_groups", "method", "curve", "shares", "beyond"), "Boxes"),
+    check=_check,
+    picture=Picture(
+        "violins",
+        "Let --plot draw violins: their width is the slope of the released curves.",
+        {"kind": "violin"},
+        _check_violins,
+    ),
+    owner_help={
+        "missing": OWNER_HELP["missing"],
+        "public_groups": "Needed with --by: owners send their group as it is, and only the value is hidden.",
+        "method": "Boxes are read off curves, whose reports are all that owners can send.",
+        "curve": "What owners report of the curve, as for ecdf.",
+    },
+    owners={
+        "missing": ("refuse", "low", "high"),
+        "method": ("resample",),
+        "curve": ("auto", "reports", "histogram"),
+        "shares": (),
+        "beyond": (),
+        "expected_records": (),
+    },
+)
