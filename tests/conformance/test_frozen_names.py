@@ -168,6 +168,7 @@ READ_FOR_FILES = {
     ("terms_of", "type(learner).__qualname__"),
     # the folder in which `stored` is looked for, and what people see
     ("room", "of.__module__"),
+    ("has_room", "of.__module__"),
     # field names, frozen below
     ("LabelsPlan.to_dict", "asdict(row)"),
     ("LabelsPlan.to_dict", "asdict(self)"),

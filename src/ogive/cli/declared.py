@@ -12,7 +12,7 @@ import dataclasses
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 from cyclopts import Group, Parameter
 
@@ -107,7 +107,7 @@ def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callabl
         run(Asked(kind, said, values), **{each.name: bound.arguments[each.name] for each in own})
 
     made: Any = asked
-    made.__name__, made.__signature__ = kind.command, signature
+    made.__signature__ = signature
     made.__annotations__ = {each.name: each.annotation for each in parameters}
     return asked
 
@@ -146,7 +146,7 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
     """The options of a kind of statistic, in the order of its fields."""
     told, texts = kind.commanded, described(kind.statistic)
     found = []
-    for field in dataclasses.fields(kind.statistic):
+    for field in dataclasses.fields(cast(Any, kind.statistic)):
         left = (told.owners or {}).get(field.name) if use.owners else None
         if left == ():
             continue

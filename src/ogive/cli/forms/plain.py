@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
+from types import GenericAlias
 from typing import TYPE_CHECKING, Any
 
 from ogive.cli.converters import whole
@@ -77,6 +78,11 @@ def _shortly(default: Any) -> str:
     return f"{default:g}"
 
 
+def _as_many(default: Any) -> Any:
+    """As many words as the default has numbers."""
+    return GenericAlias(tuple, (str,) * len(default)) | None
+
+
 _WORD = Form(lambda default: str | None)
 _INTEGER = Form(lambda default: int | None, converter=whole)
 _TRUTH = Form(lambda default: bool | None)
@@ -96,7 +102,7 @@ PLAIN = {
     "float": Form(lambda default: str | None, _number, shown=_shortly),
     "Rational": _EXACT,
     "Rational | None": _EXACT,
-    "tuple[Rational, ...]": Form(lambda default: tuple[(str,) * len(default)] | None),
+    "tuple[Rational, ...]": Form(_as_many),
     "Sequence[float]": Form(lambda default: tuple[float, ...], several=True),
     "LabelValue | tuple[LabelValue, ...]": _CLASS,
     "LabelValue | tuple[LabelValue, ...] | None": Form(_CLASS.annotation, _CLASS.read, _NEGATIVE, several=True),

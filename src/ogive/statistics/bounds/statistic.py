@@ -53,7 +53,7 @@ class Bounds:
             values beyond `largest` in either direction count as `largest`.
         false_alarm: Largest probability that the bounds reach to a bin without records.
         confidence_level: Of the number of records that may lie outside.
-        What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or
+        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or
             "drop" (not counted; ADD_OR_REMOVE only).
     """
 

@@ -226,6 +226,8 @@ class HosmerLemeshow:
 
     def _aggregate(self, bounds: Grid) -> GroupSums:
         probability = Binning(self.probability, bounds, self.missing, "refuse")
+        assert isinstance(self.positive, tuple)
+        assert self.negative is None or isinstance(self.negative, tuple)
         return GroupSums(probability, Label(self.label, self.positive, self.negative), self.bits)
 
     def _estimate(self, curve: Curve, query: GroupSumsQuery, answer: Answer) -> Calibration:
