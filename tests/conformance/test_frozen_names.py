@@ -145,6 +145,7 @@ def test_kinds_of_columns_are_constants():
 
 NAMES = ("__name__", "__qualname__", "__module__")
 READ_FOR_PEOPLE = {
+    ("call_of", "call.__name__"),
     ("FunctionKernel._failed", "type(problem).__name__"),
     ("Session.__repr__", "type(self._trust).__name__"),
     ("Simulation.__repr__", "self.model.__name__"),

@@ -37,7 +37,7 @@ errors compiling parameters rooms
 # The same within rooms whose parts have an order of their own.
 INNER = {
     "statistics": """
-        every
+        every derived
         kinds described questions
         quantiles boxplot roc calibration bounds labels ustatistic
         ecdf

@@ -10,44 +10,27 @@ from typing import TypedDict
 import pytest
 
 import ogive
-from ogive.statistics.kinds import KINDS
+from ogive.statistics.kinds import CALLED
 from ogive.statistics.options import entries, takes_options_of
 
-CALLS = {
-    "ecdf": "ecdf",
-    "quantiles": "quantiles",
-    "boxplot": "boxplot",
-    "roc": "roc",
-    "calibration": "hosmer_lemeshow",
-    "bounds": "find_bounds",
-    "ustatistic": "ustatistic",
-}
 OWN = {"privacy", "adjacency", "trust", "batch", "source", "labels"}
 
 
-def options_of(kind):
-    return getattr(kind.room("statistic"), f"{kind.asked}Options")
-
-
-def kinds():
-    return [kind for kind in KINDS if kind.name in CALLS]
-
-
-@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", CALLED.values(), ids=lambda kind: kind.name)
 def test_the_options_are_fields_of_the_statistic_with_their_types(kind):
     fields = {field.name: field.type for field in dataclasses.fields(kind.statistic) if field.kw_only}
-    options = {name: each.__forward_arg__ for name, each in options_of(kind).__annotations__.items()}
+    options = {name: each.__forward_arg__ for name, each in kind.options.__annotations__.items()}
     assert fields.items() <= options.items()
     positional = {field.name: field.type for field in dataclasses.fields(kind.statistic) if not field.kw_only}
     assert options.items() <= {**fields, **positional}.items()
 
 
 @pytest.mark.parametrize("verb", [False, True])
-@pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.name)
+@pytest.mark.parametrize("kind", CALLED.values(), ids=lambda kind: kind.name)
 def test_functions_and_verbs_have_every_option_with_its_default_and_its_documentation(kind, verb):
-    call = getattr(ogive.Session if verb else ogive, CALLS[kind.name])
+    call = getattr(ogive.Session if verb else ogive, kind.call)
     parameters = inspect.signature(call).parameters
-    options = set(options_of(kind).__annotations__)
+    options = set(kind.options.__annotations__)
     if kind.name == "boxplot" and not verb:
         options -= {"by", "groups"}
     shown = {name for name, each in parameters.items() if each.kind is inspect.Parameter.KEYWORD_ONLY}
@@ -56,7 +39,7 @@ def test_functions_and_verbs_have_every_option_with_its_default_and_its_document
     assert all(parameters[name].default == defaults[name] for name in options)
     documented = {name for names, _ in entries(inspect.getdoc(call), "Args") for name in names}
     assert documented == set(parameters) - {"self"}
-    with pytest.raises(TypeError, match=rf"{CALLS[kind.name]}\(\) got an unexpected keyword argument 'no_such'"):
+    with pytest.raises(TypeError, match=rf"{kind.call}\(\) got an unexpected keyword argument 'no_such'"):
         call(None, no_such=1)
 
 

@@ -104,6 +104,8 @@ def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callabl
             if option.field in said or any(part.given() for part in parts):
                 words = Words(option.name, said.get(option.field), said, parts)
                 values[option.field] = option.form.read(words)
+            elif option.needed:
+                values[option.field] = ()  # the statistic says what is wrong with no columns
         run(Asked(kind, said, values), **{each.name: bound.arguments[each.name] for each in own})
 
     made: Any = asked
@@ -131,6 +133,7 @@ class _Option:
     name: str
     form: Form
     main: inspect.Parameter
+    needed: bool
     parts: tuple[Part, ...]
 
     def parameters(self) -> list[inspect.Parameter]:
@@ -176,7 +179,7 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
         main = inspect.Parameter(
             field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, parameter]
         )
-        found.append(_Option(field.name, name, form, main, form.owner_parts if use.owners else form.parts))
+        found.append(_Option(field.name, name, form, main, column, form.owner_parts if use.owners else form.parts))
     return found
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import MethodType
 from typing import Any, Unpack
 
 from ogive.noise.base import RandomSource
 from ogive.privacy import Privacy
-from ogive.statistics.base import EstimateT, Statistic
+from ogive.statistics.base import Estimate, EstimateT, Statistic
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.bounds.statistic import Bounds, BoundsOptions
 from ogive.statistics.boxplot.estimate import Boxplots
@@ -16,7 +17,9 @@ from ogive.statistics.boxplot.statistic import Boxplot, BoxplotOptions
 from ogive.statistics.calibration.estimate import Calibration
 from ogive.statistics.calibration.statistic import HosmerLemeshow, HosmerLemeshowOptions
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.derived import Taken, call_of
 from ogive.statistics.ecdf.statistic import Ecdf, EcdfOptions
+from ogive.statistics.kinds import CALLED, Kind
 from ogive.statistics.options import takes_options_of
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.statistic import DECILES, Quantiles, QuantilesOptions
@@ -210,3 +213,37 @@ class Verbs(ABC):
         """
         self._named(columns=columns)
         return self.release(Ustatistic(columns, kernel, **options), privacy=privacy, source=source)
+
+
+_OWN = {
+    "privacy": (None, "The guarantee; left out only under `Clear`."),
+    "source": (None, "Where the noise key comes from; the operating system by default."),
+}
+
+
+def verb_of(kind: Kind) -> Callable[..., Estimate]:
+    """The verb of a statistic that has none above, from the fields of its question."""
+
+    def release(columns: Taken, options: Taken, own: Taken) -> Estimate:
+        session: Verbs = own["self"]
+        named = session._named(**columns)
+        statistic: Statistic[Estimate] = kind.statistic(**dict(zip(columns, named, strict=True)), **options)
+        return session.release(statistic, privacy=own["privacy"], source=own["source"])
+
+    return call_of(kind, release, _OWN, first=("self",))
+
+
+class _Derived:
+    """A verb that is made when it is used, so that one statistic does not load all others."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+
+    def __get__(self, session: Verbs | None, owner: type[Verbs]) -> Callable[..., Estimate]:
+        verb = verb_of(self.kind)
+        return verb if session is None else MethodType(verb, session)
+
+
+for _kind in CALLED.values():
+    if not hasattr(Verbs, _kind.call):
+        setattr(Verbs, _kind.call, _Derived(_kind))

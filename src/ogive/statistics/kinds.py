@@ -30,6 +30,7 @@ class Kind:
         schema: Of the estimate's JSON.
         summary: What is released, in words after "Release"; None where the command line has no command of the kind.
         short: Name of the command, where it is another.
+        called: Name of the function and of the verb of sessions, where it is another.
     """
 
     name: str
@@ -39,6 +40,7 @@ class Kind:
     schema: str
     summary: str | None = None
     short: str | None = None
+    called: str | None = None
 
     def room(self, name: str) -> ModuleType:
         """A module of the kind's folder."""
@@ -48,6 +50,16 @@ class Kind:
     def command(self) -> str:
         """Name of its command."""
         return self.short or self.name
+
+    @property
+    def call(self) -> str:
+        """Name of its function and of its verb."""
+        return self.called or self.name
+
+    @property
+    def options(self) -> type:
+        """The `TypedDict` of those fields of its question that are options."""
+        return cast(type, getattr(self.room("statistic"), f"{self.asked}Options"))
 
     @property
     def commanded(self) -> Command:
@@ -89,7 +101,7 @@ KINDS = (
     ),
     Kind(
         "calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1",
-        "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)",
+        "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)", called="hosmer_lemeshow",
     ),
     Kind(
         "ustatistic", "ustatistic", "Ustatistic", "ustatistic.estimate:UstatisticEstimate", "ogive.ustatistic/1",
@@ -97,13 +109,16 @@ KINDS = (
     ),
     Kind(
         "bounds", "bounds", "Bounds", "bounds.estimate:BoundsEstimate", "ogive.bounds/1",
-        "bounds of a column whose range nobody knows, to use as --bounds of other commands",
+        "bounds of a column whose range nobody knows, to use as --bounds of other commands", called="find_bounds",
     ),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
 )  # fmt: skip
 
 COMMANDED = {kind.command: kind for kind in KINDS if kind.summary is not None}
 """The kinds that the command line has commands of, by the names of these."""
+
+CALLED = {kind.call: kind for kind in COMMANDED.values()}
+"""The same kinds by the names of their functions and verbs."""
 
 SCHEMAS = {kind.schema: kind for kind in KINDS}
 """The kind of each schema of estimates."""

@@ -1,0 +1,36 @@
+"""Functions of statistics that have none of their own: `ogive.functions.derived.NAME` for the kind of that name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ogive.functions.calling import on_columns
+from ogive.privacy import Adjacency
+from ogive.statistics.base import Estimate, Statistic
+from ogive.statistics.derived import Taken, call_of
+from ogive.statistics.kinds import CALLED, Kind
+from ogive.trust import Central
+
+_OWN = {
+    "privacy": (None, "The guarantee for the statistic and everything read off it."),
+    "adjacency": (Adjacency.REPLACE, "REPLACE (the number of records is public) or ADD_OR_REMOVE (it is private)."),
+    "trust": (Central, "Who would hold the records: a trust model's type or name, or a `Simulation`."),
+    "source": (None, "Where the noise key comes from; the operating system by default."),
+}
+
+
+def __getattr__(name: str) -> Callable[..., Estimate]:
+    """The function of a kind, made when it is used."""
+    if name not in CALLED:
+        raise AttributeError(name)
+    return function_of(CALLED[name])
+
+
+def function_of(kind: Kind) -> Callable[..., Estimate]:
+    """The function that releases a statistic of arrays."""
+
+    def release(columns: Taken, options: Taken, own: Taken) -> Estimate:
+        statistic: Statistic[Estimate] = kind.statistic(**{name: name for name in columns}, **options)
+        return on_columns(statistic, columns, **own)
+
+    return call_of(kind, release, _OWN)
