@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from ogive.errors import ParameterError, PeerError, UnsupportedError, quoted
 from ogive.local.collection import Collection
 from ogive.local.description import Description
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, check_privacy
-from ogive.queries import Query, ReportsQuery
+from ogive.queries import ReportsQuery
 from ogive.releasing import release
 from ogive.statistics.base import Statistic, Terms, describe
 from ogive.statistics.described import statistic_from_dict
-from ogive.trust.base import REPORTABLE
 from ogive.trust.local.collected import Collected
+from ogive.trust.serving import REPORTABLE, unserved
 
 
 def describe_collection(
@@ -42,10 +43,11 @@ def describe_collection(
         raise ParameterError("reports are held to PureDP or ApproxDP, which participants can read")
     if isinstance(participants, bool) or not isinstance(participants, int) or participants < 1:
         raise ParameterError(f"participants must be a whole number of at least 1, got {quoted(participants)}")
-    terms = Terms(privacy, PrivacyUnit(Adjacency.REPLACE), _refusal, count=lambda: participants)
+    refusal = partial(unserved, serves={"reports"}, instead=f"collect {REPORTABLE}")
+    terms = Terms(privacy, PrivacyUnit(Adjacency.REPLACE), refusal, count=lambda: participants)
     query = next(statistic.questions(terms))
     if not isinstance(query, ReportsQuery):
-        raise UnsupportedError(f"{query.method} needs somebody who sees records; collect {REPORTABLE}")
+        raise UnsupportedError(refusal(query))
     return Description(
         domain=query.rows.domain,
         oracle=query.oracle,
@@ -82,9 +84,3 @@ def estimate_collection(collection: Collection) -> Any:
     # owners were told which columns their reports carry as they are
     public = description.public_columns
     return release(statistic, trust=Collected(collection), privacy=description.privacy, public=public)
-
-
-def _refusal(query: Query) -> str | None:
-    if isinstance(query, ReportsQuery):
-        return None
-    return f"{query.method} needs somebody who sees records; collect {REPORTABLE}"

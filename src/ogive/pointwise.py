@@ -39,7 +39,7 @@ from ogive.statistics.methods.base import CurveMethod
 from ogive.statistics.methods.choose import as_method
 from ogive.statistics.methods.unbiased import choose
 from ogive.strategies import Pointwise, Strategy, strategy_from_dict
-from ogive.trust.base import Opening, Replayed, TrustModel, check_trust
+from ogive.trust.base import Opening, TrustModel, check_trust
 
 if TYPE_CHECKING:
     from ogive.ledger import Account
@@ -59,7 +59,7 @@ class PointwiseCurve:
     """
 
     def __init__(
-        self, query: CurveQuery, opening: Opening, privacy: Privacy, adjacency: Adjacency, *, state: Path | None
+        self, query: CurveQuery, opening: Opening[Any], privacy: Privacy, adjacency: Adjacency, *, state: Path | None
     ) -> None:
         self._query = query
         self._opening = opening
@@ -132,12 +132,12 @@ class PointwiseCurve:
                     f"{path} exists and is not replaced; name another file, or resume the curve from it"
                 )
         fresh = trust.open(adjacency, source=source if source is not None else SystemSource())
-        if ledger is not None and isinstance(fresh, Replayed) and path is None:
+        if ledger is not None and fresh.replayed and path is None:
             raise ParameterError("this trust model goes on only from a state file; name one with state=")
         account = ledger if trust.private else None
         payment = Payment(account, {**describe(statistic), "name": NAME}, NAME, privacy, unit, trust, batch=None)
         opening = payment.pay(loss, query, fresh)
-        if opening is not fresh and isinstance(opening, Replayed):
+        if opening is not fresh and opening.replayed:
             raise ReleaseMismatchError("the account paid for this curve before; resume it from its state file")
         curve = cls(query, opening, privacy, adjacency, state=path)
         curve._write(replace=False)
@@ -261,7 +261,7 @@ class PointwiseCurve:
                     "an earlier question of this curve was cut off, and no other must come before its answer; "
                     "resume the curve from its state, or open a new one"
                 )
-            if isinstance(self._opening, Replayed) and self._opening.takes(query):
+            if self._opening.takes(query):
                 self._record(distinct.tolist())
             answer = self._opening.answer(query)
             self._cut_off = False

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import secrets
 from collections.abc import Hashable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, in_terms_of, total_loss
@@ -31,18 +30,7 @@ from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import LinearQuery, Query, undeclared
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe, settled
 from ogive.statistics.kinds import read_recorded
-from ogive.trust.base import (
-    Digested,
-    Distributed,
-    Held,
-    Opening,
-    TrustModel,
-    Uploaded,
-    check_held,
-    check_trust,
-    crowded,
-    shares_of,
-)
+from ogive.trust.base import Opening, TrustModel, check_trust
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Reservation
@@ -107,7 +95,7 @@ def release(
     named = _batch_name(batch, ledger)
     unit = unit_of(trust, adjacency, ledger, public=public)
     if public is not None:
-        check_held(trust, check_columns(public))
+        trust.check_columns(check_columns(public))
     statistic = settled(statistic, unit)
     books = Payment(
         ledger if trust.private else None, describe(statistic), statistic.name, privacy, unit, trust, batch=named
@@ -121,7 +109,6 @@ def release(
         if books.paying:
             opening.context(query)
 
-    adding, honest = shares_of(trust)
     terms = Terms(
         privacy,
         unit,
@@ -130,9 +117,9 @@ def release(
         preflight=preflight,
         one_loss_type=books.paying,
         private=trust.private,
-        adding=adding,
-        honest=honest,
-        cell_limit=partial(crowded, trust),
+        adding=trust.adding,
+        honest=trust.honest,
+        cell_limit=trust.cell_limit,
     )
     procedure = statistic.questions(terms)
     opened: dict[Hashable, Loss] = {}
@@ -167,7 +154,7 @@ def release(
         price=total_loss(list(opened.values())) if trust.private else None,
         adjacency=adjacency,
         trust=trust.name,
-        assumption=f"{trust.assumption} {opening.uploaded}" if isinstance(opening, Uploaded) else trust.assumption,
+        assumption=" ".join(filter(None, (trust.assumption, opening.uploaded))),
         total=answer.total,
         person=unit.person,
         max_rows_per_person=unit.max_rows_per_person,
@@ -225,7 +212,7 @@ def _check_records(account: Account, question: dict[str, Any]) -> None:
             )
 
 
-def _tell_records(account: Account, question: dict[str, Any], held: Held) -> dict[str, Any]:
+def _tell_records(account: Account, question: dict[str, Any], mark: str) -> dict[str, Any]:
     """A question with the keyed digest of the records, where whoever opened the account did not say what the data are.
 
     Without it a stored answer about some records would be given for any others. The question stays as it is where the
@@ -233,9 +220,7 @@ def _tell_records(account: Account, question: dict[str, Any], held: Held) -> dic
 
     Raises:
         ReleaseMismatchError: it was asked of other records: whether they are others decides neither price nor answer.
-        DataError: the records cannot be read.
     """
-    mark = account.fingerprint(held.data_digest())
     kept, asked = account.asked()
     found = {plain_text(each | {"records": None}): each.get("records") for each in asked}
     before = found.get(plain_text(question | {"records": None}), mark)
@@ -312,14 +297,18 @@ class Payment:
                 "unit": unit.to_dict(),
                 "trust": trust.name,
             }
-            if isinstance(trust, Distributed):
+            if trust.options.terms is not None:
                 # what was released counting on fewer that collude is no answer to who counts on more
-                self._question["terms"] = written_fields(trust.terms)
-            if isinstance(trust, Digested):
-                self._question |= {"batch": batch, "records": account.fingerprint(trust.digest())}
-                _check_records(account, self._question)
-            elif isinstance(trust, Held) and not account.has_fingerprint:
-                self._question = _tell_records(account, self._question, trust)
+                self._question["terms"] = written_fields(trust.options.terms)
+            if trust.digest_in_question or not account.has_fingerprint:
+                digest = trust.data_digest()
+                if digest is not None:
+                    mark = account.fingerprint(digest)
+                    if trust.digest_in_question:
+                        self._question |= {"batch": batch, "records": mark}
+                        _check_records(account, self._question)
+                    else:
+                        self._question = _tell_records(account, self._question, mark)
 
     @property
     def release_id(self) -> str:
@@ -345,7 +334,7 @@ class Payment:
         """The answer that was recorded for this very question, as plain data."""
         return None if self._account is None else self._account.find(self._question)
 
-    def pay(self, loss: Loss, query: Query, opening: Opening) -> Opening:
+    def pay(self, loss: Loss, query: Query, opening: Opening[Any]) -> Opening[Any]:
         """Make the spend durable before the noise of a measurement is drawn.
 
         Args:

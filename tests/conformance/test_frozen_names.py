@@ -38,7 +38,7 @@ from ogive.pate.kept_teachers import Terms
 from ogive.statistics import STATISTICS
 from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.streams import RunningTotal
-from ogive.trust.base import Distributed, Traffic
+from ogive.trust.base import Traffic
 
 ROOT = Path(ogive.__file__).parent
 CASES = all_cases()
@@ -270,7 +270,8 @@ def kinds_by_name():
     """Every class whose fields `describe` writes."""
     methods = [type(curve_method) for curve_method in CURVE_METHODS.values()]
     methods += [ogive.HierarchyAuc, ogive.Paired, *aggregators.Aggregator.__args__]
-    terms = {trust.name: type(trust.terms) for _, trust, _, _ in CASES.values() if isinstance(trust, Distributed)}
+    agreed = {trust.name: trust.options.terms for _, trust, _, _ in CASES.values()}
+    terms = {name: type(each) for name, each in agreed.items() if each is not None}
     yield {kind.name: kind for kind in STATISTICS}, DESCRIBED
     yield {kind.name: kind for kind in methods}, METHODS
     yield terms, TERMS

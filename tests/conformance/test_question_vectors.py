@@ -29,7 +29,6 @@ from ogive.statistics.methods.choose import METHODS
 from ogive.statistics.ustatistic.methods import METHODS as MEANS_OVER_PAIRS
 from ogive.strategies.smoothing import SMOOTHINGS
 from ogive.trust import TRUST_MODELS
-from ogive.trust.base import crowded, shares_of
 
 CASES = all_cases()
 KEPT, HOW = (json.loads(path.read_text(encoding="utf-8")) for path in (FILE, MEASURED))
@@ -76,10 +75,9 @@ def covered():
 def served(statistic, trust, privacy, adjacency):
     """Whether a trust model answers what a statistic asks first; later queries are looked at before that one."""
     unit = dataclasses.replace(trust.unit(adjacency), public=("ill", "vote", "ward"))
-    adding, honest = shares_of(trust)
     terms = Terms(
-        privacy, unit, trust.refusal, count=trust.count, one_loss_type=True, private=trust.private, adding=adding,
-        honest=honest, cell_limit=lambda cells: crowded(trust, cells),
+        privacy, unit, trust.refusal, count=trust.count, one_loss_type=True, private=trust.private,
+        adding=trust.adding, honest=trust.honest, cell_limit=trust.cell_limit,
     )  # fmt: skip
     try:
         query = next(settled(statistic, unit).questions(terms))

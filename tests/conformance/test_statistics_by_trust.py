@@ -21,7 +21,8 @@ from ogive.statistics.methods.adaptive import AdaptiveQuantiles
 from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.strategies import design_path, design_square_root
-from ogive.trust import TRUST_MODELS, Clear, Local, Pairs, SecAgg, Servers
+from ogive.trust import TRUST_MODELS, Clear, Local, Pairs, SecAgg, Servers, TrustModel
+from ogive.trust.central import CentralOptions
 
 SOURCE_KEY = bytes(range(32))
 ADDING = (SecAgg, Servers)
@@ -111,17 +112,14 @@ def made(trust, table):
     return trust(pieces)
 
 
-class Silenced:
+class Silenced(TrustModel):
     """A trust model with its noise turned off, whose integers are compared with those of clear as they come back."""
 
     def __init__(self, trust, table):
         self._trust = made(trust, table)
         self._clear = Clear(table)
-        self.name, self.private, self.assumption = trust.name, trust.private, trust.assumption
+        self.name, self.private, self.options = trust.name, trust.private, self._trust.options
         self.compared = 0
-
-    def refusal(self, query):
-        return self._trust.refusal(query)
 
     def unit(self, adjacency):
         return self._trust.unit(adjacency)
@@ -263,18 +261,26 @@ def test_a_solver_that_gives_up_loses_nothing_that_was_paid_for(table, monkeypat
     assert curve.smoothing == "isotonic"
 
 
-class CountingTrust:
+@dataclasses.dataclass(frozen=True)
+class CountingOptions(CentralOptions):
+    """Of a model that refuses everything or nothing."""
+
+    name = "counting"
+    refuses: str | None = None
+
+    def refusal(self, query):
+        return self.refuses
+
+
+class CountingTrust(TrustModel):
     """A trust model that counts how often it was asked."""
 
-    name, private, assumption = "counting", True, "Nobody."
+    options_type = CountingOptions
 
     def __init__(self, table, refuses=None):
         self._clear = Clear(table)
-        self._refuses = refuses
+        self.options = CountingOptions(refuses)
         self.asked = 0
-
-    def refusal(self, query):
-        return self._refuses
 
     def unit(self, adjacency):
         return PrivacyUnit(adjacency)

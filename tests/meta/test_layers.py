@@ -60,7 +60,9 @@ INNER = {
         servers
         central clear local pairs secagg simulation
         models
-        base parties
+        table parties
+        base
+        serving
         """,
 }
 

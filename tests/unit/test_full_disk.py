@@ -153,7 +153,7 @@ def test_servers_whose_uploads_found_no_room_say_so_and_are_paid_once(tmp_path, 
         account = books.account("people", unit=RECORD, limit=PureDP(3))
 
         def ask():
-            return ogive.release(SMALL, trust=ogive.Servers.simulated(data), privacy=GRANTED, ledger=account)
+            return ogive.release(SMALL, trust=ogive.Servers(data), privacy=GRANTED, ledger=account)
 
         monkeypatch.setattr("ogive.trust.servers.shelf.write_whole", refuse_whole)
         with pytest.raises(RefusalError, match="cannot keep an upload") as refused:

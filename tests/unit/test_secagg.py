@@ -3,7 +3,6 @@
 import csv
 import dataclasses
 import gzip
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,10 +15,11 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource, Skellam
 from ogive.noise.shares import share_of
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
-from ogive.strategies import design_hats, design_path, design_projection, design_tree
+from ogive.strategies import LeastSquaresTree, design_hats, design_path, design_projection, design_tree
 from ogive.trust import Central, Clear, SecAgg
 from ogive.trust.secagg import opening as opening_module
 from ogive.trust.secagg.modulus import largest_share, noise_bound
+from ogive.trust.secagg.options import SecAggOptions
 from ogive.trust.secagg.terms import AggregationTerms
 
 BINS = 64
@@ -207,7 +207,7 @@ def test_a_site_that_reads_the_release_loses_others_no_more_than_is_stated(sites
         return 2 * np.abs(np.diff(np.log(near))).max()
 
     stated = float(PureDP(epsilon).epsilon)
-    assert AggregationTerms(sites) == AggregationTerms(sites, 1) == SecAgg(parties((3,) * sites)).terms
+    assert AggregationTerms(sites) == AggregationTerms(sites, 1) == SecAgg(parties((3,) * sites)).options.terms
     assert loss(1) == pytest.approx(stated, rel=1e-6)
     assert loss(0) > 1.6 * stated, "the control: what counting on nobody would give away"
 
@@ -333,10 +333,11 @@ def test_so_much_noise_that_a_sum_might_wrap_is_refused():
     law = DiscreteLaplace(2**47)
     assert largest_share([law], parties=3, honest=3) > 2**60
     assert largest_share([law], parties=10_000, honest=1) < 0
-    trust = SecAgg.planned(parties=2)
-    trust.terms = SimpleNamespace(parties=10_000, honest=1)
-    wide = dataclasses.replace(HATS, laws=(law,) * len(HATS.laws))
-    assert "might not fit in 64 bits" in trust.refusal(CurveQuery(WISH.binning(), wide))
+    options = SecAggOptions(parties=500, colluding=499)
+    wide = LeastSquaresTree(1024, blocks=(1, 4, 16, 64, 256), laws=(law,) * 5)
+    binning = ogive.Ecdf("age", bounds=(0, 1024), bins=1024).binning()
+    assert "might not fit in 64 bits" in options.refusal(CurveQuery(binning, wide))
+    assert SecAggOptions(parties=3).refusal(CurveQuery(binning, wide)) is None
 
 
 def test_the_same_secret_gives_the_same_answer_and_another_party_another_context():
@@ -404,6 +405,7 @@ def test_one_persons_rows_are_bounded_at_every_party():
 class Whole:
     """A query that only somebody who sees all records can answer."""
 
+    kind = "curator"
     method = "noisy maximum"
     aggregate = WISH.binning()
     measurement = "place"

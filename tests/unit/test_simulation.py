@@ -9,7 +9,6 @@ from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.trust import TRUST_MODELS, Central, Clear, Collected, Local, SecAgg, Servers, Simulation
 from ogive.trust.models import model_named
-from ogive.trust.simulation import options_of
 
 AGES = np.random.default_rng(1).integers(0, 100, size=2_000)
 TABLE = {"value": AGES}
@@ -28,12 +27,13 @@ def test_every_trust_model_can_be_made_of_one_table():
         made = Simulation(model, **needed).over(TABLE)
         assert isinstance(made, model)
         assert made.count() == 2_000
-        assert isinstance(Simulation(model, **needed).planned(), model)
+        assert type(made.options) is model.options_type
+        assert made.options == Simulation(model, **needed).options
 
 
 def test_options_are_those_of_the_model_and_not_of_its_records():
-    assert options_of(Central) == options_of(Local) == options_of(Clear) == ()
-    assert {"parties", "colluding", "dropouts"} <= set(options_of(SecAgg))
+    assert Central.option_fields() == Local.option_fields() == Clear.option_fields() == ()
+    assert {"parties", "colluding", "dropouts"} <= {field.name for field in SecAgg.option_fields()}
 
 
 def test_a_call_a_session_and_a_release_go_the_same_way():
@@ -112,9 +112,12 @@ def test_what_no_model_can_be_made_of_is_refused_at_once(model, options, message
     ],
 )
 def test_numbers_of_parties_are_refused_with_and_without_records(options, message):
-    for make in (lambda: Simulation(SecAgg, **options), lambda: SecAgg.simulated(TABLE, **options)):
-        with pytest.raises(ParameterError, match=message):
-            make()
+    with pytest.raises(ParameterError, match=message):
+        Simulation(SecAgg, **options)
+    others = {name: value for name, value in options.items() if name != "parties"}
+    tables = [{"value": AGES[number::3]} for number in range(int(options["parties"]) if others else 1)]
+    with pytest.raises(ParameterError, match=message):
+        SecAgg(tables, **others)
 
 
 def test_simulations_are_equal_where_they_say_the_same():

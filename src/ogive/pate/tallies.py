@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ogive.errors import DataError
-from ogive.noise.base import RandomSource
 from ogive.pate.votes import Int64, check_votes
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Ballots, CuratorQuery, Query
-from ogive.trust.base import Opening
+from ogive.queries import Aggregate, Ballots, Kind, Query
+from ogive.trust.base import TrustModel, TrustOptions
 from ogive.trust.central import CentralOpening
 
 
-class Tallied:
+@dataclass(frozen=True)
+class TallyOptions(TrustOptions):
+    """Which queries there are counts of.
+
+    Fields:
+        ballots: The queries, which are numbered, and how many classes there are.
+    """
+
+    name: ClassVar[str] = "central"
+    serves: ClassVar[frozenset[Kind]] = frozenset({"linear", "curator"})
+    assumption: ClassVar[str] = (
+        "The curator who made this release saw every teacher's votes and knows the noise; "
+        "everyone else learns only what is published."
+    )
+
+    ballots: Ballots
+
+    def refusal(self, query: Query) -> str | None:
+        """All but questions about these ballots."""
+        if super().refusal(query) is None and query.aggregate == self.ballots:
+            return None
+        return f"vote counts answer questions about these {len(self.ballots.queries)} queries alone; use trust central"
+
+
+class Tallied(TrustModel):
     """A curator who holds vote counts, not the votes of single teachers, and is trusted with them and the noise.
 
     Queries are numbered, so that those of another round have the same names; the votes themselves tell questions apart.
@@ -29,26 +53,23 @@ class Tallied:
         ParameterError: the number of teachers is out of range, or there is no person to have them.
     """
 
-    name: ClassVar[str] = "central"
-    private: ClassVar[bool] = True
-    assumption: ClassVar[str] = (
-        "The curator who made this release saw every teacher's votes and knows the noise; "
-        "everyone else learns only what is published."
-    )
+    options_type = TallyOptions
+    digest_in_question = True
 
     def __init__(self, votes: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
         self._several = PrivacyUnit(Adjacency.ADD_OR_REMOVE, person, max_rows_per_person)
         self.votes: Int64 = check_votes(votes)
+        queries, classes = self.votes.shape
+        self.options: TallyOptions = TallyOptions(Ballots(tuple(map(str, range(queries))), classes))
 
-    def digest(self) -> bytes:
+    def data_digest(self) -> bytes:
         """SHA-256 of the votes; as secret as they are."""
         return hashlib.sha256(b"ogive votes 1\n" + repr(self.votes.shape).encode() + self.votes.tobytes()).digest()
 
     @property
     def ballots(self) -> Ballots:
         """The queries, which are numbered, and how many classes there are."""
-        queries, classes = self.votes.shape
-        return Ballots(tuple(map(str, range(queries))), classes)
+        return self.options.ballots
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """One teacher, or as many as one person has.
@@ -62,17 +83,7 @@ class Tallied:
         """Teachers."""
         return int(self.votes[0].sum())
 
-    def refusal(self, query: Query) -> str | None:
-        """All but questions about these ballots."""
-        if isinstance(query, CuratorQuery) and query.aggregate == self.ballots:
-            return None
-        return f"vote counts answer questions about these {len(self.votes)} queries alone; use trust central"
-
-    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
-        """Start a release with a fresh noise key from the source."""
-        return CentralOpening(self, adjacency, source.key())
-
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> CentralOpening:
         """Go on with a release from its noise key."""
         return CentralOpening(self, adjacency, secret)
 

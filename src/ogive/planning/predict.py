@@ -6,7 +6,6 @@ import dataclasses
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -54,7 +53,8 @@ from ogive.statistics.ustatistic.statistic import Ustatistic
 from ogive.strategies import ReportedHistogram, ReportedTree
 from ogive.strategies.base import approximates
 from ogive.trust import Central, Simulation, TrustModel, TrustOf
-from ogive.trust.base import Distributed, crowded, needs_owners, shares_of
+from ogive.trust.base import TrustOptions
+from ogive.trust.clear import ClearOptions
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""
@@ -187,7 +187,7 @@ class Planner:
     statistic: Statistic[Any]
     records: int
     unit: PrivacyUnit
-    model: TrustModel
+    model: TrustOptions
     shape: Shape
     given: bool
     runs: int | None
@@ -241,7 +241,7 @@ class Planner:
         parts = [REFERENCE_WORDS] if self.referred else []
         if self.paired:
             parts.append(SHAPE_WORDS)
-            if isinstance(self.model, Distributed):
+            if "curator" not in self.model.serves and "linear" in self.model.serves:
                 parts.append(ROUNDED_WORDS)
         if self.simulated:
             parts.append(f"simulated, {self.simulated} releases a row, on {self.shape.words}")
@@ -249,16 +249,15 @@ class Planner:
 
     def terms(self, privacy: Privacy) -> Terms:
         """What a release under that guarantee may spend and ask; intervals are not shown, so few simulations do."""
-        adding, honest = shares_of(self.model)
         return Terms(
             privacy,
             self.unit,
             self.model.refusal,
             simulations=FEWEST,
             count=lambda: self.records,
-            adding=adding,
-            honest=honest,
-            cell_limit=partial(crowded, self.model),
+            adding=self.model.adding,
+            honest=self.model.honest,
+            cell_limit=self.model.cell_limit,
         )
 
     def ladder(self, ways: Mapping[str, Statistic[Any]]) -> tuple[Privacy, ...]:
@@ -285,10 +284,10 @@ class Planner:
             ParameterError, UnsupportedError, BudgetError: it does not fit.
         """
         row, asked = self._priced(name, way, privacy)
-        if not isinstance(self.model, Distributed):
-            return [row]
         linear = [query for query in asked if isinstance(query, LinearQuery)]
         ways = self.model.traffic(linear, records=self.records, adjacency=self.unit.adjacency)
+        if not ways:
+            return [row]
         chosen = [row.chosen, *([False] * (len(ways) - 1))]
         return [dataclasses.replace(row, traffic=each, chosen=taken) for each, taken in zip(ways, chosen, strict=True)]
 
@@ -429,7 +428,7 @@ class Planner:
         Records are imagined, so where nobody sees records somebody here does.
         """
         if owners_answer(terms) or pairs_answer(terms):
-            terms = dataclasses.replace(terms, refusal=needs_owners)
+            terms = dataclasses.replace(terms, refusal=ClearOptions().refusal)
         for way in self.statistic.alternatives().values():
             try:
                 return rehearse(way, terms, sums, run=None).estimate
@@ -512,10 +511,10 @@ def _grants(privacy: Privacy | Sequence[Privacy]) -> tuple[Privacy, ...]:
     return (check_privacy(privacy),)
 
 
-def _trusted(trust: Planned, adjacency: Adjacency, person: str | None, rows: int) -> tuple[PrivacyUnit, TrustModel]:
-    """The privacy unit, and a trust model to ask what it refuses; of a simulation one without any records."""
+def _trusted(trust: Planned, adjacency: Adjacency, person: str | None, rows: int) -> tuple[PrivacyUnit, TrustOptions]:
+    """The privacy unit, and what is known of the trust model without any records."""
     if isinstance(trust, type | Simulation | str):
-        return PrivacyUnit(adjacency, person, rows), Simulation.of(trust).planned()
+        return PrivacyUnit(adjacency, person, rows), Simulation.of(trust).options
     if not isinstance(trust, TrustModel):
         raise ParameterError(f"trust must be a trust model such as Central, got {quoted(trust)}")
-    return PrivacyUnit(adjacency, person, rows) if person is not None else trust.unit(adjacency), trust
+    return PrivacyUnit(adjacency, person, rows) if person is not None else trust.unit(adjacency), trust.options

@@ -22,7 +22,7 @@ from ogive.planning.public_nodes import nodes_for
 from ogive.privacy import Loss
 from ogive.queries import Aggregate, Answer, Cells, CuratorQuery, PairsQuery, Query, ReportsQuery
 from ogive.statistics.base import Estimate, Statistic, Terms
-from ogive.trust.base import needs_owners
+from ogive.trust.clear import ClearOptions
 
 Int64 = NDArray[np.int64]
 Sums = Callable[[Aggregate], Int64]
@@ -106,7 +106,7 @@ def answer_imagined(query: Query, exact: Int64, terms: Terms, run: int | None) -
     Raises:
         UnsupportedError: what records' owners do has no exact answer.
     """
-    refused = needs_owners(query)
+    refused = ClearOptions().refusal(query)
     if run is None and refused is not None:
         raise UnsupportedError(refused)
     if isinstance(query, ReportsQuery):

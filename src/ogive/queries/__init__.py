@@ -6,7 +6,7 @@ other. A query holds everything a party needs to rebuild it; nothing executable 
 
 from ogive.columns import MISSING_POLICIES, OUTSIDE_POLICIES, Binning, Label, LabelValue
 from ogive.queries.aggregates import Aggregate, Ballots, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
-from ogive.queries.base import Answer, CuratorQuery, Int64, LinearQuery, Query, undeclared
+from ogive.queries.base import Answer, CuratorQuery, Int64, Kind, LinearQuery, Query, undeclared
 from ogive.queries.cells import CellsQuery, design_cells
 from ogive.queries.class_curves import ClassCurvesQuery, class_curves_price
 from ogive.queries.curve import CurveQuery
@@ -40,6 +40,7 @@ __all__ = [
     "GroupedQuery",
     "Int64",
     "KernelQuery",
+    "Kind",
     "Label",
     "LabelValue",
     "LabelsQuery",

@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,9 +30,15 @@ from ogive.strategies.base import Approximating, Level, Strategy, approximates
 Int64 = NDArray[np.int64]
 MeasuredT = TypeVar("MeasuredT")
 
+Kind = Literal["linear", "curator", "reports", "pairs"]
+"""Who can answer a query: whoever adds up, who sees all records at once, the records' owners, or pairs of people."""
+
 
 class Query(Protocol):
     """Interface; frozen plain data with no subclass."""
+
+    kind: ClassVar[Kind]
+    """Who can answer it; every `LinearQuery` is "linear", every other `CuratorQuery` "curator"."""
 
     @property
     def method(self) -> str:

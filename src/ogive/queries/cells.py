@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Cells
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
 
@@ -40,6 +41,8 @@ class CellsQuery:
     Raises:
         ParameterError: the law and the bits do not go together.
     """
+
+    kind: ClassVar[Kind] = "linear"
 
     cells: Cells
     law: DiscreteLaplace | DiscreteGaussian

@@ -13,6 +13,7 @@ moves one histogram only. The number of classes does not matter.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import ClassBinning, GroupBinning
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.strategies.base import Level, Strategy
 
 
@@ -64,6 +65,8 @@ class ClassCurvesQuery:
         public_labels: Whether everybody may know each record's class; adjacent data sets then have the
             same labels, and under REPLACE the size of each class is public.
     """
+
+    kind: ClassVar[Kind] = "linear"
 
     classes: ClassBinning | GroupBinning
     strategy: Strategy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from ogive.errors import ParameterError
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.strategies.base import Level, Pointwise, Strategy
 
 
@@ -24,6 +25,8 @@ class CurveQuery:
     whatever points it is opened. `points` restricts the answer to some 0-based points,
     which only pointwise strategies (path noise) can do; None asks for the whole answer.
     """
+
+    kind: ClassVar[Kind] = "linear"
 
     binning: Binning
     strategy: Strategy

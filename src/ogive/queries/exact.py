@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import RowValues
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.strategies.base import Level
 
 
@@ -29,6 +30,8 @@ class ExactMeansQuery:
         measure: Whose kernels.
         classes: How many public classes there are; 0 for none.
     """
+
+    kind: ClassVar[Kind] = "curator"
 
     rows: RowValues
     measure: Measure

@@ -21,6 +21,7 @@ Source:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import base
 from ogive.queries.aggregates import GroupSums
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.strategies.base import Level
 from ogive.strategies.measured import measured_loss
 
@@ -58,6 +59,8 @@ class GroupSumsQuery:
         observed: Noise of the observed counts, in records, or of the difference, in units of 2^-bits.
         form: One of `FORMS`.
     """
+
+    kind: ClassVar[Kind] = "linear"
 
     groups: GroupSums
     expected: DiscreteLaplace | DiscreteGaussian

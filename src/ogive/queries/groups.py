@@ -13,6 +13,7 @@ different types, of groups that are asked in different ways, are compared in zCD
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ogive.noise.base import Law, NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import GroupBinning
-from ogive.queries.base import CuratorQuery, Int64
+from ogive.queries.base import CuratorQuery, Int64, Kind
 from ogive.queries.class_curves import in_several
 from ogive.strategies.base import Level
 
@@ -40,6 +41,8 @@ class GroupedQuery:
         public_groups: Whether everybody may know each record's group; adjacent data sets then have the same
             groups, and under REPLACE the size of each is public.
     """
+
+    kind: ClassVar[Kind] = "curator"
 
     groups: GroupBinning
     parts: tuple[CuratorQuery | None, ...]

@@ -31,6 +31,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import RowValues
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.strategies.base import Level
 
 Float64 = NDArray[np.float64]
@@ -70,6 +71,8 @@ class KernelQuery:
     Raises:
         ParameterError: the kernels do not fit the columns, or the laws do not fit the kernels.
     """
+
+    kind: ClassVar[Kind] = "curator"
 
     rows: RowValues
     measure: Measure

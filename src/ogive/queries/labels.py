@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Ballots
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.queries.votes import VOTES_MOVED
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted
@@ -90,6 +90,8 @@ class LabelsQuery:
     Raises:
         ParameterError: parameters do not fit each other.
     """
+
+    kind: ClassVar[Kind] = "curator"
 
     ballots: Ballots
     law: DiscreteLaplace | DiscreteGaussian

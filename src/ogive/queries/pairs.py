@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,7 @@ from ogive.pairs import (
 )
 from ogive.privacy import Adjacency, ApproxDP, Loss, PrivacyUnit, PureDP
 from ogive.queries.aggregates import RowValues
+from ogive.queries.base import Kind
 from ogive.queries.pair_program import Evaluate, PairProgram, program_of
 from ogive.strategies.base import Level
 
@@ -62,6 +63,8 @@ class PairsQuery:
         noise: One of `NOISES`.
         bits: Steps that distances are computed in are 2^-bits of the bounds.
     """
+
+    kind: ClassVar[Kind] = "pairs"
 
     rows: RowValues
     measure: Measure

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from ogive.local.classes import PublicClasses
 from ogive.local.rounding import check_rounding, rounded
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import RowValues
+from ogive.queries.base import Kind
 from ogive.strategies.base import Level
 
 Int64 = NDArray[np.int64]
@@ -38,6 +39,8 @@ class ReportsQuery:
     Raises:
         ParameterError: there is no rounding of this name, or it does not fit the columns.
     """
+
+    kind: ClassVar[Kind] = "reports"
 
     rows: RowValues
     oracle: Oracle

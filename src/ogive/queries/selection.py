@@ -14,6 +14,7 @@ exponential mechanism of the same epsilon. The proof is in the manual, under sel
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from ogive.noise import Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.queries.scores import Score
 from ogive.strategies.base import Level
 
@@ -46,6 +47,8 @@ class NoisyMaxQuery:
         concentrated: Whether the price is stated in zCDP, where several of them add up to less, and not as a pure
             epsilon.
     """
+
+    kind: ClassVar[Kind] = "curator"
 
     binning: Binning
     score: Score

@@ -14,6 +14,7 @@ integers is in the manual, under selection.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.queries.selection import stated
 from ogive.strategies.base import Level
 
@@ -46,6 +47,8 @@ class SparseVectorQuery:
         beyond: The limit: how many records may lie beyond the bound, public.
         concentrated: Whether the price is stated in zCDP, and not as a pure epsilon.
     """
+
+    kind: ClassVar[Kind] = "curator"
 
     binning: Binning
     side: str

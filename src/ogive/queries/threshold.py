@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss
 
@@ -31,6 +32,8 @@ class ThresholdQuery:
         law: Noise of the count, on the scale where a record counts 2^bits.
         bits: Fractional bits of the count.
     """
+
+    kind: ClassVar[Kind] = "linear"
 
     binning: Binning
     point: int

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import Ballots
-from ogive.queries.base import Int64
+from ogive.queries.base import Int64, Kind
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
 
@@ -41,6 +42,8 @@ class VotesQuery:
     Raises:
         ParameterError: the law and the bits do not go together.
     """
+
+    kind: ClassVar[Kind] = "linear"
 
     ballots: Ballots
     law: DiscreteLaplace | DiscreteGaussian

@@ -1,150 +1,28 @@
 """What every trust model can do.
 
 A trust model answers queries over records it never shows, and knows nothing of what the
-answers are for. It says in words whom one has to trust. `open` starts one release: from
-then on the data, the adjacency and the noise key are fixed, so that an answer asked for
-twice is the same answer.
+answers are for. It is made of options and records. The options tell all that can be known without records: whom one
+has to trust, which queries are served, how many add noise, what the protocol takes. So a plan needs options alone.
+`open` starts one release: from then on the data, the adjacency and the noise key are fixed, so that an answer asked
+for twice is the same answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from ogive.errors import ParameterError
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, LinearQuery, PairsQuery, Query, ReportsQuery
+from ogive.queries import Answer, Kind, LinearQuery, Query
+from ogive.trust.serving import unserved
 
-_NEEDS_OWNERS = "these are reports that every record's owner randomizes; use trust local, or a method without reports"
-NEEDS_PAIRS = "these are values that pairs of people compute between themselves; use trust pairs, or another method"
-
-REPORTABLE = (
-    "what owners can report: ecdf and quantiles with method='reports' or 'histogram', "
-    "boxplot with method='resample', or ustatistic, whose kernel auc is the area under a ROC curve"
-)
-"""What would work where nobody sees records."""
-
-
-def needs_owners(query: Query) -> str | None:
-    """Why those who hold others' records do not answer what only records' owners do; None for any other query."""
-    if isinstance(query, ReportsQuery):
-        return _NEEDS_OWNERS
-    return NEEDS_PAIRS if isinstance(query, PairsQuery) else None
-
-
-class Opening(Protocol):
-    """One release in progress."""
-
-    @property
-    def secret(self) -> bytes:
-        """All that is needed to go on later with the same noise; as secret as the data."""
-        ...
-
-    def answer(self, query: Query) -> Answer:
-        """Answer a supported query; the same query gets the same integers."""
-        ...
-
-    def context(self, query: Query) -> bytes:
-        """Digest of all that fixes the noise of a measurement: data, binning, strategy, adjacency."""
-        ...
-
-
-@runtime_checkable
-class TrustModel(Protocol):
-    """Who holds the records, and who adds the noise."""
-
-    name: ClassVar[str]
-    """Short name, as on the command line."""
-
-    private: ClassVar[bool]
-    """Whether answers carry noise; only `clear` has none."""
-
-    @property
-    def assumption(self) -> str:
-        """Whom one has to trust with what, in words, printed on every release."""
-        ...
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """Whose data a release under this adjacency hides: a record, or a person with all their records.
-
-        Raises:
-            ParameterError: the adjacency does not fit how many records a person may have.
-        """
-        ...
-
-    def count(self) -> int:
-        """How many records there are, read without any noise; to be asked only where that number is public.
-
-        Raises:
-            DataError: the records cannot be read.
-        """
-        ...
-
-    def refusal(self, query: Query) -> str | None:
-        """Why this model cannot answer the query and what would work, or None if it can.
-
-        Raises:
-            ParameterError: the query leaves open what this model must be told.
-        """
-        ...
-
-    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
-        """Start a release under the adjacency, with a fresh noise key from the source."""
-        ...
-
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
-        """Go on with a release from its secret; the caller compares contexts before asking anything."""
-        ...
-
-
-@runtime_checkable
-class Replayed(Protocol):
-    """What an opening tells besides that goes on only by asking the same questions in the same order once more."""
-
-    def takes(self, query: Query) -> bool:
-        """Whether answering takes something that there is only once, so that the question must be on record first."""
-        ...
-
-
-@runtime_checkable
-class Uploaded(Protocol):
-    """What an opening tells besides that could be sent records in several ways."""
-
-    @property
-    def uploaded(self) -> str:
-        """What was sent to whom to answer all that was asked, in a sentence that depends on public numbers alone."""
-        ...
-
-
-def check_held(trust: TrustModel, columns: Sequence[str]) -> None:
-    """Refuse columns that the records of a trust model lack, where it holds records here.
-
-    Raises:
-        DataError: one is not there; says which are.
-    """
-    own = getattr(trust, "records", None)
-    for records in getattr(trust, "parties", ()) if own is None else (own,):
-        records.check_columns(columns)
-
-
-def check_trust(trust: object, *, what: str) -> None:
-    """Refuse what holds no records.
-
-    Args:
-        trust: What was given.
-        what: Who needs it, for example "release".
-
-    Raises:
-        ParameterError: it is no trust model, or one yet without records.
-    """
-    if isinstance(trust, type) and isinstance(trust, TrustModel):
-        raise ParameterError(f"{what} needs records: trust=ogive.{trust.__name__}(records)")
-    if callable(getattr(trust, "over", None)):
-        raise ParameterError(f"{what} needs records: trust=simulation.over(records)")
-    if not isinstance(trust, TrustModel):
-        raise ParameterError(f"trust must be a trust model such as Central(data), got {type(trust).__name__}")
+Progress = Callable[[int, int], None]
+QueryT = TypeVar("QueryT", bound=Query, contravariant=True)
 
 
 @dataclass(frozen=True)
@@ -166,62 +44,226 @@ class Traffic:
     bytes_to_party: int = 0
 
 
-@runtime_checkable
-class Distributed(Protocol):
-    """What a trust model tells besides, in which several add noise and send each other bytes."""
+class Opening(ABC, Generic[QueryT]):
+    """One release in progress, which answers queries of the kinds that its trust model serves."""
+
+    secret: bytes
+    """All that is needed to go on later with the same noise; as secret as the data."""
+
+    replayed: ClassVar[bool] = False
+    """Whether whoever resumes must ask the same questions in the same order once more."""
 
     @property
-    def terms(self) -> Any:
-        """What is agreed beforehand, frozen plain data; what was released under other terms is another answer."""
-        ...
+    def uploaded(self) -> str:
+        """What was sent to whom, in a sentence that depends on public numbers alone; empty where nothing was."""
+        return ""
+
+    @abstractmethod
+    def answer(self, query: QueryT) -> Answer:
+        """Answer a query that is served; the same query gets the same integers."""
+
+    @abstractmethod
+    def context(self, query: QueryT) -> bytes:
+        """Digest of all that fixes the noise of a measurement: data, binning, strategy, adjacency."""
+
+    def takes(self, query: QueryT) -> bool:
+        """Whether answering takes something that there is only once, so that the question must be on record first."""
+        return False
+
+
+class TrustOptions(ABC):
+    """What can be told of a trust model without any records.
+
+    A subclass is a frozen dataclass, whose fields are the options of the model.
+    """
+
+    name: ClassVar[str]
+    """Short name, as on the command line."""
+
+    private: ClassVar[bool] = True
+    """Whether answers carry noise; only `clear` has none."""
+
+    serves: ClassVar[frozenset[Kind]]
+    """The kinds of query that are answered."""
+
+    limits: ClassVar[str] = ""
+    """Why no other kinds are, as a clause of the reason of a refusal."""
+
+    instead: ClassVar[str | None] = None
+    """What would work for other kinds, where that does not follow from the kinds that are served."""
+
+    @property
+    @abstractmethod
+    def assumption(self) -> str:
+        """Whom one has to trust with what, in words, printed on every release."""
 
     @property
     def adding(self) -> int:
         """How many add noise, if nobody leaves."""
-        ...
+        return 1
 
     @property
     def honest(self) -> int:
         """How many shares of the noise make up the whole; with fewer than are added there is more of it."""
-        ...
+        return 1
+
+    @property
+    def terms(self) -> Any:
+        """What several agree on beforehand, frozen plain data; what was released under other terms is another answer.
+
+        None where there is nobody to agree with.
+        """
+        return None
+
+    def refusal(self, query: Query) -> str | None:
+        """Why the query cannot be answered and what would work, or None if it can.
+
+        Raises:
+            ParameterError: the query leaves open what those who answer must be told.
+        """
+        return unserved(query, self.serves, limits=self.limits, instead=self.instead)
+
+    def cell_limit(self, cells: int) -> str | None:
+        """Why records cannot be counted in so many cells and what would work, or None if they can."""
+        return None
 
     def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
-        """What all these questions take together, in every way that fits; the one that would be taken comes first."""
-        ...
+        """What all these questions take together, in every way that fits; the one that would be taken comes first.
+
+        Nothing where no machines exchange bytes.
+        """
+        return ()
 
 
-@runtime_checkable
-class Digested(Protocol):
-    """What a trust model tells besides, of which the same question in the same words may be about other records."""
+class TrustModel(ABC):
+    """Who holds the records, and who adds the noise."""
 
-    def digest(self) -> bytes:
-        """SHA-256 of the records; as secret as they are."""
-        ...
+    options_type: ClassVar[type[TrustOptions]]
+    """Type of the options."""
 
+    name: ClassVar[str]
+    """Short name, that of the options."""
 
-@runtime_checkable
-class Held(Protocol):
-    """What a trust model tells besides that holds the records a question is about."""
+    private: ClassVar[bool]
+    """Whether answers carry noise, as the options say."""
 
-    def data_digest(self) -> bytes:
-        """SHA-256 of all that it holds; as secret as the records."""
-        ...
+    digest_in_question: ClassVar[bool] = False
+    """Whether questions in the same words may be about other records, so that a digest of these is part of them."""
 
+    options: TrustOptions
 
-@runtime_checkable
-class Roomy(Protocol):
-    """What a trust model tells besides that can only count records in so many cells."""
+    def __init_subclass__(cls) -> None:
+        """Take name and privacy from the options."""
+        super().__init_subclass__()
+        if "options_type" in vars(cls):
+            cls.name, cls.private = cls.options_type.name, cls.options_type.private
 
-    def crowded(self, cells: int) -> str | None:
+    @property
+    def assumption(self) -> str:
+        """Whom one has to trust with what, in words, printed on every release."""
+        return self.options.assumption
+
+    @property
+    def adding(self) -> int:
+        """How many add noise, if nobody leaves."""
+        return self.options.adding
+
+    @property
+    def honest(self) -> int:
+        """How many shares of the noise make up the whole; with fewer than are added there is more of it."""
+        return self.options.honest
+
+    def refusal(self, query: Query) -> str | None:
+        """Why this model cannot answer the query and what would work, or None if it can.
+
+        Raises:
+            ParameterError: the query leaves open what this model must be told.
+        """
+        return self.options.refusal(query)
+
+    def cell_limit(self, cells: int) -> str | None:
         """Why records cannot be counted in so many cells and what would work, or None if they can."""
-        ...
+        return self.options.cell_limit(cells)
+
+    @abstractmethod
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """Whose data a release under this adjacency hides: a record, or a person with all their records.
+
+        Raises:
+            ParameterError: the adjacency does not fit how many records a person may have.
+        """
+
+    @abstractmethod
+    def count(self) -> int:
+        """How many records there are, read without any noise; to be asked only where that number is public.
+
+        Raises:
+            DataError: the records cannot be read.
+        """
+
+    def data_digest(self) -> bytes | None:
+        """SHA-256 of all records, as secret as they are; None where they are not told apart."""
+        return None
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse columns that the records lack, where this model holds records with columns.
+
+        Raises:
+            DataError: one is not there; says which are.
+        """
+        return
+
+    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening[Any]:
+        """Start a release under the adjacency, with a fresh secret from the source."""
+        return self.resume(adjacency, secret=source.key())
+
+    @abstractmethod
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening[Any]:
+        """Go on with a release from its secret; the caller compares contexts before asking anything."""
 
 
-def crowded(model: TrustModel, cells: int) -> str | None:
-    """Why a trust model cannot count records in so many cells, or None if it can."""
-    return model.crowded(cells) if isinstance(model, Roomy) else None
+class TableModel(TrustModel):
+    """A trust model that can be made of one table, dealt out as the options say."""
+
+    @classmethod
+    @abstractmethod
+    def simulated(
+        cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
+    ) -> Self:
+        """The model of one table, with options of the type `options_type`.
+
+        Args:
+            options: The options of the model.
+            data: Anything `Records.of` reads.
+            person: Column that says whose record it is, where a person may have several.
+            max_rows_per_person: How many of a person's records are kept, chosen at random.
+            progress: Called with steps done and to do, where there are many.
+
+        Raises:
+            ParameterError: an option does not fit the table.
+            DataError: the records cannot be read.
+        """
+
+    @classmethod
+    def option_fields(cls) -> tuple[dataclasses.Field[Any], ...]:
+        """What the model takes beside the records."""
+        kind: Any = cls.options_type
+        return dataclasses.fields(kind)
 
 
-def shares_of(model: TrustModel) -> tuple[int, int]:
-    """How many add noise, and how many shares of it make up the whole; one and one where a single party adds it."""
-    return (model.adding, model.honest) if isinstance(model, Distributed) else (1, 1)
+def check_trust(trust: object, *, what: str) -> None:
+    """Refuse what holds no records.
+
+    Args:
+        trust: What was given.
+        what: Who needs it, for example "release".
+
+    Raises:
+        ParameterError: it is no trust model, or one yet without records.
+    """
+    if isinstance(trust, type) and issubclass(trust, TrustModel):
+        raise ParameterError(f"{what} needs records: trust=ogive.{trust.__name__}(records)")
+    if callable(getattr(trust, "over", None)):
+        raise ParameterError(f"{what} needs records: trust=simulation.over(records)")
+    if not isinstance(trust, TrustModel):
+        raise ParameterError(f"trust must be a trust model such as Central(data), got {type(trust).__name__}")

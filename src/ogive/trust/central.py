@@ -8,17 +8,29 @@ again returns the same integers and never averages the noise away.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
 
 from ogive.noise import DerivedNodes
-from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Answer, CuratorQuery, Int64, Query
-from ogive.records import Records
-from ogive.trust.base import Opening, needs_owners
+from ogive.privacy import Adjacency
+from ogive.queries import Aggregate, Answer, CuratorQuery, Int64, Kind
+from ogive.trust.base import Opening, TrustOptions
+from ogive.trust.table import SingleTable
 
 
-class Central:
+@dataclass(frozen=True)
+class CentralOptions(TrustOptions):
+    """A curator has no options."""
+
+    name: ClassVar[str] = "central"
+    serves: ClassVar[frozenset[Kind]] = frozenset({"linear", "curator"})
+    assumption: ClassVar[str] = (
+        "The curator who made this release saw every record and knows the noise; "
+        "everyone else learns only what is published."
+    )
+
+
+class Central(SingleTable):
     """A curator who sees every record, adds the noise and is trusted with both.
 
     Args:
@@ -28,37 +40,9 @@ class Central:
         max_rows_per_person: How many of a person's records are kept, chosen at random.
     """
 
-    name: ClassVar[str] = "central"
-    private: ClassVar[bool] = True
-    assumption: ClassVar[str] = (
-        "The curator who made this release saw every record and knows the noise; "
-        "everyone else learns only what is published."
-    )
+    options_type = CentralOptions
 
-    def __init__(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
-        self.records = Records.of(data).bounded(person, max_rows_per_person)
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """One record, or one person where a person column was named."""
-        return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
-
-    def data_digest(self) -> bytes:
-        """SHA-256 of the records."""
-        return self.records.digest()
-
-    def count(self) -> int:
-        """Records, after bounding."""
-        return self.records.count()
-
-    def refusal(self, query: Query) -> str | None:
-        """A curator can answer every query but those for records' owners."""
-        return needs_owners(query)
-
-    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
-        """Start a release with a fresh noise key from the source."""
-        return CentralOpening(self.records, adjacency, source.key())
-
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> CentralOpening:
         """Go on with a release from its noise key."""
         return CentralOpening(self.records, adjacency, secret)
 
@@ -75,7 +59,7 @@ class Aggregated(Protocol):
         ...
 
 
-class CentralOpening:
+class CentralOpening(Opening[CuratorQuery]):
     """One release by a curator, fixed to its data, adjacency and noise key."""
 
     def __init__(self, records: Aggregated, adjacency: Adjacency, key: bytes) -> None:
@@ -84,17 +68,16 @@ class CentralOpening:
         self.secret = key
         self._sums: dict[Aggregate, Int64] = {}
 
-    def answer(self, query: Query) -> Answer:
+    def answer(self, query: CuratorQuery) -> Answer:
         """Exact sums plus the release's own noise.
 
         Privacy: `query.price(unit)` once per measurement, however often it is opened.
         """
-        assert isinstance(query, CuratorQuery)
         sums = self._aggregate(query.aggregate)
         nodes = DerivedNodes(self.secret, self.context(query))
         return Answer(query.answer(sums, nodes), query.totals(sums, self._adjacency))
 
-    def context(self, query: Query) -> bytes:
+    def context(self, query: CuratorQuery) -> bytes:
         """Digest of all that fixes the noise of a measurement."""
         return query.digest(self._aggregate(query.aggregate), self._adjacency)
 

@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, CuratorQuery, Query
+from ogive.privacy import Adjacency
+from ogive.queries import Answer, CuratorQuery, Kind
 from ogive.records import Records
-from ogive.trust.base import Opening, needs_owners
+from ogive.trust.base import Opening, TrustOptions
+from ogive.trust.table import SingleTable
 
 
-class Clear:
+@dataclass(frozen=True)
+class ClearOptions(TrustOptions):
+    """Exact answers have no options."""
+
+    name: ClassVar[str] = "clear"
+    private: ClassVar[bool] = False
+    serves: ClassVar[frozenset[Kind]] = frozenset({"linear", "curator"})
+    assumption: ClassVar[str] = (
+        "Not private: the answers are exact and must not leave the people who may see the records."
+    )
+
+
+class Clear(SingleTable):
     """Answers every query exactly. Nothing it returns may be published.
 
     Args:
@@ -21,47 +35,27 @@ class Clear:
         max_rows_per_person: How many of a person's records are kept, chosen at random.
     """
 
-    name: ClassVar[str] = "clear"
-    private: ClassVar[bool] = False
-    assumption: ClassVar[str] = (
-        "Not private: the answers are exact and must not leave the people who may see the records."
-    )
+    options_type = ClearOptions
 
-    def __init__(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
-        self.records = Records.of(data).bounded(person, max_rows_per_person)
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """One record, or one person where a person column was named."""
-        return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
-
-    def count(self) -> int:
-        """Records, after bounding."""
-        return self.records.count()
-
-    def refusal(self, query: Query) -> str | None:
-        """Nothing is refused but what only records' owners can answer."""
-        return needs_owners(query)
-
-    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
+    def open(self, adjacency: Adjacency, *, source: RandomSource) -> _ClearOpening:
         """Start a release without noise; the source stays untouched."""
         return _ClearOpening(self.records, adjacency)
 
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> _ClearOpening:
         """The same as `open`: there is no noise to go on with."""
         return _ClearOpening(self.records, adjacency)
 
 
-class _ClearOpening:
+class _ClearOpening(Opening[CuratorQuery]):
     secret = b""
 
     def __init__(self, records: Records, adjacency: Adjacency) -> None:
         self._records = records
         self._adjacency = adjacency
 
-    def answer(self, query: Query) -> Answer:
-        assert isinstance(query, CuratorQuery)
+    def answer(self, query: CuratorQuery) -> Answer:
         sums = self._records.aggregate(query.aggregate)
         return Answer(query.answer(sums, None), query.totals(sums, self._adjacency), noisy=False)
 
-    def context(self, query: Query) -> bytes:
+    def context(self, query: CuratorQuery) -> bytes:
         return query.digest(self._records.aggregate(query.aggregate), self._adjacency)

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import cast
 
 from ogive.errors import ParameterError, quoted
-from ogive.trust.base import TrustModel
+from ogive.trust.base import TableModel
 
 MODELS = {
     "central": "central:Central",
@@ -22,7 +22,7 @@ MODELS = {
 """Where the class of each model is, by the model's name."""
 
 
-def model_named(name: str) -> type[TrustModel]:
+def model_named(name: str) -> type[TableModel]:
     """The trust model of a name.
 
     Raises:
@@ -31,4 +31,4 @@ def model_named(name: str) -> type[TrustModel]:
     if name not in MODELS:
         raise ParameterError(f"trust must be one of {', '.join(MODELS)}, got {quoted(name)}")
     module, _, kind = MODELS[name].partition(":")
-    return cast(type[TrustModel], getattr(import_module(f"ogive.trust.{module}"), kind))
+    return cast(type[TableModel], getattr(import_module(f"ogive.trust.{module}"), kind))

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ogive.errors import DataError, ParameterError
-from ogive.kernels.in_order import InOrder
-from ogive.queries import Aggregate, Int64, KernelQuery, Label, Query
+from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.queries import Aggregate, Int64, Label, Query
 from ogive.records import Records
 from ogive.records.labelled import columns_of
+from ogive.trust.base import TableModel
+
+ReadT = TypeVar("ReadT")
 
 
 @contextmanager
@@ -24,6 +27,52 @@ def naming(number: int, parties: int) -> Iterator[None]:
         if parties == 1:
             raise
         raise type(problem)(f"party {number + 1}: {problem}") from None
+
+
+class SeveralTables(TableModel):
+    """A trust model of parties who hold a table each; no person is in two of them."""
+
+    parties: tuple[Records, ...]
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """One record of one party, or one person where a person column was named."""
+        return PrivacyUnit(adjacency, self.parties[0].person, self.parties[0].max_rows_per_person)
+
+    def count(self) -> int:
+        """Records of all parties who take part, after bounding."""
+        return sum(_at_each(self.parties, Records.count, without=self.absent))
+
+    @property
+    def absent(self) -> frozenset[int]:
+        """Parties, counted from 1, whose records are not counted."""
+        return frozenset()
+
+    def data_digest(self) -> bytes:
+        """SHA-256 of the records of all parties, in their order."""
+        found = hashlib.sha256(b"ogive parties\n")
+        for digest in _at_each(self.parties, Records.digest):
+            found.update(digest)
+        return found.digest()
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse columns that a party's table lacks.
+
+        Raises:
+            DataError: one is not there; says which are.
+        """
+        for records in self.parties:
+            records.check_columns(columns)
+
+
+def _at_each(
+    parties: Sequence[Records], read: Callable[[Records], ReadT], *, without: Container[int] = ()
+) -> Iterator[ReadT]:
+    """What is read of the records of every party but some, counted from 1."""
+    for number, records in enumerate(parties):
+        if number + 1 not in without:
+            with naming(number, len(parties)):
+                found = read(records)
+            yield found
 
 
 def read_parties(parties: Sequence[Any], *, person: str | None, max_rows_per_person: int) -> tuple[Records, ...]:
@@ -48,36 +97,9 @@ def read_parties(parties: Sequence[Any], *, person: str | None, max_rows_per_per
     return tuple(read)
 
 
-def digest_of(parties: Sequence[Records]) -> bytes:
-    """SHA-256 of the records of all parties, in their order.
-
-    Raises:
-        DataError: a party's records cannot be read.
-    """
-    found = hashlib.sha256(b"ogive parties\n")
-    for number, records in enumerate(parties):
-        with naming(number, len(parties)):
-            found.update(records.digest())
-    return found.digest()
-
-
-def count_parties(parties: Sequence[Records], *, without: Collection[int] = ()) -> int:
-    """Records of all parties but some, whose numbers are counted from 1; after bounding."""
-    total = 0
-    for number, records in enumerate(parties):
-        if number + 1 not in without:
-            with naming(number, len(parties)):
-                total += records.count()
-    return total
-
-
 def party_sums(parties: Sequence[Records], aggregate: Aggregate) -> tuple[Int64, ...]:
     """The exact sums of every party."""
-    sums = []
-    for number, records in enumerate(parties):
-        with naming(number, len(parties)):
-            sums.append(records.aggregate(aggregate))
-    return tuple(sums)
+    return tuple(_at_each(parties, lambda records: records.aggregate(aggregate)))
 
 
 def check_classes_named(query: Query, who: str) -> None:
@@ -96,16 +118,3 @@ def check_classes_named(query: Query, who: str) -> None:
             raise ParameterError(
                 f"{who} cannot compare which other class they mean; say the negative class, for example {other}"
             )
-
-
-def no_sum(query: Query, who: str) -> str:
-    """Why those who only add up cannot answer a query that is not linear, and what would work."""
-    asked, instead = _INSTEAD.get(query.method, (query.method, "path"))
-    reason = f"{asked} needs all records in one place, and {who}; use trust central"
-    if isinstance(query, KernelQuery) and any(isinstance(kernel, InOrder) for kernel in query.measure.kernels):
-        return reason  # of a record of each class nothing adds up
-    return f"{reason}, or a method whose answers add up, such as method='{instead}'"
-
-
-_INSTEAD = {"sparse_vector": ("five_numbers", "resample"), "kernel": ("kernel", "cells")}
-"""For what is measured, the name by which it was asked for, and the method that adds up."""

@@ -6,18 +6,13 @@ call on an array, the command line, and a plan, which has no records at all.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
+import copy
+import dataclasses
 from typing import Any
 
 from ogive.errors import ParameterError, quoted
-from ogive.trust.base import TrustModel
+from ogive.trust.base import Progress, TableModel, TrustModel, TrustOptions
 from ogive.trust.models import model_named
-
-Progress = Callable[[int, int], None]
-
-_RECORDS = ("data", "person", "max_rows_per_person")
-_TOLD = "progress"
 
 
 class Simulation:
@@ -43,19 +38,28 @@ class Simulation:
     def __init__(self, model: type[TrustModel] | str, **options: Any) -> None:
         if isinstance(model, str):
             model = model_named(model)
-        parameters = _parameters(model)
-        known = options_of(model)
+        if not (isinstance(model, type) and issubclass(model, TableModel)):
+            raise ParameterError(
+                "trust must be the type of a trust model that is made of one table, such as Central, or a Simulation "
+                "of one, "
+                + (
+                    f"not a {type(model).__name__} with records of its own, which ogive.release takes"
+                    if isinstance(model, TrustModel)
+                    else f"got {quoted(model)}"
+                )
+            )
+        known = {field.name: field for field in model.option_fields()}
         for name in options:
             if name not in known:
                 takes = f"it takes {', '.join(known)}" if known else "it takes none"
                 raise ParameterError(f"trust {model.name} has no option {name}; {takes}")
-        for name in known:
-            if name not in options and parameters[name].default is inspect.Parameter.empty:
+        for name, field in known.items():
+            if name not in options and field.default is dataclasses.MISSING:
                 raise ParameterError(f"trust {model.name} needs {name}, for example {name}=5")
         self.model = model
-        self.options = options
+        self.options: TrustOptions = model.options_type(**options)  # refuses those that are out of range
+        self._said = options
         self._progress: Progress | None = None
-        self.planned()  # refuses options that are out of range
 
     @staticmethod
     def of(trust: TrustOf) -> Simulation:
@@ -80,7 +84,7 @@ class Simulation:
 
     def telling(self, progress: Progress) -> Simulation:
         """The same, whose models tell how far they are: called with steps done and to do, where there are many."""
-        told = Simulation(self.model, **self.options)
+        told = copy.copy(self)
         told._progress = progress
         return told
 
@@ -96,57 +100,20 @@ class Simulation:
             ParameterError: an option is out of range, or does not fit the table.
             DataError: the records cannot be read.
         """
-        make: Any = getattr(self.model, "simulated", self.model)
-        told = {_TOLD: self._progress} if _TOLD in _parameters(self.model) else {}
-        made: TrustModel = make(data, person=person, max_rows_per_person=max_rows_per_person, **self.options, **told)
-        return made
-
-    def planned(self) -> TrustModel:
-        """The trust model without any records, which can be asked what it would refuse and what it would take.
-
-        Raises:
-            ParameterError: an option is out of range.
-        """
-        make: Any = getattr(self.model, "planned", None)
-        made: TrustModel = self.model.__new__(self.model) if make is None else make(**self.options)
-        return made
+        return self.model.simulated(
+            self.options, data, person=person, max_rows_per_person=max_rows_per_person, progress=self._progress
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Simulation) and (self.model, self.options) == (other.model, other.options)
 
     def __hash__(self) -> int:
-        return hash((self.model, tuple(sorted(self.options))))
+        return hash((self.model, self.options))
 
     def __repr__(self) -> str:
-        said = "".join(f", {name}={value!r}" for name, value in self.options.items())
+        said = "".join(f", {name}={value!r}" for name, value in self._said.items())
         return f"Simulation({self.model.__name__}{said})"
 
 
 TrustOf = type[TrustModel] | Simulation | str
 """What names a trust model that is made of one table: its type, its name, or a simulation with options."""
-
-
-def options_of(model: type[TrustModel]) -> tuple[str, ...]:
-    """Names of what a trust model takes beside the records.
-
-    Raises:
-        ParameterError: this is no trust model that can be made of one table.
-    """
-    return tuple(name for name in _parameters(model) if name not in (*_RECORDS, _TOLD))
-
-
-def _parameters(model: Any) -> dict[str, inspect.Parameter]:
-    """What a trust model is made of, by name."""
-    if isinstance(model, type) and hasattr(model, "open"):
-        found = dict(inspect.signature(getattr(model, "simulated", model)).parameters)
-        if set(_RECORDS) <= set(found):
-            return found
-    held = isinstance(model, TrustModel) and not isinstance(model, type)
-    raise ParameterError(
-        "trust must be the type of a trust model that is made of one table, such as Central, or a Simulation of one, "
-        + (
-            f"not a {type(model).__name__} with records of its own, which ogive.release takes"
-            if held
-            else f"got {quoted(model)}"
-        )
-    )

@@ -98,7 +98,7 @@ def test_no_key_of_a_curve_is_readable_in_the_ledger(account, tmp_path):
 
 
 def test_material_that_there_is_only_once_needs_a_state_file(account, tmp_path):
-    trust = ogive.Servers.simulated({"x": VALUES[:40]})
+    trust = ogive.Servers({"x": VALUES[:40]})
     small = ogive.Ecdf("x", bounds=(0, 100), bins=8)
     if not hasattr(trust.open(Adjacency.REPLACE, source=KeyedSource.from_seed(1)), "takes"):
         pytest.skip("these servers take nothing that there is only once")

@@ -113,7 +113,7 @@ def test_votes_are_verified_unless_something_else_is_asked_for(make, kind, verif
     assert np.array_equal(found.votes, tally(CAST, CLASSES))
     assert {(each.kind, each.verified) for each in sent} == {(kind, verified)}
     query = VotesQuery(BALLOTS, DiscreteLaplace(1))
-    (planned,) = model.traffic([query], records=TEACHERS, adjacency=Adjacency.REPLACE)
+    (planned,) = model.options.traffic([query], records=TEACHERS, adjacency=Adjacency.REPLACE)
     assert planned.upload == kind
     said = found.provenance.assumption
     assert ("Uploads were not verified: whoever makes one" in said) is not verified

@@ -119,7 +119,7 @@ def test_questions_about_cells_that_were_counted_cost_nothing_more(upload, times
         opening.answer(query)
     assert len(verified) == 2 * times
     [once], [several] = (
-        trust.traffic(some, records=100, adjacency=Adjacency.REPLACE) for some in (queries[:2], queries)
+        trust.options.traffic(some, records=100, adjacency=Adjacency.REPLACE) for some in (queries[:2], queries)
     )
     assert several.bytes_per_party == once.bytes_per_party
     assert several.bytes_per_server == once.bytes_per_server + 16 * 100 * (times - 1)

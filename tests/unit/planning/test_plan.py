@@ -19,6 +19,7 @@ from ogive.statistics.base import Terms
 from ogive.statistics.methods.choose import CURVE_METHODS
 from ogive.strategies import design_path
 from ogive.trust import Central, Clear
+from ogive.trust.central import CentralOptions
 
 RECORDS = 5_000
 VALUES = np.random.default_rng(5).gamma(4.0, 8.0, size=RECORDS)
@@ -192,13 +193,19 @@ def test_a_pinned_method_that_does_not_fit_marks_no_row():
         _ = plan.chosen
 
 
-class Picky(Central):
-    """Serves path noise alone."""
+class PickyOptions(CentralOptions):
+    """Of a curator who serves path noise alone."""
 
     name = "picky"
 
     def refusal(self, query):
         return None if query.method == "path" else "this model serves path noise only; use method path"
+
+
+class Picky(Central):
+    """Serves path noise alone."""
+
+    options_type = PickyOptions
 
 
 @pytest.mark.parametrize("trust", [Picky, Picky(TABLE)], ids=["type", "instance"])

@@ -50,15 +50,15 @@ def test_options_that_cannot_be_are_refused_in_one_line(options, message):
 def test_sums_cannot_be_called_verified():
     with pytest.raises(ParameterError, match="sums of an organization cannot be verified"):
         Servers([table(1), table(2)], verified=True)
-    assert not Servers([table(1), table(2)]).terms.verified
-    assert Servers([table(1), table(2)], upload=TABLES).terms.verified
+    assert not Servers([table(1), table(2)]).options.terms.verified
+    assert Servers([table(1), table(2)], upload=TABLES).options.terms.verified
 
 
 def test_organizations_are_told_from_one_column():
     values = table()["age"]
     assert released(Servers(values.tolist()), Ecdf("value", (0, 120), grid="integers")).total == 300
     assert released(Servers([table(1), table(2, 50)])).total == 350
-    (taken,) = fitting(Servers([table(1), table(2)]).uploads, Binning("age", Grid.integers(0, 120)))
+    (taken,) = fitting(Servers([table(1), table(2)]).options.uploads, Binning("age", Grid.integers(0, 120)))
     assert (taken.kind, taken.verified) == (SUMS, False)
     same = table()
     with pytest.raises(ParameterError, match="parties 1 and 2 have the very same records"):

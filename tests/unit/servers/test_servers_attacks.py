@@ -631,7 +631,7 @@ def test_the_share_that_may_fail_is_stated_and_binds_the_study(silent, caplog):
     assert "found false uploads of clients" in caplog.text
     with pytest.raises(ParameterError, match="tolerated must be from 0 to 1"):
         Servers({"age": np.arange(9)}, tolerated=1.1)
-    assert Servers({"age": np.arange(9)}, tolerated=0.3).uploads.tolerated == 0.3
+    assert Servers({"age": np.arange(9)}, tolerated=0.3).options.uploads.tolerated == 0.3
 
 
 # Grids and sets of one, and of none

@@ -16,6 +16,7 @@ from ogive.queries import Ballots, VotesQuery
 from ogive.records.contributions import Contributions
 from ogive.trust import Servers
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
+from ogive.trust.servers.options import ServersOptions
 from ogive.trust.servers.server import Server
 from ogive.trust.servers.settings import SUMS, TABLES
 
@@ -278,8 +279,8 @@ def test_planned_bytes_are_those_that_are_sent(servers, kind):
         return sum(len(message) for messages in uploads for message in messages), received
 
     few, many = sent(2), sent(9)
-    trust = Servers.planned(servers=servers, parties=9 if kind == SUMS else None, upload=kind)
-    (planned,) = trust.traffic([ASKED], records=9, adjacency=REPLACE)
+    options = ServersOptions(servers, parties=9 if kind == SUMS else None, upload=kind)
+    (planned,) = options.traffic([ASKED], records=9, adjacency=REPLACE)
     assert planned.upload == kind
     # what does not grow with the number of teachers is headers and states
     assert many[0] - few[0] == 7 * planned.bytes_per_party

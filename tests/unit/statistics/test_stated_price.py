@@ -11,7 +11,7 @@ from ogive.errors import DataError
 from ogive.privacy import Adjacency, ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.statistics import Bounds, Boxplot, Ecdf, HosmerLemeshow, Quantiles, Roc
 from ogive.statistics.kinds import read_estimate
-from ogive.trust import Central, Clear, SecAgg
+from ogive.trust import Central, Clear, SecAgg, Simulation
 
 RNG = np.random.default_rng(4)
 ROWS = 1500
@@ -117,7 +117,7 @@ def test_several_rows_of_a_person_are_priced_as_such():
 
 
 def test_noise_of_several_parties_may_be_worth_more_than_its_price():
-    trust = SecAgg.simulated(TABLE, parties=4)
+    trust = Simulation(SecAgg, parties=4).over(TABLE)
     found = ogive.release(STATISTICS["ecdf hat_ls"], trust=trust, privacy=PureDP(2)).to_dict()
     assert read_estimate(found).provenance.price.epsilon > 0
     with pytest.raises(DataError, match="its noise costs"):

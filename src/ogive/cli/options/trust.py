@@ -51,18 +51,18 @@ class HolderOptions:
         """
         from ogive.trust import Simulation
         from ogive.trust.models import MODELS, model_named
-        from ogive.trust.simulation import options_of
 
         for name in names:
             if name not in MODELS:
                 raise ParameterError(f"--trust must be one of {', '.join(MODELS)}, got {quoted(name)}")
         said = {name: value for name, value in vars(self).items() if name in _OPTIONS and value is not None}
+        takes = {name: {field.name for field in model_named(name).option_fields()} for name in MODELS}
         for option in said:
-            fitting = [name for name in MODELS if option in options_of(model_named(name))]
+            fitting = [name for name in MODELS if option in takes[name]]
             if not set(names) & set(fitting):
                 raise ParameterError(f"--{option} needs --trust {' or '.join(fitting)} beside it")
         return [
-            Simulation(name, **{key: value for key, value in said.items() if key in options_of(model_named(name))})
+            Simulation(name, **{option: value for option, value in said.items() if option in takes[name]})
             for name in names
         ]
 

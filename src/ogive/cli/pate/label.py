@@ -144,7 +144,7 @@ def _held(
             )
         whole_file, counts = chosen.read(path)
         trust = Tallied(counts, person=budget.person, max_rows_per_person=budget.max_rows_per_person)
-        return Held(trust, trust.ballots, Tallied(whole_file).digest())
+        return Held(trust, trust.ballots, Tallied(whole_file).data_digest())
     from ogive.pate.votes import check_header
     from ogive.records import Records
     from ogive.records.files import file_source

@@ -131,7 +131,7 @@ def _paid(
     """The cost from the account of these teachers; says on standard error what it did to the budget."""
     from ogive.session import left
 
-    held = Held(asked, asked.ballots, whole_file.digest())
+    held = Held(asked, asked.ballots, whole_file.data_digest())
     with account_of(path, held, limit, None, budget) as (ledger, account, name):
         announce(ledger)
         before = len(account.history)

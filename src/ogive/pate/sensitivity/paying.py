@@ -108,7 +108,7 @@ def paid_cost(
     if stored is not None:
         return SanitizedCost.from_dict(stored)
     reservation = account.reserve(payment.question, statistic=NAME, charge=charge, secret=key)
-    reservation.bind(0, trust.digest())
+    reservation.bind(0, trust.data_digest())
     return SanitizedCost.from_dict(reservation.record(made(KeyedSource(reservation.secret)).to_dict()))
 
 

@@ -6,36 +6,33 @@ reports up. A release from a collection is post-processing of what owners gave a
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.local.collection import Collection
-from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, Query, ReportsQuery
-from ogive.trust.base import Opening
+from ogive.queries import Answer, Kind, ReportsQuery
+from ogive.trust.base import Opening, TrustModel, TrustOptions
 
 FEWEST = 2
 """Reports below which nothing can be said of their error."""
 
 
-class Collected:
-    """The reports of people who answered one description.
+@dataclass(frozen=True)
+class CollectedOptions(TrustOptions):
+    """What is known of a collection before anything is estimated.
 
-    Args:
-        collection: What their reports add up to.
-
-    Raises:
-        ParameterError: it is no collection.
+    Fields:
+        collection: Says how many people were asked, and how many reported so far.
     """
 
     name: ClassVar[str] = "local"
-    private: ClassVar[bool] = True
+    serves: ClassVar[frozenset[Kind]] = frozenset({"reports"})
+    limits: ClassVar[str] = "here are reports"
+    instead: ClassVar[str] = "ask what their description asked"
 
-    def __init__(self, collection: Collection) -> None:
-        if not isinstance(collection, Collection):
-            raise ParameterError(f"Collected takes a Collection of reports, got {type(collection).__name__}")
-        self.collection = collection
+    collection: Collection
 
     @property
     def assumption(self) -> str:
@@ -46,6 +43,25 @@ class Collected:
             f"was sent. {self.collection.accepted} of {asked} participants reported, and that they told the truth is "
             "assumed."
         )
+
+
+class Collected(TrustModel):
+    """The reports of people who answered one description.
+
+    Args:
+        collection: What their reports add up to.
+
+    Raises:
+        ParameterError: it is no collection.
+    """
+
+    options_type = CollectedOptions
+
+    def __init__(self, collection: Collection) -> None:
+        if not isinstance(collection, Collection):
+            raise ParameterError(f"Collected takes a Collection of reports, got {type(collection).__name__}")
+        self.options = CollectedOptions(collection)
+        self.collection = collection
 
     def unit(self, adjacency: Adjacency) -> PrivacyUnit:
         """One participant, who sends one report."""
@@ -59,29 +75,19 @@ class Collected:
         """Participants who were asked; what is asked was designed for so many, whoever answers."""
         return self.collection.description.participants
 
-    def refusal(self, query: Query) -> str | None:
-        """Everything but reports needs somebody who sees records."""
-        if isinstance(query, ReportsQuery):
-            return None
-        return f"{query.method} needs somebody who sees records, and here are reports; ask what their description asked"
-
-    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
-        """Start a release; nothing is drawn, since all noise is in the reports."""
-        return _CollectedOpening(self.collection, source.key())
-
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
-        """Go on with a release."""
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> _CollectedOpening:
+        """Go on with a release; nothing is drawn, since all noise is in the reports."""
         return _CollectedOpening(self.collection, secret)
 
 
-class _CollectedOpening:
+class _CollectedOpening(Opening[ReportsQuery]):
     """One release of what reports add up to."""
 
     def __init__(self, collection: Collection, secret: bytes) -> None:
         self._collection = collection
         self.secret = secret
 
-    def answer(self, query: Query) -> Answer:
+    def answer(self, query: ReportsQuery) -> Answer:
         """What the reports add up to.
 
         Privacy: none is lost but by the reports themselves, `query.price(unit)` for every participant.
@@ -98,13 +104,12 @@ class _CollectedOpening:
             )
         return Answer(self._collection.sums, (counts.accepted,))
 
-    def context(self, query: Query) -> bytes:
+    def context(self, query: ReportsQuery) -> bytes:
         """Digest of the description and of all that was added up."""
         self._check(query)
         return self._collection.digest()
 
-    def _check(self, query: Query) -> None:
-        assert isinstance(query, ReportsQuery)
+    def _check(self, query: ReportsQuery) -> None:
         asked = self._collection.description
         same = (query.rows.domain, query.oracle, query.rounding) == (asked.domain, asked.oracle, asked.rounding)
         if not same:

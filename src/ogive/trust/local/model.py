@@ -10,21 +10,35 @@ secret of the release, so that a release that was cut off goes on with the same 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.noise import KeyedSource
-from ogive.noise.base import RandomSource
 from ogive.noise.source import KEY_BYTES
-from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, Int64, PairsQuery, Query, ReportsQuery, RowValues
+from ogive.privacy import Adjacency
+from ogive.queries import Answer, Int64, Kind, ReportsQuery, RowValues
 from ogive.records import Records
-from ogive.trust.base import NEEDS_PAIRS, REPORTABLE, Opening
+from ogive.trust.base import Opening, TrustOptions
+from ogive.trust.table import SingleTable
 
 
-class Local:
+@dataclass(frozen=True)
+class LocalOptions(TrustOptions):
+    """Owners have no options."""
+
+    name: ClassVar[str] = "local"
+    serves: ClassVar[frozenset[Kind]] = frozenset({"reports"})
+    limits: ClassVar[str] = "here nobody does"
+    assumption: ClassVar[str] = (
+        "Nobody had to be trusted with a record: each was randomized at its owner, and only the report was sent. "
+        "The owners were simulated in one process, which saw everything."
+    )
+
+
+class Local(SingleTable):
     """Every record's owner sends one randomized report, and nobody sees a record.
 
     Args:
@@ -40,47 +54,14 @@ class Local:
         >>> spread = ogive.release(gini, trust=ogive.Local(incomes), privacy=ogive.PureDP(1))
     """
 
-    name: ClassVar[str] = "local"
-    private: ClassVar[bool] = True
-    assumption: ClassVar[str] = (
-        "Nobody had to be trusted with a record: each was randomized at its owner, and only the report was sent. "
-        "The owners were simulated in one process, which saw everything."
-    )
+    options_type = LocalOptions
 
-    def __init__(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
-        self.records = Records.of(data).bounded(person, max_rows_per_person)
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """One record, or one person where a person column was named."""
-        return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
-
-    def data_digest(self) -> bytes:
-        """SHA-256 of the records."""
-        return self.records.digest()
-
-    def count(self) -> int:
-        """Records, after bounding; so many reports are sent."""
-        return self.records.count()
-
-    def refusal(self, query: Query) -> str | None:
-        """Everything but reports needs somebody who sees records."""
-        if isinstance(query, ReportsQuery):
-            return None
-        if isinstance(query, PairsQuery):
-            return NEEDS_PAIRS
-        needs = f"{query.method} needs somebody who sees records, and here nobody does"
-        return f"{needs}; use trust central, or {REPORTABLE}"
-
-    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
-        """Start a release with a fresh secret from the source."""
-        return _LocalOpening(self.records, adjacency, source.key())
-
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> _LocalOpening:
         """Go on with a release from its secret."""
         return _LocalOpening(self.records, adjacency, secret)
 
 
-class _LocalOpening:
+class _LocalOpening(Opening[ReportsQuery]):
     """One collection of reports, fixed to the records and the secret."""
 
     def __init__(self, records: Records, adjacency: Adjacency, secret: bytes) -> None:
@@ -89,19 +70,17 @@ class _LocalOpening:
         self.secret = secret
         self._rows: dict[RowValues, Int64] = {}
 
-    def answer(self, query: Query) -> Answer:
+    def answer(self, query: ReportsQuery) -> Answer:
         """What the reports of all owners add up to.
 
         Privacy: `query.price(unit)` for every person, against everybody.
         """
-        assert isinstance(query, ReportsQuery)
         rows = self._values(query.rows)
         info = b"ogive local\n" + self.context(query)
         source = KeyedSource(HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=info).derive(self.secret))
         return Answer(query.collect(rows, source=source), query.totals(rows, self._adjacency))
 
-    def context(self, query: Query) -> bytes:
-        assert isinstance(query, ReportsQuery)
+    def context(self, query: ReportsQuery) -> bytes:
         return query.digest(self._values(query.rows), self._adjacency)
 
     def _values(self, rows: RowValues) -> Int64:

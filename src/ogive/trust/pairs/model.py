@@ -14,8 +14,8 @@ to hide from each other.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from cryptography.hazmat.primitives import hashes
@@ -27,24 +27,52 @@ from ogive.crypto.garbling import batch
 from ogive.crypto.twoparty.messages import pair_bytes
 from ogive.errors import ParameterError, quoted
 from ogive.noise import KeyedSource
-from ogive.noise.base import RandomSource
 from ogive.noise.source import KEY_BYTES
 from ogive.pairs import Design, paired_again
-from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, Int64, PairsQuery, Query, RowValues
+from ogive.privacy import Adjacency
+from ogive.queries import Answer, Int64, Kind, PairsQuery, RowValues
 from ogive.queries.pair_program import Evaluate
 from ogive.records import Records
-from ogive.trust.base import Opening
-
-Progress = Callable[[int, int], None]
+from ogive.trust.base import Opening, Progress, TrustOptions
+from ogive.trust.table import SingleTable
 
 CIRCUITS: dict[str, Evaluate] = {"garbled": batch.evaluate, "clear": plain.evaluate}
 """How the circuits of all pairs are evaluated: as they would be, or gate by gate in the clear, which is quicker."""
 
-SERVED = "pairs of people answer ustatistic alone, whose kernel auc is the area under a ROC curve"
+
+@dataclass(frozen=True)
+class PairsOptions(TrustOptions):
+    """How people meet.
+
+    Fields:
+        circuits: "garbled" or "clear".
+        absent: Which share of the people does not come.
+
+    Raises:
+        ParameterError: an option is out of range.
+    """
+
+    name: ClassVar[str] = "pairs"
+    serves: ClassVar[frozenset[Kind]] = frozenset({"pairs"})
+    assumption: ClassVar[str] = (
+        "Nobody had to be trusted with a record: pairs of people evaluated garbled circuits, which give out a value "
+        "with noise of both. That they follow the protocol is assumed; the guarantee rests on the security of AES-128 "
+        "and of edwards25519, and holds whoever else tells what they know. The people were simulated in one process, "
+        "which saw everything."
+    )
+
+    circuits: str = "garbled"
+    absent: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.circuits not in CIRCUITS:
+            raise ParameterError(f"circuits must be {' or '.join(CIRCUITS)}, got {quoted(self.circuits)}")
+        absent = self.absent
+        if isinstance(absent, bool) or not isinstance(absent, int | float) or not 0 <= absent < 1:
+            raise ParameterError(f"absent must be a share from 0 to less than 1, got {quoted(absent)}")
 
 
-class Pairs:
+class Pairs(SingleTable):
     """People meet in random pairs and evaluate the statistic's kernel between themselves, with noise inside.
 
     Args:
@@ -78,14 +106,7 @@ class Pairs:
         'paired'
     """
 
-    name: ClassVar[str] = "pairs"
-    private: ClassVar[bool] = True
-    assumption: ClassVar[str] = (
-        "Nobody had to be trusted with a record: pairs of people evaluated garbled circuits, which give out a value "
-        "with noise of both. That they follow the protocol is assumed; the guarantee rests on the security of AES-128 "
-        "and of edwards25519, and holds whoever else tells what they know. The people were simulated in one process, "
-        "which saw everything."
-    )
+    options_type = PairsOptions
 
     def __init__(
         self,
@@ -97,49 +118,30 @@ class Pairs:
         max_rows_per_person: int = 1,
         progress: Progress | None = None,
     ) -> None:
-        _check(circuits, absent)
-        self.progress = progress
-        self.circuits, self.absent = circuits, float(absent)
+        self.options: PairsOptions = PairsOptions(circuits, absent)
         self.records = Records.of(data).bounded(person, max_rows_per_person)
+        self.progress = progress
 
     @classmethod
-    def planned(cls, *, circuits: str = "garbled", absent: float = 0.0) -> Pairs:
-        """The model without any records, to be asked what it refuses.
+    def simulated(
+        cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
+    ) -> Self:
+        """The people of this table, each row of which is one person's."""
+        return cls(
+            data,
+            circuits=options.circuits,
+            absent=options.absent,
+            person=person,
+            max_rows_per_person=max_rows_per_person,
+            progress=progress,
+        )
 
-        Raises:
-            ParameterError: an argument is out of range.
-        """
-        _check(circuits, absent)
-        return cls.__new__(cls)
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """One record, or one person where a person column was named."""
-        return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
-
-    def data_digest(self) -> bytes:
-        """SHA-256 of the records."""
-        return self.records.digest()
-
-    def count(self) -> int:
-        """Records, after bounding; so many people are paired."""
-        return self.records.count()
-
-    def refusal(self, query: Query) -> str | None:
-        """Everything but values of pairs needs somebody who sees records, or reports."""
-        if isinstance(query, PairsQuery):
-            return None
-        return f"{query.method} is nothing that two people compute between themselves; {SERVED}; or use trust central"
-
-    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
-        """Start a release with a fresh secret from the source."""
-        return self.resume(adjacency, secret=source.key())
-
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> PairsOpening:
         """Go on with a release from its secret."""
         return PairsOpening(self, adjacency, secret)
 
 
-class PairsOpening:
+class PairsOpening(Opening[PairsQuery]):
     """One release of pairs, fixed to the records and the secret."""
 
     def __init__(self, model: Pairs, adjacency: Adjacency, secret: bytes) -> None:
@@ -154,12 +156,11 @@ class PairsOpening:
         """How many pairs evaluated circuits of which size, in a sentence that depends on public numbers alone."""
         return " ".join(self._met)
 
-    def answer(self, query: Query) -> Answer:
+    def answer(self, query: PairsQuery) -> Answer:
         """What came out at all pairs, with who met whom.
 
         Privacy: `query.price(unit)` for every person, against everybody else.
         """
-        assert isinstance(query, PairsQuery)
         rows, context = self._values(query.rows), self._digest(query)
         first, came = self._designs(query)
         values = query.compute(
@@ -167,7 +168,7 @@ class PairsOpening:
             came,
             first.degrees,
             source=KeyedSource(self._derived(b"ogive pairs people\n", context)),
-            evaluate=CIRCUITS[self._model.circuits],
+            evaluate=CIRCUITS[self._model.options.circuits],
             progress=self._model.progress,
         )
         circuit = query.program(query.rounds).circuit
@@ -178,31 +179,30 @@ class PairsOpening:
         )
         return Answer(values, query.totals(rows, self._adjacency))
 
-    def context(self, query: Query) -> bytes:
+    def context(self, query: PairsQuery) -> bytes:
         """Digest of all that fixes the pairs and their noise.
 
         Raises:
             DataError, ParameterError, UnsupportedError: there are no such pairs; found before anything is spent.
         """
-        assert isinstance(query, PairsQuery)
         first, came = self._designs(query)
         query.check(came, first.degrees)
         return self._digest(query)
 
     def _digest(self, query: PairsQuery) -> bytes:
         # with who does not come: other pairs may not have the same noise
-        absent = repr(self._model.absent).encode()
+        absent = repr(float(self._model.options.absent)).encode()
         return hashlib.sha256(query.digest(self._values(query.rows), self._adjacency) + absent).digest()
 
     def _designs(self, query: PairsQuery) -> tuple[Design, Design]:
         """Who was to meet whom, and who did in the end."""
         rows, context = self._values(query.rows), self._digest(query)
         design = query.drawn(rows, seed=self._derived(b"ogive pairs design\n", context))
-        if not self._model.absent:
+        if not self._model.options.absent:
             return design, design
         source = KeyedSource(self._derived(b"ogive pairs absent\n", context))
         draws: NDArray[np.uint32] = source.words(design.users)
-        return design, paired_again(design, draws < self._model.absent * 2.0**32, seed=source.key())
+        return design, paired_again(design, draws < self._model.options.absent * 2.0**32, seed=source.key())
 
     def _derived(self, purpose: bytes, context: bytes) -> bytes:
         # under a fresh secret any context gives a key that looks uniform, so that who meets whom tells nothing of the
@@ -214,10 +214,3 @@ class PairsOpening:
         if rows not in self._rows:
             self._rows[rows] = self._model.records.aggregate(rows)
         return self._rows[rows]
-
-
-def _check(circuits: str, absent: float) -> None:
-    if circuits not in CIRCUITS:
-        raise ParameterError(f"circuits must be {' or '.join(CIRCUITS)}, got {quoted(circuits)}")
-    if isinstance(absent, bool) or not isinstance(absent, int | float) or not 0 <= absent < 1:
-        raise ParameterError(f"absent must be a share from 0 to less than 1, got {quoted(absent)}")

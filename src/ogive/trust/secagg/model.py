@@ -23,24 +23,20 @@ Source:
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, Self
 
 from ogive.crypto.aggregation import MOST_PARTIES, Round
-from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.noise.base import RandomSource
-from ogive.noise.shares import share_of
-from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import LinearQuery, Query
+from ogive.errors import ParameterError, quoted
+from ogive.privacy import Adjacency
 from ogive.records import Records
-from ogive.trust.base import Opening, Traffic, needs_owners
-from ogive.trust.parties import check_classes_named, count_parties, digest_of, no_sum, read_parties
-from ogive.trust.secagg.modulus import largest_share
+from ogive.trust.base import Progress
+from ogive.trust.parties import SeveralTables, read_parties
 from ogive.trust.secagg.opening import SecAggOpening, gone
-from ogive.trust.secagg.terms import COLLUDING, AggregationTerms, assumption
-from ogive.trust.secagg.traffic import traffic
+from ogive.trust.secagg.options import SecAggOptions
+from ogive.trust.secagg.terms import COLLUDING
 
 
-class SecAgg:
+class SecAgg(SeveralTables):
     """Several parties who add up masked vectors; only the sum is ever seen.
 
     Args:
@@ -72,9 +68,7 @@ class SecAgg:
         10000
     """
 
-    name: ClassVar[str] = "secagg"
-    private: ClassVar[bool] = True
-    assumption: str = assumption("the stated number of honest parties add")  # of the type itself
+    options_type = SecAggOptions
 
     def __init__(
         self,
@@ -92,96 +86,37 @@ class SecAgg:
                 f"parties must be a list of the records of 2 to {MOST_PARTIES} parties, for example "
                 "[north, south]; for a single one use Central"
             )
-        self.terms = AggregationTerms(len(parties), colluding, dropouts, threshold)
+        self.options: SecAggOptions = SecAggOptions(len(parties), colluding, dropouts, threshold)
         self.leaving = _rounds(leaving or {}, len(parties))
         self.parties = read_parties(parties, person=person, max_rows_per_person=max_rows_per_person)
-        self.assumption = self.terms.assumption()
 
     @classmethod
     def simulated(
-        cls,
-        data: Any,
-        *,
-        parties: int,
-        colluding: int = COLLUDING,
-        dropouts: int = 0,
-        person: str | None = None,
-        max_rows_per_person: int = 1,
-    ) -> SecAgg:
-        """The model of one table that is dealt to so many parties, whose rows are chosen by a public hash.
+        cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
+    ) -> Self:
+        """The model of one table that is dealt to the parties, whose rows are chosen by a public hash.
 
         Raises:
-            ParameterError: fewer than two parties, too many that leave or collude, or too few records for all.
+            ParameterError: there are too few records for all.
             DataError: the records cannot be read.
         """
-        AggregationTerms(parties, colluding, dropouts)
-        dealt = Records.of(data).bounded(person, max_rows_per_person).split(parties)
         return cls(
-            dealt, colluding=colluding, dropouts=dropouts, person=person, max_rows_per_person=max_rows_per_person
+            Records.of(data).bounded(person, max_rows_per_person).split(options.parties),
+            colluding=options.colluding,
+            dropouts=options.dropouts,
+            threshold=options.threshold,
+            person=person,
+            max_rows_per_person=max_rows_per_person,
         )
 
-    @classmethod
-    def planned(cls, *, parties: int, colluding: int = COLLUDING, dropouts: int = 0) -> SecAgg:
-        """The model without any records, to be asked what it refuses.
-
-        Raises:
-            ParameterError: fewer than two parties, or too many that leave or collude.
-        """
-        model = cls.__new__(cls)
-        model.terms = AggregationTerms(parties, colluding, dropouts)
-        return model
-
     @property
-    def honest(self) -> int:
-        """How many parties are sure to add their noise to the sum and to keep it to themselves."""
-        return self.terms.honest
+    def absent(self) -> frozenset[int]:
+        """Parties whose vectors do not come."""
+        return gone(self.leaving)
 
-    def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
-        """What parties send and compute: a secure aggregation for every question."""
-        return (traffic(self.terms, queries, adjacency),)
-
-    @property
-    def adding(self) -> int:
-        """How many parties add their share of the noise, if nobody leaves."""
-        return self.terms.parties
-
-    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
-        """One record of one party, or one person where a person column was named."""
-        return PrivacyUnit(adjacency, self.parties[0].person, self.parties[0].max_rows_per_person)
-
-    def data_digest(self) -> bytes:
-        """SHA-256 of the records of all parties, in their order."""
-        return digest_of(self.parties)
-
-    def count(self) -> int:
-        """Records of the parties whose vectors come, after bounding."""
-        return count_parties(self.parties, without=gone(self.leaving))
-
-    def refusal(self, query: Query) -> str | None:
-        """Answers that do not add up, and noise that cannot be drawn in shares."""
-        owned = needs_owners(query)
-        if owned is not None:
-            return owned
-        if not isinstance(query, LinearQuery):
-            return no_sum(query, "secure aggregation only adds up")
-        check_classes_named(query, "parties")
-        laws = [level.law for level in query.levels]
-        try:
-            for law in set(laws):
-                share_of(law, self.honest)
-        except UnsupportedError as problem:
-            return str(problem)
-        if largest_share(laws, parties=self.terms.parties, honest=self.honest) < 1 << 32:
-            return "so much noise of so many parties might not fit in 64 bits; ask for a larger epsilon or rho"
-        return None
-
-    def open(self, adjacency: Adjacency, *, source: RandomSource) -> Opening:
-        """Start a release with a fresh secret from the source."""
-        return self.resume(adjacency, secret=source.key())
-
-    def resume(self, adjacency: Adjacency, *, secret: bytes) -> Opening:
+    def resume(self, adjacency: Adjacency, *, secret: bytes) -> SecAggOpening:
         """Go on with a release from its secret."""
-        return SecAggOpening(self.parties, self.terms, self.leaving, adjacency, secret)
+        return SecAggOpening(self.parties, self.options.terms, self.leaving, adjacency, secret)
 
 
 def _rounds(leaving: Mapping[int, str], parties: int) -> dict[int, Round]:

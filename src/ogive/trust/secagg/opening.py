@@ -16,8 +16,9 @@ from ogive.noise import DerivedNodes
 from ogive.noise.shares import ShareNodes
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
-from ogive.queries import Aggregate, Answer, CurveQuery, Int64, LinearQuery, Query
+from ogive.queries import Aggregate, Answer, CurveQuery, Int64, LinearQuery
 from ogive.records import Records
+from ogive.trust.base import Opening
 from ogive.trust.parties import naming
 from ogive.trust.secagg.modulus import largest_share
 from ogive.trust.secagg.session import Enrolment, Notes, Session
@@ -29,7 +30,7 @@ def gone(leaving: Mapping[int, Round]) -> frozenset[int]:
     return frozenset(number for number, round in leaving.items() if round <= Round.INPUT)
 
 
-class SecAggOpening:
+class SecAggOpening(Opening[LinearQuery]):
     """One release, fixed to the parties' data, the adjacency and the secret.
 
     Noise is a function of the secret, so a release that was cut off goes on with the same noise; masks and keys are
@@ -61,9 +62,9 @@ class SecAggOpening:
         self._enrolment = Enrolment(len(parties))
         self._notes = {number: Notes() for number in range(1, len(parties) + 1)}
         self._included: tuple[int, ...] | None = None
-        self._waiting: dict[Query, Session] = {}
+        self._waiting: dict[LinearQuery, Session] = {}
 
-    def answer(self, query: Query) -> Answer:
+    def answer(self, query: LinearQuery) -> Answer:
         """Open the sum of the parties' masked vectors.
 
         Raises:
@@ -74,15 +75,13 @@ class SecAggOpening:
         Privacy: `query.price(unit)` once per measurement, against whoever sees the sum and as many parties as the terms
             say may collude.
         """
-        assert isinstance(query, LinearQuery)
         included, _ = self._collect(query)
         total, totals = self._waiting.pop(query).open()
         values = total.view(np.int64).reshape(self._shape(query))
         return Answer(values, totals or None, adding=len(included), honest=self._terms.honest)
 
-    def context(self, query: Query) -> bytes:
+    def context(self, query: LinearQuery) -> bytes:
         """Digest of all that fixes the noise of a measurement, and of whose records are in it; nothing is opened."""
-        assert isinstance(query, LinearQuery)
         included, context = self._collect(query)
         return hashlib.sha256(context + np.asarray(included, "<u4").tobytes()).digest()
 

@@ -135,13 +135,9 @@ class AggregationTerms:
         verb = "adds" if self.honest == 1 else "add"
         readers = ALONE if self.colluding else NOBODY
         server = "" if self.confirmed else " The server follows the protocol."
-        return assumption(f"{whole} of the {self.parties} parties {verb}", readers + server)
-
-
-def assumption(honest_parties_add: str, besides: str = ALONE) -> str:
-    """The words for some honest parties."""
-    return (
-        "Whoever sees only the sum of all parties' masked vectors learns only what is published, and so do colluding "
-        f"parties, as long as {honest_parties_add} their share of the noise and tell nobody. {besides} "
-        "Each person's records lie with one party. The parties were simulated in one process, which saw everything."
-    )
+        return (
+            "Whoever sees only the sum of all parties' masked vectors learns only what is published, and so do "
+            f"colluding parties, as long as {whole} of the {self.parties} parties {verb} their share of the noise and "
+            f"tell nobody. {readers}{server} Each person's records lie with one party. The parties were simulated in "
+            "one process, which saw everything."
+        )

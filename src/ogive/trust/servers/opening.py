@@ -20,10 +20,11 @@ from ogive.errors import DataError, ReleaseMismatchError
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
-from ogive.queries import Aggregate, Answer, Int64, LinearQuery, Query
+from ogive.queries import Aggregate, Answer, Int64, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.records import Records
 from ogive.records.contributions import Contributions
+from ogive.trust.base import Opening, Progress
 from ogive.trust.parties import naming, party_sums
 from ogive.trust.servers.analyst import add_answers
 from ogive.trust.servers.clients import upload, upload_sums
@@ -41,10 +42,8 @@ _NUMBERS = 1 << 21
 
 _WORDS = {KEYS: "comparison keys", TABLES: "tables in shares", SUMS: "sums in shares"}
 
-Progress = Callable[[int, int], None]
 
-
-class ServersOpening:
+class ServersOpening(Opening[LinearQuery]):
     """One release, fixed to the parties' data, the adjacency and the secret.
 
     Args:
@@ -54,6 +53,8 @@ class ServersOpening:
         secret: 32 bytes, from which everybody's randomness is derived.
         progress: Called with how many uploads were made or read, and how many there are.
     """
+
+    replayed = True
 
     def __init__(
         self,
@@ -73,7 +74,7 @@ class ServersOpening:
         self._servers: dict[Aggregate, list[Server]] = {}
         self._cut_off = False
 
-    def answer(self, query: Query) -> Answer:
+    def answer(self, query: LinearQuery) -> Answer:
         """Add up the servers' noisy answers.
 
         Raises:
@@ -82,7 +83,6 @@ class ServersOpening:
         Privacy: `query.price(unit)` once per measurement, against whoever sees the answers and at most all servers
             but one.
         """
-        assert isinstance(query, LinearQuery)
         pooled = np.stack(self._aggregates(query.aggregate)).sum(axis=0)
         self._check(query)
         if self._cut_off:
@@ -100,9 +100,8 @@ class ServersOpening:
         values = add_answers(answers, collected, session=session, query=query, adjacency=self._adjacency)
         return Answer(values, query.totals(pooled, self._adjacency), adding=len(servers))
 
-    def takes(self, query: Query) -> bool:
+    def takes(self, query: LinearQuery) -> bool:
         """Whether clients upload or uploads are verified anew, which must be repeated in this order by who goes on."""
-        assert isinstance(query, LinearQuery)
         servers = self._servers.get(query.aggregate)
         if servers is None:
             return True
@@ -124,14 +123,13 @@ class ServersOpening:
         owners = f" by {count} organization{'s' if count > 1 else ''}" if self._uploads.organizations else ""
         return f"Uploaded{owners} to {self._uploads.servers} servers: {sent}."
 
-    def context(self, query: Query) -> bytes:
+    def context(self, query: LinearQuery) -> bytes:
         """Digest of the parties' sums, the question, and how it is answered; as secret as the data.
 
         Raises:
             UnsupportedError: sums of so many records might be wrong.
         """
         self._check(query)
-        assert isinstance(query, LinearQuery)
         found = hashlib.sha256(b"ogive servers 2\n")
         settings = repr(self._decided(query.aggregate).digested).encode()
         found.update(len(settings).to_bytes(8, "big") + settings)
@@ -139,9 +137,8 @@ class ServersOpening:
             found.update(query.digest(sums, self._adjacency))
         return found.digest()
 
-    def _check(self, query: Query) -> None:
+    def _check(self, query: LinearQuery) -> None:
         """Refuse sums that might wrap around, before anybody pays for them."""
-        assert isinstance(query, LinearQuery)
         collected = Collected(Layout(query.aggregate), self._decided(query.aggregate))
         records = query.aggregate.records(np.stack(self._aggregates(query.aggregate)).sum(axis=0))
         check_range(query, records=records, servers=collected.uploads.servers, modulus=collected.modulus)

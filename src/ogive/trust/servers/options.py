@@ -1,0 +1,155 @@
+"""What is known of servers without any records: what they serve, what is uploaded, and what that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+from ogive.crypto.sketch import DEFAULT_TOLERATED, most_rejected
+from ogive.errors import ParameterError, quoted
+from ogive.privacy import Adjacency
+from ogive.queries import Kind, LinearQuery, Query
+from ogive.trust.base import Traffic, TrustOptions
+from ogive.trust.parties import check_classes_named
+from ogive.trust.servers.costs import fitting, traffic
+from ogive.trust.servers.layout import MOST_CELLS, Layout
+from ogive.trust.servers.settings import AUTO, KEYS, SUMS, TABLES, Promise, Uploads
+
+MOST_SERVERS = 16
+MOST_VERIFICATIONS = 256
+UPLOADS = (AUTO, KEYS, TABLES, SUMS)
+
+
+@dataclass(frozen=True)
+class ServersOptions(TrustOptions):
+    """How many servers there are, and what is uploaded to them.
+
+    Fields:
+        servers: How many, of which one has to be honest.
+        parties: How many organizations upload; None where each record is a client's own.
+        upload: One of `UPLOADS`.
+        verified: Whether servers check uploads; None where all that can be is checked.
+        verifications: How often uploads can be checked.
+        tolerated: Share of the uploads that may be found false, from 0 to 1.
+
+    Raises:
+        ParameterError: an option is out of range, or options do not fit each other.
+    """
+
+    name: ClassVar[str] = "servers"
+    serves: ClassVar[frozenset[Kind]] = frozenset({"linear"})
+    limits: ClassVar[str] = "servers only add up shares"
+
+    servers: int = 2
+    parties: int | None = None
+    upload: str = AUTO
+    verified: bool | None = None
+    verifications: int = 16
+    tolerated: float = DEFAULT_TOLERATED
+
+    def __post_init__(self) -> None:
+        most_rejected(0, tolerated=self.tolerated)
+        if self.parties is not None and (
+            isinstance(self.parties, bool) or not isinstance(self.parties, int) or self.parties < 1
+        ):
+            raise ParameterError(f"parties must be a whole number of at least 1, got {quoted(self.parties)}")
+        _ = self.uploads  # refuses what does not fit
+
+    @cached_property
+    def uploads(self) -> Uploads:
+        """What is uploaded, as far as that is known before a question is asked."""
+        organizations = self.parties is not None
+        checked = _checked(self.servers, self.upload, self.verified, self.verifications, organizations=organizations)
+        return Uploads(
+            self.servers,
+            self.upload,
+            checked,
+            self.verifications,
+            tolerated=float(self.tolerated),
+            organizations=organizations,
+        )
+
+    @property
+    def terms(self) -> Promise:
+        """To how many servers is uploaded, and whether they verify it; an answer is the same with keys and tables."""
+        return Promise(self.servers, self.uploads.every)
+
+    @property
+    def assumption(self) -> str:
+        """Whom one has to trust with what."""
+        return _assumption(self.uploads)
+
+    @property
+    def adding(self) -> int:
+        """How many servers add noise; each adds the whole."""
+        return self.servers
+
+    def refusal(self, query: Query) -> str | None:
+        """Answers that are not sums over records, and those in too many cells."""
+        reason = super().refusal(query)
+        if reason is not None:
+            return reason
+        check_classes_named(query, "clients" if self.parties is None else "parties")
+        return self.cell_limit(Layout(query.aggregate).cells)
+
+    def cell_limit(self, cells: int) -> str | None:
+        """Records that would have to be shared in more cells than any upload has."""
+        if cells <= MOST_CELLS:
+            return None
+        return f"servers count records in at most {MOST_CELLS} cells, not in {cells}; use fewer bins"
+
+    def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
+        """What clients upload and servers compute, with keys and with tables where both fit."""
+        kinds = {each.kind for query in queries for each in fitting(self.uploads, query.aggregate)}
+        return traffic(self.uploads, queries, self.parties or 1 if kinds == {SUMS} else records)
+
+
+def _checked(servers: int, upload: str, verified: bool | None, verifications: int, *, organizations: bool) -> bool:
+    """Whether uploads are verified.
+
+    Raises:
+        ParameterError: an option is out of range, or options do not fit each other.
+    """
+    for name, value, least, most in (
+        ("servers", servers, 2, MOST_SERVERS), ("verifications", verifications, 1, MOST_VERIFICATIONS),
+    ):  # fmt: skip
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ParameterError(f"{name} must be a whole number from {least} to {most}, got {quoted(value)}")
+    if verified is not None and not isinstance(verified, bool):
+        raise ParameterError(f"verified must be True or False, got {quoted(verified)}")
+    if upload not in UPLOADS:
+        raise ParameterError(f"upload must be one of {', '.join(UPLOADS)}, got {quoted(upload)}")
+    if upload == KEYS and servers != 2:
+        raise ParameterError(f"comparison keys are for two servers, not {servers}; use upload='tables'")
+    if upload == SUMS and not organizations:
+        raise ParameterError("sums are uploaded by organizations; give a list of their tables, or use upload='tables'")
+    summed = upload == SUMS or (upload == AUTO and organizations)
+    if summed and verified:
+        raise ParameterError("sums of an organization cannot be verified; use upload='tables', one for every record")
+    return upload != SUMS if verified is None else verified
+
+
+def _assumption(uploads: Uploads) -> str:
+    """Whom one has to trust with what."""
+    others = uploads.servers - 1
+    trusted = (
+        f"Whoever sees the answers and the uploads to {others} of the {uploads.servers} servers learns only what is "
+        "published, as long as one server keeps to itself what it got and the noise that it added, all servers follow "
+        "the protocol, nobody else reads or changes what is sent to and between servers, AES with public keys is as "
+        "good as random permutations, and SHA-256 and SHAKE-256 as random functions. The servers learn how many "
+        "uploads there are, which adjacency REPLACE publishes anyway and which they otherwise tell nobody. "
+    )
+    bounded = "moves no count by more than one record could, but with a chance below 2^-50, whoever made it. "
+    if uploads.every:
+        cheating = f"An upload {bounded}"
+    elif uploads.verified:
+        cheating = (
+            "Sums of organizations were not verified: whoever uploads one can change the answers at will. An upload of "
+            f"votes, which are verified, {bounded}"
+        )
+    else:
+        cheating = "Uploads were not verified: whoever makes one can change the answers at will. "
+    simulated = "Clients and servers were simulated in one process, which saw everything."
+    return f"{trusted}{cheating}Each person's records are uploaded once. {simulated}"

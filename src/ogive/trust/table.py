@@ -1,0 +1,52 @@
+"""What trust models of one table share: who is protected, and how many records there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.records import Records
+from ogive.trust.base import Progress, TableModel
+
+
+class SingleTable(TableModel):
+    """A trust model of one table, whose rows are bounded per person.
+
+    Args:
+        data: Anything `Records.of` reads: a file, a frame, a dictionary of arrays.
+        person: Column that says whose record it is, where a person may have several; the guarantee is
+            then for persons, not for records.
+        max_rows_per_person: How many of a person's records are kept, chosen at random.
+    """
+
+    def __init__(self, data: Any, *, person: str | None = None, max_rows_per_person: int = 1) -> None:
+        self.options = self.options_type()
+        self.records = Records.of(data).bounded(person, max_rows_per_person)
+
+    @classmethod
+    def simulated(
+        cls, options: Any, data: Any, *, person: str | None, max_rows_per_person: int, progress: Progress | None
+    ) -> Self:
+        """The model of this table, as it is."""
+        return cls(data, person=person, max_rows_per_person=max_rows_per_person)
+
+    def unit(self, adjacency: Adjacency) -> PrivacyUnit:
+        """One record, or one person where a person column was named."""
+        return PrivacyUnit(adjacency, self.records.person, self.records.max_rows_per_person)
+
+    def count(self) -> int:
+        """Records, after bounding."""
+        return self.records.count()
+
+    def data_digest(self) -> bytes:
+        """SHA-256 of the records."""
+        return self.records.digest()
+
+    def check_columns(self, columns: Sequence[str]) -> None:
+        """Refuse columns that the table lacks.
+
+        Raises:
+            DataError: one is not there; says which are.
+        """
+        self.records.check_columns(columns)

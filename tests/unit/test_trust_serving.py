@@ -1,0 +1,77 @@
+"""Who serves which queries: kinds of queries, and the words of refusals."""
+
+import importlib
+import inspect
+import pkgutil
+
+import pytest
+
+import ogive.queries
+from ogive.queries import CuratorQuery, LinearQuery
+from ogive.trust import TRUST_MODELS, Central, Clear, Local, Pairs, SecAgg, Servers
+from ogive.trust.serving import unserved
+
+
+def query_types():
+    """Every class of a query that has a price."""
+    modules = [
+        importlib.import_module(each.name) for each in pkgutil.iter_modules(ogive.queries.__path__, "ogive.queries.")
+    ]
+    found = {each for module in modules for _, each in inspect.getmembers(module, inspect.isclass)}
+    return sorted(
+        (each for each in found if "price" in vars(each) and "kind" in vars(each)), key=lambda kind: kind.__name__
+    )
+
+
+def has(kind, protocol):
+    """Whether a class has what a protocol demands besides being a query."""
+    return all(hasattr(kind, name) for name in {*vars(protocol)} if not name.startswith("_"))
+
+
+def test_every_query_has_the_kind_that_its_methods_say():
+    kinds = {kind: kind.kind for kind in query_types()}
+    assert len(kinds) == 14
+    for query, kind in kinds.items():
+        expected = "linear" if has(query, LinearQuery) else "curator" if has(query, CuratorQuery) else None
+        assert kind == expected or (expected is None and kind in ("reports", "pairs")), query
+
+
+def test_every_kind_of_query_is_served_by_somebody():
+    served = {kind for model in TRUST_MODELS for kind in model.options_type.serves}
+    assert served == {query.kind for query in query_types()}
+
+
+class Asked:
+    """As much of a query as refusals depend on."""
+
+    def __init__(self, kind, method="path"):
+        self.kind, self.method = kind, method
+
+
+@pytest.mark.parametrize(
+    ("model", "kind", "words"),
+    [
+        (Central, "reports", "use trust local, or a method without reports"),
+        (Clear, "pairs", "use trust pairs, or another method"),
+        (
+            SecAgg,
+            "curator",
+            "one place, and secure aggregation only adds up; use trust central",
+        ),
+        (
+            Servers,
+            "curator",
+            "one place, and servers only add up shares; use trust central",
+        ),
+        (Servers, "reports", "use trust local, or a method without reports"),
+        (Local, "linear", "sparse needs somebody who sees records, and here nobody does; use trust central, or what"),
+        (Local, "pairs", "use trust pairs, or another method"),
+        (Pairs, "linear", "sparse is nothing that two people compute between themselves; pairs of people answer"),
+        (Pairs, "reports", "sparse is nothing that two people compute between themselves; pairs of people answer"),
+    ],
+)
+def test_what_is_not_served_is_refused_with_what_would_work(model, kind, words):
+    options = model.options_type
+    assert words in unserved(Asked(kind, "sparse"), options.serves, limits=options.limits, instead=options.instead)
+    for served in options.serves:
+        assert unserved(Asked(served), options.serves, limits=options.limits) is None
