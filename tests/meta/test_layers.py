@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import ogive
+from ogive.statistics.kinds import KINDS
 
 ROOT = Path(ogive.__file__).parent
 ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
@@ -39,10 +40,12 @@ INNER = {
     "statistics": """
         every derived
         kinds described questions
-        quantiles boxplot roc calibration bounds labels ustatistic
+        boxplot
+        quantiles roc calibration bounds labels ustatistic
         ecdf
         methods
         curve
+        prediction
         base confidence options
         plain_json
         stated_price
@@ -68,6 +71,9 @@ INNER = {
 
 # Parts of one room that import each other both ways, file by file without a circle; none may be added.
 ENTANGLED = {"pate": {frozenset({"aggregators", "costs", "sensitivity"})}}
+
+# Rooms that serve every statistic and know none: what is special about one, it says itself in its `plan.py`.
+SERVING_ALL = ("planning",)
 
 EXEMPT = {"__main__"}
 Graph = dict[str, dict[str, int]]
@@ -156,6 +162,21 @@ def upward(modules: Graph, above: str, picture: str) -> list[str]:
     return found
 
 
+def particular(modules: Graph, room: str, folders: set[str]) -> list[str]:
+    """Imports in a room of what lies in these folders of the statistics."""
+    found = []
+    for module, imported in modules.items():
+        if module.split(".")[1] == room:
+            found += [f"{module}:{line} imports {name}" for name, line in imported.items() if folder(name) in folders]
+    return found
+
+
+def folder(module: str) -> str | None:
+    """The folder of a statistic that a module lies in; None outside of all of them."""
+    parts = module.split(".")
+    return parts[2] if parts[1:2] == ["statistics"] and len(parts) > 2 else None
+
+
 MODULES = graph(ROOT, "ogive")
 
 
@@ -185,6 +206,11 @@ def test_imports_point_down_only():
 def test_imports_within_a_room_point_down_only(room):
     up = upward(MODULES, f"ogive.{room}", INNER[room])
     assert not up, "\n".join(up)
+
+
+@pytest.mark.parametrize("room", SERVING_ALL)
+def test_what_serves_every_statistic_imports_none(room):
+    assert particular(MODULES, room, {"curve", *(kind.folder for kind in KINDS)}) == []
 
 
 def test_no_import_closes_a_circle():
@@ -238,6 +264,26 @@ def test_the_walk_sees_an_import_that_points_up(tmp_path):
         "made.crypto:1 imports made.noise",
         "made.noise.bad:2 imports made.releasing",
         "made.pairs.choosing:1 imports made.pairs.network",
+    ]
+
+
+def test_an_import_of_one_statistic_is_caught(tmp_path):
+    found = made(
+        tmp_path,
+        {
+            "planning/__init__.py": "",
+            "planning/bad.py": "def f():\n    from made.statistics.roc.statistic import Roc\n    return Roc\n",
+            "planning/good.py": "from made.statistics.base import Statistic\nfrom made.statistics import methods\n",
+            "statistics/__init__.py": "",
+            "statistics/base.py": "",
+            "statistics/methods.py": "",
+            "statistics/roc/__init__.py": "",
+            "statistics/roc/statistic.py": "class Roc: ...\n",
+            "cli.py": "from made.statistics.roc import statistic\n",
+        },
+    )
+    assert particular(found, "planning", {"roc", "ecdf"}) == [
+        "made.planning.bad:2 imports made.statistics.roc.statistic"
     ]
 
 

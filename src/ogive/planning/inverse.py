@@ -8,13 +8,10 @@ from fractions import Fraction
 from typing import Any
 
 from ogive.errors import ParameterError, ScaleError, quoted
-from ogive.planning.metrics import listed, named
-from ogive.planning.pairs import pairs_row
+from ogive.planning.metrics import listed, metrics_of, named
 from ogive.planning.predict import Planned, Planner
-from ogive.planning.rehearsal import rehearse
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
-from ogive.statistics.base import Statistic, Terms
-from ogive.statistics.ustatistic.statistic import Ustatistic
+from ogive.statistics.base import Statistic
 from ogive.trust import Central
 
 KINDS = ("pure", "zcdp", "approx")
@@ -71,7 +68,7 @@ def required_privacy(
     Privacy:
         Reads no private records; costs nothing.
     """
-    name, wanted = _wanted(error)
+    said, wanted = _wanted(error)
     make = _maker(kind, delta)
     planner = Planner.of(
         statistic,
@@ -86,24 +83,15 @@ def required_privacy(
         runs,
         public=public,
     )
-    statistic = planner.statistic
-
+    metrics = metrics_of(statistic.name)
+    name = named(metrics, said)
     tried = 0
 
-    def found(terms: Terms) -> dict[str, float]:
-        if isinstance(statistic, Ustatistic) and not planner.given:
-            query, *_, errors = pairs_row(statistic, terms, planner.records)
-            planner.check(query)
-            return errors
-        done = rehearse(statistic, terms, planner.shape.sums, run=0)
-        planner.check(*done.asked)
-        errors = planner.for_all_data(statistic, done)
-        return errors if name in errors else planner.errors(statistic, terms, done)
-
     def value(loss: Fraction) -> float:
-        terms = planner.terms(make(loss))
         try:
-            errors = found(terms)
+            prediction = planner.prediction(planner.statistic, make(loss))
+            errors = planner.expected(prediction)
+            errors = errors if name in errors else planner.errors(prediction)
         except ScaleError:
             return math.inf  # more noise than can be drawn
         nonlocal tried
@@ -111,7 +99,7 @@ def required_privacy(
         if progress is not None:
             progress(min(tried, _MOST_TRIED), _MOST_TRIED)
         if name not in errors:
-            raise ParameterError(f"error must name one of {listed(errors)}, got {quoted(name)}")
+            raise ParameterError(f"error must name one of {listed(metrics, errors)}, got {quoted(name)}")
         return errors[name]
 
     return make(_smallest(value, wanted, name))
@@ -192,7 +180,7 @@ def _wanted(error: Any) -> tuple[str, float]:
     [(name, value)] = error.items()
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
         raise ParameterError(f"the wanted error must be a number above 0, got {quoted(value)}")
-    return named(str(name)), float(value)
+    return str(name), float(value)
 
 
 def _maker(kind: str, delta: Rational | None) -> Callable[[Fraction], Privacy]:

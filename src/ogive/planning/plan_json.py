@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ogive.errors import DataError
-from ogive.planning.metrics import Span
 from ogive.privacy import (
     Adjacency,
     Charge,
@@ -17,6 +16,7 @@ from ogive.privacy import (
     charge_from_dict,
 )
 from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, write
+from ogive.statistics.prediction import Span
 from ogive.trust.base import Traffic
 
 SCHEMA = "ogive.plan/1"

@@ -6,10 +6,11 @@ from typing import Any
 
 from ogive.errors import ParameterError, quoted
 from ogive.pictures import GRAY, new_axes
-from ogive.planning.metrics import DECIDING, METRICS, listed, named, title
+from ogive.planning.metrics import Metrics, listed, metrics_of, named, title
 from ogive.planning.rows import Plan, PlanRow
 from ogive.planning.text import heading
 from ogive.privacy import PureDP, ZeroConcentratedDP
+from ogive.statistics.kinds import prediction_of
 
 # Okabe and Ito's palette, and marks, so that lines are told apart without color too
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A", "#882255")
@@ -22,10 +23,10 @@ def loss_of(privacy: Any) -> float:
     return float(privacy.rho if isinstance(privacy, ZeroConcentratedDP) else privacy.epsilon)
 
 
-def _label(error: str) -> str:
+def _label(metrics: Metrics, error: str) -> str:
     """Name of an error and the first words on it."""
-    words = METRICS[error].words.split(",")[0] if error in METRICS else ""
-    return f"{title(error)}: {words}" if words else title(error)
+    words = metrics[error].words.split(",")[0] if error in metrics else ""
+    return f"{title(metrics, error)}: {words}" if words else title(metrics, error)
 
 
 def _line(row: PlanRow) -> str:
@@ -48,9 +49,11 @@ def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
         ParameterError: matplotlib is not installed, no row has such an error, or types of guarantees are mixed.
     """
     names = {name for row in plan.rows for name in row.errors}
-    wanted = next((name for name in DECIDING if name in names), None) if error is None else named(error)
+    statistic = str(plan.statistic.get("name"))
+    metrics, deciding = metrics_of(statistic), prediction_of(statistic).deciding
+    wanted = next((name for name in deciding if name in names), None) if error is None else named(metrics, error)
     if wanted not in names:
-        raise ParameterError(f"error must be one of {listed(sorted(names))}, got {quoted(wanted)}")
+        raise ParameterError(f"error must be one of {listed(metrics, sorted(names))}, got {quoted(wanted)}")
     kinds = {type(row.privacy) for row in plan.rows}
     if len(kinds) > 1:
         raise ParameterError("a picture needs guarantees of one type; plan for each type on its own")
@@ -73,7 +76,7 @@ def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
     axes.set_xlabel(
         "rho" if kinds == {ZeroConcentratedDP} else "epsilon" if kinds == {PureDP} else "epsilon (approximate)"
     )
-    axes.set_ylabel(_label(wanted))
+    axes.set_ylabel(_label(metrics, wanted))
     losses = sorted({loss_of(row.privacy) for row in plan.rows})
     if len(losses) <= _MOST_TICKS:
         axes.set_xticks(losses, labels=[f"{loss:g}" for loss in losses])

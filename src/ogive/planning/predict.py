@@ -3,55 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError, quoted
-from ogive.noise import DiscreteLaplace, Geometric
-from ogive.planning.ballots import AgreeingTeachers
-from ogive.planning.curves import FEWEST, curve_errors, strategy_errors
-from ogive.planning.labeled import class_errors, group_errors
-from ogive.planning.magnitudes import bounds_errors
-from ogive.planning.metrics import ROOT_MEAN_SQUARED, Errors
-from ogive.planning.pairs import ROUNDED_WORDS, SHAPE_WORDS, pairs_row
-from ogive.planning.rehearsal import Rehearsal, Sums, rehearse
-from ogive.planning.rounds import rehearsed_errors
+from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError, quoted
+from ogive.planning.rehearsal import rehearse
 from ogive.planning.rows import LeftOut, Plan, PlanRow
-from ogive.planning.shapes import BinormalShape, Repeated, Shape
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_columns, check_privacy
-from ogive.queries import (
-    Aggregate,
-    ClassCurvesQuery,
-    CurveQuery,
-    GroupSumsQuery,
-    Int64,
-    LinearQuery,
-    Query,
-    ReportsQuery,
-    undeclared,
-)
-from ogive.queries.selection import NoisyMaxQuery
-from ogive.queries.threshold import ThresholdQuery
+from ogive.queries import Aggregate, Int64, LinearQuery, Query, undeclared
+from ogive.records.imagined import Repeated, Shape
 from ogive.statistics.base import Estimate, Statistic, Terms, describe, settled
-from ogive.statistics.bounds.estimate import BoundsEstimate
-from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.ecdf.statistic import Ecdf
-from ogive.statistics.labels.statistic import Labels
-from ogive.statistics.methods.base import CurveTask
-from ogive.statistics.methods.choose import Method, as_method, predicted_errors
-from ogive.statistics.methods.expected_error import typical
-from ogive.statistics.methods.reference_shapes import EVERY, REFERENCES
-from ogive.statistics.methods.reports import Reports, owners_answer
-from ogive.statistics.quantiles.statistic import Quantiles
-from ogive.statistics.ustatistic.methods import pairs_answer
-from ogive.statistics.ustatistic.statistic import Ustatistic
-from ogive.strategies import ReportedHistogram, ReportedTree
-from ogive.strategies.base import approximates
+from ogive.statistics.kinds import prediction_of
+from ogive.statistics.prediction import FEWEST_CURVES, Errors, Prediction, Setting, Sums
 from ogive.trust import Central, Simulation, TrustModel, TrustOf
 from ogive.trust.base import TrustOptions
 from ogive.trust.clear import ClearOptions
@@ -59,20 +27,11 @@ from ogive.trust.clear import ClearOptions
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""
 
-REFERENCE_WORDS = (
-    "projection, histogram, adaptive and selected measure less than every threshold, so their errors depend on the "
-    f"data: a..b is the smallest and the largest over {len(EVERY.names)} public reference shapes, from smooth ones to "
-    "all records on one value, with the bias counted; energy is simulated for every method on "
-    f"{len(REFERENCES)} of them ({', '.join(REFERENCES)}); "
-    "auto takes such a method only where it is on no shape more than 1.5 times as far off in ks as the best of the "
-    "others"
-)
-
 SHORT_LADDER = tuple(PureDP(epsilon) for epsilon in ("0.2", "1", "5"))
 """The same where every row takes simulated releases."""
 
-DEFAULT_RUNS, SLOW_RUNS = 200, 40  # the latter where every release simulates a test's reference of its own
 MAX_RECORDS = 1 << 40
+DOES_NOT_FIT = (ParameterError, UnsupportedError, BudgetError)
 
 Float64 = NDArray[np.float64]
 Progress = Callable[[int, int], None]
@@ -149,18 +108,18 @@ def plan(
         )
         for each in trusts
     ]
-    ways = planners[0].statistic.alternatives()
-    grants = planners[0].ladder(ways) if privacy is None else _grants(privacy)
+    methods = planners[0].statistic.alternatives()
+    grants = planners[0].ladder(methods) if privacy is None else _grants(privacy)
     several = len(planners) > 1
     rows: list[PlanRow] = []
     left_out: list[LeftOut] = []
     first: OgiveError | None = None
-    tried = [(grant, planner, *each) for grant in grants for planner in planners for each in ways.items()]
-    for number, (grant, planner, name, way) in enumerate(tried):
+    tried = [(grant, planner, *each) for grant in grants for planner in planners for each in methods.items()]
+    for number, (grant, planner, name, method) in enumerate(tried):
         place = planner.model.name if several else None
         try:
-            rows += (dataclasses.replace(row, trust=place) for row in planner.rows(name, way, grant))
-        except (ParameterError, UnsupportedError, BudgetError) as problem:
+            rows += (dataclasses.replace(row, trust=place) for row in planner.rows(name, method, grant))
+        except DOES_NOT_FIT as problem:
             first = first or problem
             left_out.append(LeftOut(name, grant, str(problem), place))
         if progress is not None:
@@ -171,7 +130,7 @@ def plan(
     return Plan(
         statistic=describe(planners[0].statistic),
         records=records,
-        unit=planners[0].unit,
+        unit=planners[0].setting.unit,
         trust=", ".join(dict.fromkeys(planner.model.name for planner in planners)),
         rows=tuple(rows),
         left_out=tuple(left_out),
@@ -182,19 +141,25 @@ def plan(
 
 @dataclass
 class Planner:
-    """Predicts one row at a time, for one statistic and one number of records."""
+    """Predicts one row at a time, for one statistic and one number of records.
+
+    Fields:
+        statistic: What would be released, as it was written.
+        setting: What is planned for.
+        model: Who would hold the records.
+        runs: How many whole releases to simulate; None for as many as the statistic wants.
+        simulated: How many were simulated for a row; 0 where none was needed.
+        rested_on: What the predicted errors rest on, in words.
+        written: What the statistic asks as it was written, by guarantee.
+    """
 
     statistic: Statistic[Any]
-    records: int
-    unit: PrivacyUnit
+    setting: Setting
     model: TrustOptions
-    shape: Shape
-    given: bool
     runs: int | None
     simulated: int = 0
-    referred: bool = False
-    paired: bool = False
-    taken: dict[Privacy, tuple[Query, ...]] = field(default_factory=dict)
+    rested_on: list[str] = field(default_factory=list)
+    written: dict[Privacy, tuple[Query, ...]] = field(default_factory=dict)
 
     @staticmethod
     def of(
@@ -211,7 +176,7 @@ class Planner:
         *,
         public: Sequence[str] | str = (),
     ) -> Planner:
-        """Check what was asked.
+        """Check all arguments of a plan.
 
         Raises:
             ParameterError, DataError: an argument is out of range, or `like` cannot be read.
@@ -226,281 +191,167 @@ class Planner:
         unit = dataclasses.replace(unit, public=check_columns(public))
         if not model.private:
             raise ParameterError(f"the trust model {model.name} has no noise, so there is nothing to plan")
-        size = int(records)
-        said = {name: value for name, value in (("positive_share", positive_share), ("auc", auc)) if value is not None}
-        _check_assumed(said, statistic, given=like is not None)
-        voted = isinstance(statistic, Labels)
-        binormal = BinormalShape(size, **said, labeled=hasattr(statistic, "positive"))
-        assumed: Shape = AgreeingTeachers(size) if voted else binormal
-        shape: Shape = assumed if like is None else Repeated(like, size)
-        return Planner(settled(statistic, unit), size, unit, model, shape, like is not None, runs)
+        assumed = {"positive_share": positive_share, "auc": auc}
+        shape = _shape(
+            statistic, int(records), like, {name: each for name, each in assumed.items() if each is not None}
+        )
+        setting = Setting(
+            records=int(records),
+            unit=unit,
+            shape=shape,
+            given=like is not None,
+            distributed="curator" not in model.serves and "linear" in model.serves,
+            rehearse=rehearse,
+        )
+        return Planner(settled(statistic, unit), setting, model, runs)
 
     @property
     def basis(self) -> str:
         """What the errors rest on."""
-        parts = [REFERENCE_WORDS] if self.referred else []
-        if self.paired:
-            parts.append(SHAPE_WORDS)
-            if "curator" not in self.model.serves and "linear" in self.model.serves:
-                parts.append(ROUNDED_WORDS)
-        if self.simulated:
-            parts.append(f"simulated, {self.simulated} releases a row, on {self.shape.words}")
-        return "\n".join(parts)
+        simulated = f"simulated, {self.simulated} releases a row, on {self.setting.shape.words}"
+        return "\n".join([*self.rested_on, *([simulated] if self.simulated else [])])
 
     def terms(self, privacy: Privacy) -> Terms:
         """What a release under that guarantee may spend and ask; intervals are not shown, so few simulations do."""
         return Terms(
             privacy,
-            self.unit,
+            self.setting.unit,
             self.model.refusal,
-            simulations=FEWEST,
-            count=lambda: self.records,
+            simulations=FEWEST_CURVES,
+            count=lambda: self.setting.records,
             adding=self.model.adding,
             honest=self.model.honest,
             cell_limit=self.model.cell_limit,
         )
 
-    def ladder(self, ways: Mapping[str, Statistic[Any]]) -> tuple[Privacy, ...]:
+    def ladder(self, methods: Mapping[str, Statistic[Any]]) -> tuple[Privacy, ...]:
         """Guarantees to compare where none is named: fewer where that takes simulated releases."""
-        if isinstance(self.statistic, Ustatistic):
-            return SHORT_LADDER if self.given else LADDER
-        for way in ways.values():
-            try:
-                done = rehearse(_measured(way), self.terms(LADDER[-1]), self.shape.sums, run=0)
-            except (ParameterError, UnsupportedError, BudgetError):
-                continue
-            return SHORT_LADDER if self.given or not _decided(done) else LADDER
+        for method in methods.values():
+            with suppress(*DOES_NOT_FIT):
+                decided = self.prediction(method, LADDER[-1]).decided
+                return SHORT_LADDER if self.setting.given or not decided else LADDER
         return LADDER
 
-    def row(self, name: str, way: Statistic[Any], privacy: Privacy) -> PlanRow:
-        """The first of `rows`, which is the one that would be taken."""
-        return self.rows(name, way, privacy)[0]
+    def prediction(self, method: Statistic[Any], privacy: Privacy) -> Prediction:
+        """What the statistic says of one of its methods under one guarantee.
 
-    def rows(self, name: str, way: Statistic[Any], privacy: Privacy) -> list[PlanRow]:
-        """Price and errors of one way under one guarantee, and what it takes of parties and servers: a row for each
+        Raises:
+            ParameterError, UnsupportedError, BudgetError: it does not fit, or it says more than the unit hides.
+        """
+        prediction = prediction_of(self.statistic.name)(method, self.terms(privacy), self.setting)
+        for query in prediction.asked:
+            reason = undeclared(query, self.setting.unit)
+            if reason is not None:
+                raise UnsupportedError(reason)
+        return prediction
+
+    def row(self, name: str, method: Statistic[Any], privacy: Privacy) -> PlanRow:
+        """The first of `rows`, which is the one that would be taken."""
+        return self.rows(name, method, privacy)[0]
+
+    def rows(self, name: str, method: Statistic[Any], privacy: Privacy) -> list[PlanRow]:
+        """Price and errors of one method under one guarantee, and what it takes of parties and servers: a row for each
         kind of upload that fits, the one that would be taken first.
 
         Raises:
             ParameterError, UnsupportedError, BudgetError: it does not fit.
         """
-        row, asked = self._priced(name, way, privacy)
-        linear = [query for query in asked if isinstance(query, LinearQuery)]
-        ways = self.model.traffic(linear, records=self.records, adjacency=self.unit.adjacency)
-        if not ways:
-            return [row]
-        chosen = [row.chosen, *([False] * (len(ways) - 1))]
-        return [dataclasses.replace(row, traffic=each, chosen=taken) for each, taken in zip(ways, chosen, strict=True)]
-
-    def _priced(self, name: str, way: Statistic[Any], privacy: Privacy) -> tuple[PlanRow, tuple[Query, ...]]:
-        """Price and errors, and all that is asked."""
-        terms = self.terms(privacy)
-        if isinstance(way, Ustatistic):
-            query, price, words, errors = pairs_row(way, terms, self.records)
-            self.check(query)
-            if self.given:
-                errors = self._simulate(way.settled(terms), terms, self.runs or DEFAULT_RUNS)
-            self.paired = not self.given
-            taken = (query,) == self._taken(privacy)
-            return PlanRow(name, privacy, price, words, errors, taken and self._asked_for(way)), (query,)
-        done = rehearse(_measured(way), terms, self.shape.sums, run=0)
-        self.check(*done.asked)
-        errors = self.errors(way, terms, done)
-        noise = _noise(done, errors, self.records, known=self.unit.adjacency is Adjacency.REPLACE)
-        taken = done.queries == self._taken(privacy)
-        row = PlanRow(name, privacy, done.price, noise, errors, taken, spans=errors.spans)
-        return row, done.asked
-
-    def check(self, *queries: Query) -> None:
-        """Refuse what a release would refuse since it says more than the unit hides.
-
-        Raises:
-            UnsupportedError: a query does.
-        """
-        for query in queries:
-            reason = undeclared(query, self.unit)
-            if reason is not None:
-                raise UnsupportedError(reason)
+        prediction = self.prediction(method, privacy)
+        errors = self.errors(prediction)
+        written = prediction.queries == self._written(privacy) and prediction.is_method_of(self.statistic)
+        noise = prediction.noise(errors)
+        row = PlanRow(name, privacy, prediction.price, noise, errors, written, spans=errors.spans)
+        linear = [query for query in prediction.asked if isinstance(query, LinearQuery)]
+        uploads = self.model.traffic(linear, records=self.setting.records, adjacency=self.setting.unit.adjacency)
+        return [
+            dataclasses.replace(row, traffic=each, chosen=written and number == 0)
+            for number, each in enumerate(uploads)
+        ] or [row]
 
     def reason(self, privacy: Privacy) -> OgiveError | None:
         """Why a release of the statistic as it was written would be refused; None if it would not be."""
         try:
-            self._priced("", self.statistic, privacy)
-        except (ParameterError, UnsupportedError, BudgetError) as problem:
+            self.prediction(self.statistic, privacy)
+        except DOES_NOT_FIT as problem:
             return problem
         return None
 
-    def _taken(self, privacy: Privacy) -> tuple[Query, ...]:
+    def _written(self, privacy: Privacy) -> tuple[Query, ...]:
         """What the statistic as it was written asks; nothing where it does not fit."""
-        if privacy not in self.taken:
-            try:
-                if isinstance(self.statistic, Ustatistic):
-                    self.taken[privacy] = (self.statistic.chosen_method(self.terms(privacy)).query,)
-                    return self.taken[privacy]
-                statistic = _measured(self.statistic)
-                self.taken[privacy] = rehearse(statistic, self.terms(privacy), self.shape.sums, run=0).queries
-            except (ParameterError, UnsupportedError, BudgetError):
-                self.taken[privacy] = ()
-        return self.taken[privacy]
+        if privacy not in self.written:
+            self.written[privacy] = ()
+            with suppress(*DOES_NOT_FIT):
+                self.written[privacy] = self.prediction(self.statistic, privacy).queries
+        return self.written[privacy]
 
-    def _asked_for(self, way: Ustatistic) -> bool:
-        """Whether it is read as was asked; two methods with options may have one query."""
-        assert isinstance(self.statistic, Ustatistic)
-        return isinstance(self.statistic.method, str) or way.method == self.statistic.method
-
-    def errors(self, way: Statistic[Any], terms: Terms, done: Rehearsal) -> Errors:
+    def errors(self, prediction: Prediction) -> Errors:
         """All errors that can be predicted, by name: those that hold for all data or for public shapes, then others."""
-        errors = self.for_all_data(way, done)
-        if _decided(done) and not self.given:
+        errors = self.expected(prediction)
+        if prediction.decided and not self.setting.given:
             return errors
-        slow = isinstance(done.queries[-1], GroupSumsQuery)
-        runs = self.runs or (SLOW_RUNS if slow else DEFAULT_RUNS)
-        for name, value in self._simulate(way, terms, runs).items():
+        for name, value in self._simulate(prediction).items():
             errors[f"{name}_smoothed" if name in errors else name] = value
         return errors
 
-    def for_all_data(self, way: Statistic[Any], done: Rehearsal) -> Errors:
-        """Errors that do not depend on the data, and those on public shapes of methods whose errors do."""
-        if isinstance(way, Ecdf) or (isinstance(way, Quantiles) and way.method != "bisection"):
-            return self._of_curve(way, done)
-        return Errors(self._without_shapes(way, done))
-
-    def _without_shapes(self, way: Statistic[Any], done: Rehearsal) -> dict[str, float]:
-        last = done.queries[-1]
-        if isinstance(way, Ustatistic):
-            return {} if self.given else {"value": math.sqrt(way.chosen_method(done.terms).predicted)}
-        if isinstance(done.estimate, BoundsEstimate):
-            return bounds_errors(done.estimate, self.records)
-        if isinstance(last, GroupSumsQuery):
-            return group_errors(way, last, self.records)
-        if isinstance(last, ClassCurvesQuery):
-            return class_errors(way, last, self.unit, self.records)
-        if isinstance(last, CurveQuery) and len(done.queries) == 1:
-            return curve_errors(last, self.unit.adjacency, self.records)
-        return {}
-
-    def _of_curve(self, way: Ecdf | Quantiles, done: Rehearsal) -> Errors:
-        """Errors of a curve, or of the curve that quantiles are read off, with its energy distance."""
-        last = done.queries[-1]
-        if isinstance(way, Quantiles):
-            way = way.ecdf()
-        if isinstance(done.estimate, Curve) and isinstance(done.estimate.strategy, ReportedHistogram | ReportedTree):
-            strategy = done.estimate.strategy
-            errors = strategy_errors(strategy, self.unit.adjacency, self.records, known=True)
-            method: Method = Reports.name if as_method(way.method) == "auto" else way.method
-        elif isinstance(last, CurveQuery) and len(done.queries) == 1:
-            errors = curve_errors(last, self.unit.adjacency, self.records)
-            method = last.strategy if as_method(way.method) == "auto" else way.method
-        else:
-            errors = rehearsed_errors(way, done.terms, self.records)
-            method = way.method
-        task = CurveTask(way.binning(), done.terms, way.smooth, way.expected_records or self.records)
-        try:
-            energies = predicted_errors(method, task).energy
-        except (ParameterError, ScaleError, UnsupportedError):
-            return errors
-        errors["energy"] = typical(energies)
-        errors.spans["energy"] = (min(energies), max(energies))
-        self.referred = True
+    def expected(self, prediction: Prediction) -> Errors:
+        """Errors that hold for all data or for public shapes, without any simulated release."""
+        errors = prediction.errors()
+        self.rested_on += [words for words in errors.basis if words not in self.rested_on]
         return errors
 
-    def _simulate(self, way: Statistic[Any], terms: Terms, runs: int) -> dict[str, float]:
+    def _simulate(self, prediction: Prediction) -> dict[str, float]:
         """Whole releases of imagined records, against the exact answer for them."""
-        self.simulated = runs
-        if isinstance(way, Quantiles):
-            terms = dataclasses.replace(terms, simulations=0)
+        runs = self.simulated = self.runs or prediction.runs
+        statistic, terms = prediction.simulated()
         known: dict[Aggregate, Int64] = {}
 
         def sums(aggregate: Aggregate) -> Int64:
             if aggregate not in known:
-                known[aggregate] = self.shape.sums(aggregate)
+                known[aggregate] = self.setting.shape.sums(aggregate)
             return known[aggregate]
 
         truth = self._truth(terms, sums)
-        found = [rehearse(way, terms, sums, run=run + 1).estimate.errors(truth) for run in range(runs)]
-        values = {name: np.array([errors[name] for errors in found]) for name in found[0]}
+        released = [rehearse(statistic, terms, sums, run=run + 1).estimate.errors(truth) for run in range(runs)]
+        values = {name: np.array([errors[name] for errors in released]) for name in released[0]}
         lost = np.any([~np.isfinite(each) for each in values.values()], axis=0).mean()
-        errors = {name: _summed_up(name, each) for name, each in values.items() if np.isfinite(each).any()}
+        metrics = prediction.metrics
+        errors = {
+            name: _summed_up(each, squared=name in metrics and metrics[name].squared)
+            for name, each in values.items()
+            if np.isfinite(each).any()
+        }
         return {**errors, "undefined": float(lost)} if lost else errors
 
     def _truth(self, terms: Terms, sums: Sums) -> Estimate:
-        """The exact answer, by the first way that fits; some ways find less of it than others.
+        """The exact answer, by the first method that fits; some methods find less of it than others.
 
         Records are imagined, so where nobody sees records somebody here does.
         """
-        if owners_answer(terms) or pairs_answer(terms):
+        if "linear" not in self.model.serves:
             terms = dataclasses.replace(terms, refusal=ClearOptions().refusal)
-        for way in self.statistic.alternatives().values():
-            try:
-                return rehearse(way, terms, sums, run=None).estimate
-            except (ParameterError, UnsupportedError, BudgetError):
-                continue
+        for method in self.statistic.alternatives().values():
+            with suppress(*DOES_NOT_FIT):
+                return rehearse(method, terms, sums, run=None).estimate
         return rehearse(self.statistic, terms, sums, run=None).estimate
 
 
-def _check_assumed(said: Mapping[str, float], statistic: Statistic[Any], *, given: bool) -> None:
-    """Refuse to shape an assumed model that no error would be simulated on.
+def _shape(statistic: Statistic[Any], records: int, like: Any, assumed: Mapping[str, float]) -> Shape:
+    """The records that errors are simulated on: those given, or those that the statistic imagines.
 
     Raises:
-        ParameterError: records were given, or errors are those on reference shapes.
+        ParameterError, DataError: records were given and a model was described, or one of them is out of range.
     """
-    for name, value in said.items():
-        if given:
-            raise ParameterError(
-                f"errors are simulated on like; leave out {name}={value:g}, which is of an assumed model"
-            )
-        if isinstance(statistic, Labels):
-            raise ParameterError(f"votes have no scores; leave out {name}={value:g}, or give votes with like=")
-        if isinstance(statistic, Ustatistic):
-            raise ParameterError(
-                "errors of statistics of pairs are those on public reference shapes; "
-                f"leave out {name}={value:g}, or give like= for a shape of your own"
-            )
+    if like is None:
+        return prediction_of(statistic.name).imagined(records, assumed)
+    for name, value in assumed.items():
+        raise ParameterError(f"errors are simulated on like; leave out {name}={value:g}, which is of an assumed model")
+    return Repeated(like, records)
 
 
-def _measured(way: Statistic[Any]) -> Statistic[Any]:
-    """What is asked of the records: of quantiles the curve, whose intervals need not be simulated to know that."""
-    return way.ecdf() if isinstance(way, Quantiles) and way.method != "bisection" else way
-
-
-def _decided(done: Rehearsal) -> bool:
-    """Whether errors that do not depend on the data are what one decides by."""
-    last = done.queries[-1]
-    if isinstance(last, GroupSumsQuery | ThresholdQuery):
-        return True
-    if isinstance(done.estimate, Curve) and isinstance(last, ReportsQuery):
-        return True
-    selected = isinstance(done.queries[0], NoisyMaxQuery)
-    return isinstance(last, CurveQuery) and (selected or len(done.queries) == 1)
-
-
-def _summed_up(name: str, values: Float64) -> float:
+def _summed_up(values: Float64, *, squared: bool) -> float:
     """Root mean square or mean of the runs in which there was an error to see."""
     finite = values[np.isfinite(values)]
-    return float(np.sqrt(np.mean(finite**2)) if name in ROOT_MEAN_SQUARED else np.mean(np.abs(finite)))
-
-
-def _noise(done: Rehearsal, errors: Mapping[str, float], records: int, *, known: bool) -> str:
-    """Kind and size of the noise in words; without the bias that an error may count besides."""
-    deviation = _deviation(done, errors, records, known=known)
-    size = "" if deviation is None else f", +/- {deviation:.3g} records"
-    if isinstance(done.queries[-1], ReportsQuery):
-        return f"{records} randomized reports{size}"
-    levels = [level for query in done.queries for level in query.levels]
-    named: dict[type, str] = {DiscreteLaplace: "Laplace", Geometric: "one-sided"}
-    kinds = {named.get(type(level.law), "Gaussian") for level in levels}
-    nodes = sum(level.nodes for level in levels)
-    return f"{' and '.join(sorted(kinds))} on {nodes} sums{size}"
-
-
-def _deviation(done: Rehearsal, errors: Mapping[str, float], records: int, *, known: bool) -> float | None:
-    """Standard deviation of the noise of cumulative counts before smoothing, as a root mean square."""
-    last = done.queries[-1]
-    if isinstance(last, ThresholdQuery):
-        return math.sqrt(float(last.law.variance)) / float(2**last.bits)
-    selected = isinstance(done.queries[0], NoisyMaxQuery)
-    if isinstance(last, CurveQuery) and (selected or approximates(last.strategy)):
-        return math.sqrt(float(np.mean(last.strategy.variance(total_known=known))))
-    return errors["rmse"] * records if "rmse" in errors else None
+    return float(np.sqrt(np.mean(finite**2)) if squared else np.mean(np.abs(finite)))
 
 
 def _grants(privacy: Privacy | Sequence[Privacy]) -> tuple[Privacy, ...]:

@@ -6,8 +6,7 @@ Nothing here is a release: the sums are public or imagined, and the noise comes 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -21,32 +20,13 @@ from ogive.noise import KeyedSource
 from ogive.planning.public_nodes import nodes_for
 from ogive.privacy import Loss
 from ogive.queries import Aggregate, Answer, Cells, CuratorQuery, PairsQuery, Query, ReportsQuery
-from ogive.statistics.base import Estimate, Statistic, Terms
+from ogive.statistics.base import Statistic, Terms
+from ogive.statistics.prediction import Rehearsal, Sums
 from ogive.trust.clear import ClearOptions
 
 Int64 = NDArray[np.int64]
-Sums = Callable[[Aggregate], Int64]
 
 _SEED = 0x7265706F727473  # public and fixed: a plan is the same whenever it is made
-
-
-@dataclass(frozen=True)
-class Rehearsal:
-    """One procedure from the first query to the estimate.
-
-    Fields:
-        estimate: What came out.
-        queries: The first query of each measurement, in the order asked, with the noise that answers will have.
-        asked: All queries, as they were asked.
-        price: Loss of all measurements together.
-        terms: Under which it was asked.
-    """
-
-    estimate: Estimate
-    queries: tuple[Query, ...]
-    asked: tuple[Query, ...]
-    price: Loss
-    terms: Terms
 
 
 def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | None) -> Rehearsal:

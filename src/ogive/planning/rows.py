@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 
 from ogive.errors import ParameterError
 from ogive.planning import plan_json
-from ogive.planning.metrics import Span
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.rooms import room
 from ogive.statistics import plain_json
+from ogive.statistics.prediction import Span
 from ogive.trust.base import Traffic
 
 
@@ -27,7 +27,7 @@ class PlanRow:
         privacy: What is granted.
         price: Exact loss of the mechanism, at most `privacy`.
         noise: The noise in words.
-        errors: Predicted errors by name, for example "ks"; `METRICS` says what each is.
+        errors: Predicted errors by name, for example "ks"; the table of a plan says what each is.
         chosen: Whether the statistic as it was written takes this way; with method "auto" the best one.
         trust: Name of the trust model, where several are compared; else None.
         traffic: What it takes of parties and servers; None where one party sees all records, or owners report.

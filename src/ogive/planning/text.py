@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from ogive.planning.metrics import METRICS, in_order, title
+from ogive.planning.metrics import in_order, metrics_of, title
 from ogive.planning.rows import LeftOut, Plan, PlanRow
 from ogive.privacy import Privacy
 from ogive.trust.base import Traffic
@@ -36,11 +36,12 @@ def heading(plan: Plan) -> str:
 
 def table(plan: Plan) -> str:
     """Aligned rows, then what was left out, then what the columns say."""
-    errors = in_order({name for row in plan.rows for name in row.errors})
+    metrics = metrics_of(str(plan.statistic.get("name")))
+    errors = in_order(metrics, {name for row in plan.rows for name in row.errors})
     several = any(row.trust is not None for row in plan.rows)
     shared = any(row.traffic is not None for row in plan.rows)
     texts = [" ", *(["trust"] if several else []), "method", "price", "noise", *(["upload"] if shared else [])]
-    titles = [*texts, *map(title, errors), *(_TRAFFIC if shared else ())]
+    titles = [*texts, *(title(metrics, name) for name in errors), *(_TRAFFIC if shared else ())]
     models = "trust models" if several else "trust model"
     lines = [f"plan for {heading(plan)}: {plan.records} records, {models} {plan.trust}", plan.unit.words]
     if plan.guessed:
@@ -57,7 +58,7 @@ def table(plan: Plan) -> str:
     if always:
         lines += [*([""] if len(granted) > 1 else []), *_reasons(always, plan)]
     lines += ["", '* what this statistic takes; with method="auto" the best that fits']
-    lines += [f"{title(name)}: {METRICS[name].words}" for name in errors if name in METRICS]
+    lines += [f"{title(metrics, name)}: {metrics[name].words}" for name in errors if name in metrics]
     if shared:
         lines += [f"{name}: {words}" for name, words in _TRAFFIC.items()]
     if plan.basis:

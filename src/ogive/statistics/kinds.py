@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from ogive.statistics.base import Estimate, Statistic
     from ogive.statistics.options import Command
 
+if TYPE_CHECKING:
+    from ogive.statistics.prediction import Prediction
+
 
 @dataclass(frozen=True)
 class Kind:
@@ -81,6 +84,11 @@ class Kind:
         module, _, name = self.estimated.partition(":")
         return cast("type[Estimate]", getattr(import_module(f"ogive.statistics.{module}"), name))
 
+    @property
+    def prediction(self) -> type[Prediction]:
+        """The class that says how it is planned."""
+        return cast("type[Prediction]", self.room("plan").Prediction)
+
 
 KINDS = (
     Kind(
@@ -130,6 +138,13 @@ COSTS = ("ogive.sanitized_cost/1",)
 def all_statistics() -> tuple[type[Statistic[Any]], ...]:
     """The classes of all questions."""
     return tuple(kind.statistic for kind in KINDS)
+
+
+def prediction_of(name: str) -> type[Prediction]:
+    """How statistics with that name are planned; those that are not listed here are simulated."""
+    from ogive.statistics.prediction import Prediction  # which loads what reads records
+
+    return next((kind.prediction for kind in KINDS if kind.name == name), Prediction)
 
 
 def read_estimate(data: Any) -> Estimate:

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ogive.planning.approximating import approximate_errors
 from ogive.privacy import Adjacency, ApproxDP
+from ogive.statistics.methods.biased_errors import approximate_errors
 from ogive.statistics.methods.reference_shapes import EVERY
 from ogive.strategies import design_histogram, design_projection
 

@@ -10,13 +10,13 @@ import pytest
 import ogive
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
-from ogive.planning.curves import curve_errors, total_known
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
 from ogive.releasing import release
 from ogive.statistics import STATISTICS, Ecdf, Quantiles
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.choose import CURVE_METHODS
+from ogive.statistics.methods.plan import curve_errors, total_known
 from ogive.strategies import design_path
 from ogive.trust import Central, Clear
 from ogive.trust.central import CentralOptions
@@ -133,7 +133,7 @@ def test_smoothed_errors_are_those_of_released_curves_and_below_raw_ones():
 
 @pytest.mark.parametrize("records", [700, 5_000, 12_345])
 def test_a_shape_is_scaled_to_the_number_of_records(records):
-    from ogive.planning.shapes import Repeated
+    from ogive.records.imagined import Repeated
 
     binning = STATISTIC.binning()
     sums = Repeated(TABLE, records).sums(binning)

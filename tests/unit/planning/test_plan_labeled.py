@@ -7,10 +7,10 @@ import ogive
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
 from ogive.planning.predict import Planner
-from ogive.planning.shapes import BinormalShape
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning, GroupSums
 from ogive.records import Records
+from ogive.records.imagined import BinormalShape
 from ogive.releasing import release
 from ogive.statistics import Bounds, HosmerLemeshow, Roc
 from ogive.statistics.base import Terms

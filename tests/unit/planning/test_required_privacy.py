@@ -44,6 +44,16 @@ def test_the_error_is_met_and_a_smaller_guarantee_would_not(error, kind, delta, 
     assert value(larger(needed, -1)) < 1.05 * wanted
 
 
+def test_quantiles_of_reports_need_what_a_plan_says_of_the_curve_of_reports():
+    quantiles = Quantiles("x", bounds=(0, 10), bins=32)
+    needed = ogive.required_privacy(quantiles, records=RECORDS, error={"ks": 0.1}, trust="local")
+    errors = [
+        ogive.plan(quantiles, privacy=each, records=RECORDS, trust="local").chosen.ks
+        for each in (needed, larger(needed, -1))
+    ]
+    assert errors[0] <= 0.1 < errors[1]
+
+
 def test_a_pinned_method_needs_more_than_the_best():
     error = {"rmse": 0.001}
     best = ogive.required_privacy(STATISTIC, records=RECORDS, error=error)

@@ -7,11 +7,11 @@ from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.planning import plan
 from ogive.planning.public_nodes import nodes_for
-from ogive.planning.scaled import noise_maxima
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import Binning, CurveQuery
 from ogive.statistics import Ecdf, Roc
 from ogive.statistics.curve.bands.simultaneous import simulate_maxima
+from ogive.statistics.methods.scaled_noise import noise_maxima
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, candidates
 
 GRID = Grid.linear(0, 1, bins=8)

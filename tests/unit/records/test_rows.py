@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import DataError
 from ogive.grids import Grid
-from ogive.planning.shapes import BinormalShape, Repeated
 from ogive.queries import Cells, RowValues
 from ogive.records import Records, sources
+from ogive.records.imagined import BinormalShape, Repeated
 
 AGE = Binning("age", Grid.linear(0, 100, bins=5))
 STARS = Binning("stars", Grid.integers(1, 5))

@@ -12,12 +12,12 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.planning.metrics import Errors
 from ogive.statistics.curve.bands.approximating import common_ends
 from ogive.statistics.curve.bands.programs import some_thresholds
 from ogive.statistics.curve.bands.simultaneous import upper_quantile
 from ogive.statistics.methods.expected_error import public_noise
 from ogive.statistics.methods.reference_shapes import EVERY
+from ogive.statistics.prediction import Errors
 from ogive.strategies import Approximating
 
 Float64 = NDArray[np.float64]
@@ -30,7 +30,7 @@ _BANDS = ("normal", "aside")
 
 
 def approximate_errors(strategy: Approximating, records: int, *, known: bool, tail: Fraction) -> Errors:
-    """Errors of the raw curve by name; see `METRICS` for what each says.
+    """Errors of the raw curve by name; see `CURVE_METRICS` of `plan` for what each says.
 
     Args:
         strategy: What would be measured.
@@ -53,14 +53,14 @@ def approximate_errors(strategy: Approximating, records: int, *, known: bool, ta
     noise = strategy.estimate(strategy.spread(nodes), None if total is None else 0)
     largest = [np.abs(noise + shape).max(axis=1) for shape in bias]
     squared = float(np.mean(strategy.variance(total_known=known))) + np.mean(bias**2, axis=1)
-    found = {
+    values = {
         "rmse": np.sqrt(squared),
-        "ks": np.array([np.mean(values) for values in largest]),
-        "ks_95": np.array([upper_quantile(values, tail) for values in largest]),
+        "ks": np.array([np.mean(each) for each in largest]),
+        "ks_95": np.array([upper_quantile(each, tail) for each in largest]),
     }
     places = [EVERY.names.index(name) for name in _BANDS]
     bands = [_half_width(strategy, bare[each], answers[each], totals[each], tail) for each in places]
-    errors = {name: values / records for name, values in found.items()}
+    errors = {name: each / records for name, each in values.items()}
     return Errors.over_shapes({**errors, "band": np.array(bands)})
 
 

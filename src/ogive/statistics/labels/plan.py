@@ -1,13 +1,16 @@
-"""Teachers' votes as they are imagined where none are given: most agree, the others are spread evenly."""
+"""How labels are planned: by simulation on votes of which most agree and the others are spread evenly."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ogive.errors import ParameterError
 from ogive.queries import Aggregate, Ballots, Int64
+from ogive.records.imagined import Shape
+from ogive.statistics import prediction
 
 AGREEING = 7
 """Of ten teachers so many vote for one class."""
@@ -39,3 +42,18 @@ class AgreeingTeachers:
         counts[:, : others % classes] += 1
         counts[np.arange(queries), np.arange(queries) % classes] += self.records - others
         return counts
+
+
+class Prediction(prediction.Prediction):
+    """Simulated on votes, which have no scores and no classes of records."""
+
+    @classmethod
+    def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
+        """Votes of which most agree.
+
+        Raises:
+            ParameterError: something is said of scores.
+        """
+        for name, value in assumed.items():
+            raise ParameterError(f"votes have no scores; leave out {name}={value:g}, or give votes with like=")
+        return AgreeingTeachers(records)

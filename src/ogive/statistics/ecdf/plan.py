@@ -1,0 +1,128 @@
+"""How a distribution function is planned.
+
+Most methods measure one curve, whose errors before smoothing follow from the noise. A curve may also take several
+rounds, each chosen after the answers before: neither its noise nor its bias is that of one strategy. Then releases are
+imagined on every public shape, and errors are the largest over the shapes, with the smallest beside it, as for
+strategies that approximate.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar, cast
+
+import numpy as np
+
+from ogive.errors import ParameterError, ScaleError, UnsupportedError
+from ogive.grids import Grid
+from ogive.queries import CurveQuery, ReportsQuery
+from ogive.statistics import prediction
+from ogive.statistics.base import Terms
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.ecdf.statistic import Ecdf
+from ogive.statistics.methods.base import LARGEST_PREDICTED, CurveTask
+from ogive.statistics.methods.choose import as_method, predicted_errors
+from ogive.statistics.methods.expected_error import typical
+from ogive.statistics.methods.plan import (
+    CURVE_METRICS,
+    decided_by_noise,
+    deviation_of_counts,
+    errors_of_one_curve,
+    strategy_errors,
+)
+from ogive.statistics.methods.reference_shapes import EVERY, REFERENCES, Shapes
+from ogive.statistics.methods.reports import Reports
+from ogive.statistics.prediction import Errors, Metric, Rehearsal, Rehearse, Setting
+from ogive.strategies import ReportedHistogram, ReportedTree
+
+REFERENCE_WORDS = (
+    "projection, histogram, adaptive and selected measure less than every threshold, so their errors depend on the "
+    f"data: a..b is the smallest and the largest over {len(EVERY.names)} public reference shapes, from smooth ones to "
+    "all records on one value, with the bias counted; energy is simulated for every method on "
+    f"{len(REFERENCES)} of them ({', '.join(REFERENCES)}); "
+    "auto takes such a method only where it is on no shape more than 1.5 times as far off in ks as the best of the "
+    "others"
+)
+
+_SHAPES = Shapes(EVERY.names, runs=4)
+
+
+class Prediction(prediction.Prediction):
+    """Errors before smoothing, which hold for all records, and the energy distance, on public shapes."""
+
+    metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS
+    deciding = ("ks", "rmse")
+
+    @property
+    def decided(self) -> bool:
+        """Whether one noisy curve is measured, or owners report."""
+        return curve_is_decided(self.rehearsal)
+
+    def errors(self) -> Errors:
+        """Errors of the curve before smoothing, and its energy distance."""
+        return curve_errors(cast(Ecdf, self.statistic), self.rehearsal, self.setting)
+
+    def deviation(self, errors: Mapping[str, float]) -> float | None:
+        """That of one noisy curve without its bias, where there is one."""
+        deviation = deviation_of_counts(self.queries, known=self.setting.total_known)
+        return super().deviation(errors) if deviation is None else deviation
+
+
+def curve_is_decided(rehearsal: Rehearsal) -> bool:
+    """Whether errors that hold for all records are what one decides by."""
+    return decided_by_noise(rehearsal.queries) or isinstance(rehearsal.queries[-1], ReportsQuery)
+
+
+def curve_errors(curve: Ecdf, rehearsal: Rehearsal, setting: Setting) -> Errors:
+    """Errors of a curve before smoothing, and its energy distance where the public shapes tell it.
+
+    Args:
+        curve: What would be released.
+        rehearsal: Of its questions.
+        setting: What is planned for.
+    """
+    strategy = cast(Curve, rehearsal.estimate).strategy
+    adjacency, last = setting.unit.adjacency, rehearsal.queries[-1]
+    of_one = errors_of_one_curve(rehearsal.queries, adjacency, setting.records)
+    automatic = as_method(curve.method) == "auto"
+    method = curve.method
+    if isinstance(strategy, ReportedHistogram | ReportedTree):
+        errors = strategy_errors(strategy, adjacency, setting.records, known=True)
+        method = Reports.name if automatic else method
+    elif of_one is not None:
+        errors = of_one
+        method = cast(CurveQuery, last).strategy if automatic else method
+    else:
+        errors = _rehearsed_errors(curve, rehearsal.terms, setting)
+    task = CurveTask(curve.binning(), rehearsal.terms, curve.smooth, curve.expected_records or setting.records)
+    try:
+        energies = predicted_errors(method, task).energy
+    except (ParameterError, ScaleError, UnsupportedError):
+        return errors
+    spans = errors.spans | {"energy": (min(energies), max(energies))}
+    return Errors({**errors, "energy": typical(energies)}, spans, basis=(REFERENCE_WORDS,))
+
+
+def _rehearsed_errors(curve: Ecdf, terms: Terms, setting: Setting) -> Errors:
+    """Root mean squared and largest error of the published curve against the imagined records' own.
+
+    A curve on more than 4096 thresholds is imagined on 4096.
+    """
+    grid = curve.binning().grid
+    if grid.bins > LARGEST_PREDICTED:
+        grid = Grid.linear(0, 1, bins=LARGEST_PREDICTED)
+        curve = dataclasses.replace(curve, bounds=None, grid=grid)
+    counts = _SHAPES.counts(grid.bins, setting.records)
+    squared, largest = np.empty(counts.shape[:2]), np.empty(counts.shape[:2])
+    for shape, run in np.ndindex(counts.shape[:2]):
+        imagined = counts[shape, run]
+        released = _released(curve, terms, imagined, setting.rehearse, run=1 + run + _SHAPES.runs * shape)
+        gap = released.probabilities - np.cumsum(imagined) / setting.records
+        squared[shape, run], largest[shape, run] = np.mean(gap**2), np.abs(gap).max()
+    return Errors.over_shapes({"rmse": np.sqrt(squared.mean(axis=1)), "ks": largest.mean(axis=1)})
+
+
+def _released(curve: Ecdf, terms: Terms, counts: Any, rehearse: Rehearse, *, run: int) -> Curve:
+    """One imagined release of records with these counts."""
+    return cast(Curve, rehearse(curve, terms, lambda aggregate: counts, run=run).estimate)

@@ -1,0 +1,226 @@
+"""How far off a release will be: what `plan` asks of a statistic.
+
+Planning knows no particular statistic. It simulates whole releases of imagined records, which serves all of them, and
+leaves to a statistic what it knows better: errors that hold for all records, which imagined records stand in where none
+are given, and how errors are called. A statistic says so by a class `Prediction` in `plan.py` of its folder, a subclass
+of the one here, whose defaults are those of a statistic that can only be simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ogive.noise import DiscreteLaplace, Geometric
+from ogive.privacy import Adjacency, Loss, PrivacyUnit
+from ogive.queries import Aggregate, Query, ReportsQuery
+from ogive.records.imagined import BinormalShape, Shape
+from ogive.statistics.base import Estimate, Statistic, Terms
+
+Int64 = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+Span = tuple[float, float]
+"""Smallest and largest error over the public shapes."""
+
+Sums = Callable[[Aggregate], Int64]
+"""Exact integers of the known records for each aggregate."""
+
+CONFIDENCE = Fraction(95, 100)
+"""Of predicted bands, and of errors that most releases stay within."""
+
+FEWEST_CURVES = 199
+"""How many curves of noise are simulated at least."""
+
+SIMULATED_RELEASES = 200
+"""How many whole releases are simulated for a row by default."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One kind of error.
+
+    Fields:
+        title: Heading of its column.
+        words: What it is.
+        squared: Whether simulated errors are summed up as a root mean square, as those of single estimates are;
+            otherwise as a mean.
+    """
+
+    title: str
+    words: str
+    squared: bool = False
+
+
+UNDEFINED = Metric("undefined", "share of releases that say nothing, which the errors beside it leave out")
+
+
+class Errors(dict[str, float]):
+    """Predicted errors by name.
+
+    Args:
+        errors: Their values; of an error that depends on the records, what one may rely on.
+        spans: The smallest and the largest over the public shapes, of errors that depend on the records.
+        basis: What they rest on, in words, where that is more than the law of the noise.
+    """
+
+    def __init__(
+        self, errors: Mapping[str, float], spans: Mapping[str, Span] | None = None, basis: tuple[str, ...] = ()
+    ) -> None:
+        super().__init__(errors)
+        self.spans = dict(spans or {})
+        self.basis = basis
+
+    @staticmethod
+    def over_shapes(values: Mapping[str, Float64]) -> Errors:
+        """The largest of the values of each error, one for each shape, with the span."""
+        spans = {name: (float(each.min()), float(each.max())) for name, each in values.items()}
+        return Errors({name: most for name, (_, most) in spans.items()}, spans)
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """One procedure from the first query to the estimate.
+
+    Fields:
+        estimate: What came out.
+        queries: The first query of each measurement, in the order asked, with the noise that answers will have.
+        asked: All queries, as they were asked.
+        price: Loss of all measurements together.
+        terms: Under which it was asked.
+    """
+
+    estimate: Estimate
+    queries: tuple[Query, ...]
+    asked: tuple[Query, ...]
+    price: Loss
+    terms: Terms
+
+
+class Rehearse(Protocol):
+    """Runs a statistic's questions on known sums, as `planning.rehearsal.rehearse` does."""
+
+    def __call__(self, statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | None) -> Rehearsal:
+        """The rehearsal with the noise of that run; with exact answers where it is None."""
+        ...
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is planned for.
+
+    Fields:
+        records: Number of records.
+        unit: Whose data is hidden.
+        shape: What the imagined records look like.
+        given: Whether somebody gave them; then errors are those of these records, and simulated.
+        distributed: Whether several parties or servers add noise.
+        rehearse: Runs a statistic's questions.
+    """
+
+    records: int
+    unit: PrivacyUnit
+    shape: Shape
+    given: bool
+    distributed: bool
+    rehearse: Rehearse
+
+    @property
+    def total_known(self) -> bool:
+        """Whether the number of records is public."""
+        return self.unit.adjacency is Adjacency.REPLACE
+
+
+class Prediction:
+    """Price and errors of one method of a statistic under one guarantee.
+
+    Args:
+        statistic: Pinned to the method.
+        terms: Under which it would be released.
+        setting: What is planned for.
+
+    Attributes:
+        queries: The first query of each measurement, in the order asked, with the noise that answers will have.
+        asked: All queries, as they were asked.
+        price: Loss of all measurements together.
+
+    Raises:
+        ParameterError, UnsupportedError, BudgetError: it does not fit.
+    """
+
+    metrics: ClassVar[Mapping[str, Metric]] = {}
+    """What the errors of the statistic are, in the order of a table's columns."""
+
+    deciding: ClassVar[tuple[str, ...]] = ()
+    """Errors by which one decides: a picture shows the first of them that a plan has."""
+
+    labeled: ClassVar[bool] = False
+    """Whether imagined records have classes."""
+
+    runs: ClassVar[int] = SIMULATED_RELEASES
+    """How many whole releases are simulated by default."""
+
+    queries: tuple[Query, ...]
+    asked: tuple[Query, ...]
+    price: Loss
+
+    def __init__(self, statistic: Statistic[Any], terms: Terms, setting: Setting) -> None:
+        self.statistic, self.terms, self.setting = statistic, terms, setting
+        self.rehearsal = setting.rehearse(self.measured(statistic), terms, setting.shape.sums, run=0)
+        self.queries, self.asked, self.price = self.rehearsal.queries, self.rehearsal.asked, self.rehearsal.price
+
+    @classmethod
+    def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:
+        """The records that stand in where none are given.
+
+        Args:
+            records: How many.
+            assumed: What is said of the model: `positive_share` and `auc`, where they are not left at their defaults.
+
+        Raises:
+            ParameterError: no error is simulated on such a model, or a value is out of range.
+        """
+        return BinormalShape(records, **assumed, labeled=cls.labeled)
+
+    @staticmethod
+    def measured(statistic: Any) -> Statistic[Any]:
+        """What is asked of the records, where the statistic itself computes more than that from the answers."""
+        measured: Statistic[Any] = statistic
+        return measured
+
+    @property
+    def decided(self) -> bool:
+        """Whether `errors` are what one decides by, so that nothing is simulated unless records are given."""
+        return False
+
+    def errors(self) -> Errors:
+        """Errors that hold for all records, or for public shapes of them."""
+        return Errors({})
+
+    def simulated(self) -> tuple[Statistic[Any], Terms]:
+        """What is released in a simulation, and under which terms."""
+        return self.statistic, self.terms
+
+    def is_method_of(self, statistic: Any) -> bool:
+        """Whether this is how the statistic is released that asks the same questions."""
+        return True
+
+    def noise(self, errors: Mapping[str, float]) -> str:
+        """Kind and size of the noise in words; without the bias that an error may count besides."""
+        deviation = self.deviation(errors)
+        size = "" if deviation is None else f", +/- {deviation:.3g} records"
+        if isinstance(self.queries[-1], ReportsQuery):
+            return f"{self.setting.records} randomized reports{size}"
+        levels = [level for query in self.queries for level in query.levels]
+        named: dict[type, str] = {DiscreteLaplace: "Laplace", Geometric: "one-sided"}
+        kinds = {named.get(type(level.law), "Gaussian") for level in levels}
+        nodes = sum(level.nodes for level in levels)
+        return f"{' and '.join(sorted(kinds))} on {nodes} sums{size}"
+
+    def deviation(self, errors: Mapping[str, float]) -> float | None:
+        """Standard deviation of the noise of cumulative counts before smoothing, as a root mean square."""
+        return errors["rmse"] * self.setting.records if "rmse" in errors else None
