@@ -9,13 +9,13 @@ from .costs.cost import privacy_cost as privacy_cost
 from .costs.filter import PrivacyFilter as PrivacyFilter
 from .costs.stated import PrivacyCost as PrivacyCost
 from .labelling import label as label
+from .labels_plan import LabelsPlan as LabelsPlan
+from .labels_plan import LabelsPlanRow as LabelsPlanRow
 from .networks import NetworkLearner as NetworkLearner
 from .networks import convolutional as convolutional
 from .networks import perceptron as perceptron
 from .partitioning import Partition as Partition
 from .partitioning import partition as partition
-from .planned import LabelsPlan as LabelsPlan
-from .planned import LabelsPlanRow as LabelsPlanRow
 from .planning import plan_labels as plan_labels
 from .sensitivity.gnss import gnss_rdp as gnss_rdp
 from .sensitivity.sanitize import sanitize as sanitize

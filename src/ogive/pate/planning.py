@@ -18,8 +18,8 @@ from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, Larg
 from ogive.pate.asking import BITS
 from ogive.pate.costs.cost import privacy_cost
 from ogive.pate.costs.scores import check_probabilities
+from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow, PlannedAggregator
 from ogive.pate.learners import check_labels
-from ogive.pate.planned import LabelsPlan, LabelsPlanRow, Planned
 from ogive.pate.rehearsal import Predicted, Rehearsal
 from ogive.pate.votes import check_votes
 from ogive.privacy import ApproxDP, Rational, exact
@@ -117,7 +117,7 @@ def plan_labels(
     )
 
 
-Candidate = tuple[Planned, int, Predicted]
+Candidate = tuple[PlannedAggregator, int, Predicted]
 """An aggregator, how many queries it is asked, and what it would bring."""
 
 

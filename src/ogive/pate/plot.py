@@ -5,13 +5,13 @@ from __future__ import annotations
 from itertools import cycle
 from typing import Any
 
-from ogive.pate.planned import LabelsPlan, LabelsPlanRow
+from ogive.pate.labels_plan import LabelsPlan, LabelsPlanRow
 from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
+from ogive.planning.plot import draw_lines
 
 _COLORS = {"margins": BLUE, "confident": ORANGE, "gnmax": GRAY, "interactive": "#009E73"}
 _MARKS = {"margins": "o", "confident": "s", "gnmax": "^", "interactive": "D"}
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
-_MOST_TICKS = 9
 
 
 def plot_labels_plan(plan: LabelsPlan, ax: Any = None) -> Any:
@@ -40,27 +40,16 @@ def plot_labels_plan(plan: LabelsPlan, ax: Any = None) -> Any:
     def places(row: LabelsPlanRow) -> tuple[float, float]:
         return (row.epsilon, row.max_answers) if by_epsilon else (row.max_answers, row.epsilon)
 
+    lines: dict[str, list[tuple[float, float]]] = {}
+    styles: dict[str, dict[str, Any]] = {}
     for name in dict.fromkeys(row.aggregator for row in plan.rows):
         for other in apart:
-            points = sorted(
-                (places(row)[0], 100 * row.right)
-                for row in plan.rows
-                if row.aggregator == name and places(row)[1] == other
-            )
-            said = f", at most {other:,} answers" if by_epsilon else f", epsilon = {other:g}"
-            axes.plot(
-                *zip(*points, strict=True),
-                label=name + (said if len(apart) > 1 else ""),
-                color=_COLORS[name],
-                marker=_MARKS[name],
-                linestyle=dashes[other],
-                markersize=5,
-                linewidth=1.6,
-            )
-    axes.set_xscale("log")
-    if len(across) <= _MOST_TICKS:
-        axes.set_xticks(across, labels=[f"{value:g}" for value in across])
-        axes.set_xticks([], minor=True)
+            clause = f", at most {other:,} answers" if by_epsilon else f", epsilon = {other:g}"
+            label = name + (clause if len(apart) > 1 else "")
+            rows = [row for row in plan.rows if row.aggregator == name and places(row)[1] == other]
+            lines[label] = [(places(row)[0], 100 * row.right) for row in rows]
+            styles[label] = {"color": _COLORS[name], "marker": _MARKS[name], "linestyle": dashes[other]}
+    draw_lines(axes, lines, styles, across)
     axes.set_xlabel(f"epsilon, at delta = {plan.delta:g}" if by_epsilon else "Answers at most")
     axes.set_ylabel("Right labels, % of those given")
     axes.set_ylim(top=100.5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ogive.errors import DataError
@@ -45,13 +45,13 @@ def fields(data: Any) -> dict[str, Any]:
         raise DataError("the statistic of a plan must be plain data with finite numbers") from None
     return {
         "statistic": statistic,
-        "records": _whole(data, "records", 1),
+        "records": known.whole("records", 1),
         "unit": _unit(data["unit"]),
         "trust": known.text("trust"),
-        "rows": [_row(each) for each in _objects(data, "rows", _ROW, fewest=1)],
-        "left_out": [_left_out(each) for each in _objects(data, "left_out", _LEFT_OUT, fewest=0)],
+        "rows": [_row(each) for each in known.rows("rows", "a plan's row", _ROW, nonempty=True)],
+        "left_out": [_left_out(each) for each in known.rows("left_out", "a plan's row", _LEFT_OUT)],
         "basis": known.text("basis"),
-        "runs": _whole(data, "runs", 0),
+        "runs": known.whole("runs"),
     }
 
 
@@ -64,23 +64,20 @@ def _unit(data: Any) -> PrivacyUnit:
     return PrivacyUnit.from_dict(data)
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
-    errors = row["errors"]
+def _row(row: Fields) -> dict[str, Any]:
+    errors = row.data["errors"]
     if not isinstance(errors, dict) or not all(map(_is_error, errors.items())):
         raise DataError("the errors of a plan's row must be numbers from 0, by name")
-    if not isinstance(row["chosen"], bool):
-        raise DataError("whether a plan's row is chosen must be true or false")
-    price = _charge(row["price"], "price")
     return {
-        "method": _text(row, "method"),
-        "privacy": _guarantee(row["privacy"], "privacy"),
-        "price": price,
-        "noise": _text(row, "noise"),
+        "method": row.text("method"),
+        "privacy": _guarantee(row),
+        "price": _charge(row, "price"),
+        "noise": row.text("noise"),
         "errors": errors,
-        "chosen": row["chosen"],
+        "chosen": row.flag("chosen"),
         "trust": _trust(row),
-        "traffic": _traffic(row["traffic"]) if "traffic" in row else None,
-        "spans": _spans(row["spans"], errors) if "spans" in row else {},
+        "traffic": _traffic(row.data["traffic"]) if "traffic" in row.data else None,
+        "spans": _spans(row.data["spans"], errors) if "spans" in row.data else {},
     }
 
 
@@ -102,13 +99,14 @@ def _traffic(data: Any) -> Traffic:
         data = {"bytes_to_party": 0} | data  # earlier plans did not say
     if not isinstance(data, dict) or set(data) != set(_TRAFFIC):
         raise DataError(f"the traffic of a plan's row must be an object with {', '.join(_TRAFFIC)}")
-    for name in ("bytes_per_party", "bytes_per_server", "bytes_to_party"):
-        if not is_whole(data[name]) or data[name] < 0:
-            raise DataError(f"the {name} of a plan's row must be a whole number from 0")
-    if not is_number(data["seconds"]) or data["seconds"] < 0:
-        raise DataError("the seconds of a plan's row must be a number from 0")
-    _text(data, "upload")
-    return Traffic(**data)
+    known = Fields(data, "the traffic of a plan's row")
+    return Traffic(
+        upload=known.text("upload"),
+        bytes_per_party=known.whole("bytes_per_party"),
+        bytes_per_server=known.whole("bytes_per_server"),
+        seconds=known.number("seconds"),
+        bytes_to_party=known.whole("bytes_to_party"),
+    )
 
 
 def _is_error(pair: tuple[Any, Any]) -> bool:
@@ -116,54 +114,32 @@ def _is_error(pair: tuple[Any, Any]) -> bool:
     return is_text(name) and is_number(value) and value >= 0
 
 
-def _left_out(each: dict[str, Any]) -> dict[str, Any]:
-    privacy = _guarantee(each["privacy"], "privacy")
+def _left_out(each: Fields) -> dict[str, Any]:
     return {
-        "method": _text(each, "method"),
-        "privacy": privacy,
-        "reason": _text(each, "reason"),
+        "method": each.text("method"),
+        "privacy": _guarantee(each),
+        "reason": each.text("reason"),
         "trust": _trust(each),
     }
 
 
-def _trust(each: dict[str, Any]) -> str | None:
+def _trust(each: Fields) -> str | None:
     """Name of the trust model, which only plans that compare several have in their rows."""
-    return _text(each, "trust") if "trust" in each else None
+    return each.text("trust") if "trust" in each.data else None
 
 
-def _objects(data: dict[str, Any], name: str, needed: Iterable[str], *, fewest: int) -> list[dict[str, Any]]:
-    listed = data[name]
-    fit = isinstance(listed, list) and all(isinstance(each, dict) and set(needed) <= set(each) for each in listed)
-    if not fit or len(listed) < fewest:
-        raise DataError(f"the field {name!r} of a plan must be a list of objects with {', '.join(needed)}")
-    return list(listed)
-
-
-def _text(data: dict[str, Any], name: str) -> str:
-    value = data[name]
-    if not is_text(value):
-        raise DataError(f"the {name} of a plan's row must be a short text")
-    return value
-
-
-def _whole(data: dict[str, Any], name: str, least: int) -> int:
-    value = data[name]
-    if not is_whole(value) or value < least:
-        raise DataError(f"the field {name!r} of a plan must be a whole number from {least}")
-    return value
-
-
-def _guarantee(data: Any, name: str) -> Privacy:
-    found = _charge(data, name)
+def _guarantee(each: Fields) -> Privacy:
+    found = _charge(each, "privacy")
     if isinstance(found, GaussianDP):
-        raise DataError(f"the {name} of a plan's row must be a guarantee, and GaussianDP is none")
+        raise DataError(f"the privacy of {each.what} must be a guarantee, and GaussianDP is none")
     return found
 
 
-def _charge(data: Any, name: str) -> Charge:
+def _charge(each: Fields, name: str) -> Charge:
+    data = each.data[name]
     exact = isinstance(data, dict) and data.get("type") in _TYPES
     for key, value in data.items() if exact else ():
         exact = exact and (key == "type" or (isinstance(value, str) and _EXACT.fullmatch(value) is not None))
     if not exact:
-        raise DataError(f"the {name} of a plan's row must be a privacy guarantee with exact numbers such as '1/10'")
+        raise DataError(f"the {name} of {each.what} must be a privacy guarantee with exact numbers such as '1/10'")
     return charge_from_dict(data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ogive.errors import ParameterError, quoted
@@ -16,6 +17,28 @@ from ogive.statistics.kinds import prediction_of
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A", "#882255")
 _MOST_TICKS = 9
 _MARKS = ("o", "s", "^", "D", "v", "P", "X", "*")
+
+
+def draw_lines(
+    axes: Any,
+    lines: Mapping[str, Iterable[tuple[float, float]]],
+    styles: Mapping[str, Mapping[str, Any]],
+    across: Sequence[float],
+) -> None:
+    """Draw a line for every choice, over a logarithmic axis of what is chosen.
+
+    Args:
+        axes: To draw into.
+        lines: Points of each line, by its label.
+        styles: Color, mark and dashes of each.
+        across: The values on the horizontal axis, which are marked where they are few.
+    """
+    for label, points in lines.items():
+        axes.plot(*zip(*sorted(points), strict=True), label=label, markersize=5, linewidth=1.6, **styles[label])
+    axes.set_xscale("log")
+    if len(across) <= _MOST_TICKS:
+        axes.set_xticks(across, labels=[f"{value:g}" for value in across])
+        axes.set_xticks([], minor=True)
 
 
 def loss_of(privacy: Any) -> float:
@@ -58,29 +81,22 @@ def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
     if len(kinds) > 1:
         raise ParameterError("a picture needs guarantees of one type; plan for each type on its own")
     axes = new_axes(ax)
-    for number, line in enumerate(dict.fromkeys(map(_line, plan.rows))):
-        points = sorted({(loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if _line(row) == line})
-        axes.plot(
-            *zip(*points, strict=True),
-            label=line,
-            color=_COLORS[number % len(_COLORS)],
-            marker=_MARKS[number % len(_MARKS)],
-            markersize=5,
-            linewidth=1.6,
-        )
-    taken = sorted((loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if row.chosen)
-    if taken:
-        axes.scatter(*zip(*taken, strict=True), s=110, facecolors="none", edgecolors="black", label="taken", zorder=4)
-    axes.set_xscale("log")
+    lines: dict[str, set[tuple[float, float]]] = {}
+    for row in plan.rows:
+        lines.setdefault(_line(row), set()).add((loss_of(row.privacy), row.errors[wanted]))
+    styles = {
+        line: {"color": _COLORS[number % len(_COLORS)], "marker": _MARKS[number % len(_MARKS)]}
+        for number, line in enumerate(lines)
+    }
+    draw_lines(axes, lines, styles, sorted({loss_of(row.privacy) for row in plan.rows}))
+    chosen = sorted((loss_of(row.privacy), row.errors[wanted]) for row in plan.rows if row.chosen)
+    if chosen:
+        axes.scatter(*zip(*chosen, strict=True), s=110, facecolors="none", edgecolors="black", label="taken", zorder=4)
     axes.set_yscale("log")
     axes.set_xlabel(
         "rho" if kinds == {ZeroConcentratedDP} else "epsilon" if kinds == {PureDP} else "epsilon (approximate)"
     )
     axes.set_ylabel(_label(metrics, wanted))
-    losses = sorted({loss_of(row.privacy) for row in plan.rows})
-    if len(losses) <= _MOST_TICKS:
-        axes.set_xticks(losses, labels=[f"{loss:g}" for loss in losses])
-        axes.set_xticks([], minor=True)
     axes.set_title(f"Predicted error of {heading(plan)}, {plan.records} records", loc="left", fontsize=12)
     axes.grid(which="both", color=GRAY, alpha=0.18, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)

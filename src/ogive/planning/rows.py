@@ -5,15 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from ogive.errors import ParameterError
 from ogive.planning import plan_json
+from ogive.planning.base import Choices
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.rooms import room
-from ogive.statistics import plain_json
 from ogive.statistics.prediction import Span
 from ogive.trust.base import Traffic
 
@@ -105,7 +104,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(Choices):
     """What a statistic would cost and how far off it would be, by every method that fits.
 
     Fields:
@@ -147,9 +146,6 @@ class Plan:
         """Whether the number of records would be private, so that `records` is the planner's own guess."""
         return self.unit.adjacency is Adjacency.ADD_OR_REMOVE
 
-    def __str__(self) -> str:
-        return str(room(Plan, "text").table(self))
-
     def plot(self, ax: Any = None, *, error: str | None = None) -> Any:
         """Draw an error against the privacy loss, one line for each method; returns matplotlib axes.
 
@@ -178,16 +174,8 @@ class Plan:
             "runs": self.runs,
         }
 
-    def to_json(self, path: str | Path | None = None) -> str:
-        """JSON text of `to_dict`; with a path, also written there, whole or not at all.
-
-        Raises:
-            ParameterError: the file cannot be written.
-        """
-        return plain_json.write(self.to_dict(), path, public=True, indent=1)
-
-    @staticmethod
-    def from_dict(data: Any) -> Plan:
+    @classmethod
+    def from_dict(cls, data: Any) -> Plan:
         """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
 
         Raises:
@@ -197,12 +185,3 @@ class Plan:
         known["rows"] = tuple(PlanRow(**row) for row in known["rows"])
         known["left_out"] = tuple(LeftOut(**each) for each in known["left_out"])
         return Plan(**known)
-
-    @staticmethod
-    def from_json(source: str | bytes | Path) -> Plan:
-        """Read a plan from JSON text, or from a file if given a Path. The text need not be trusted.
-
-        Raises:
-            ParameterError, DataError: this is no plan that this version can read.
-        """
-        return Plan.from_dict(plain_json.parse(source))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from functools import partial
 
 from ogive.planning.metrics import in_order, metrics_of, title
 from ogive.planning.rows import LeftOut, Plan, PlanRow
+from ogive.planning.table import Column, Table
 from ogive.privacy import Privacy
-from ogive.trust.base import Traffic
 
 _COLUMNS = ("column", "score", "probability")
 _TRAFFIC = {
@@ -40,20 +41,27 @@ def table(plan: Plan) -> str:
     errors = in_order(metrics, {name for row in plan.rows for name in row.errors})
     several = any(row.trust is not None for row in plan.rows)
     shared = any(row.traffic is not None for row in plan.rows)
-    texts = [" ", *(["trust"] if several else []), "method", "price", "noise", *(["upload"] if shared else [])]
-    titles = [*texts, *(title(metrics, name) for name in errors), *(_TRAFFIC if shared else ())]
+    columns: list[Column[PlanRow]] = [
+        Column(" ", lambda row: "*" if row.chosen else " ", left=True),
+        *([Column[PlanRow]("trust", lambda row: row.trust or "", left=True)] if several else []),
+        Column("method", lambda row: row.method, left=True),
+        Column("price", lambda row: str(row.price), left=True),
+        Column("noise", lambda row: row.noise, left=True),
+        *([Column("upload", _upload, left=True)] if shared else []),
+        *(Column(title(metrics, name), partial(_error, name=name)) for name in errors),
+        *(Column(name, partial(_moved, name=name)) for name in (_TRAFFIC if shared else ())),
+    ]
+    shown = Table(columns, plan.rows)
     models = "trust models" if several else "trust model"
     lines = [f"plan for {heading(plan)}: {plan.records} records, {models} {plan.trust}", plan.unit.words]
     if plan.guessed:
         shares = "" if errors == ["value"] else "; errors are shares of that many records"
         lines.append(f"{plan.records} is your own guess{shares}")
-    cells = {id(row): _cells(row, errors, shared=shared) for row in plan.rows}
-    widths = [max(map(len, column)) for column in zip(titles, *cells.values(), strict=True)]
     granted = tuple(dict.fromkeys([row.privacy for row in plan.rows] + [each.privacy for each in plan.left_out]))
     always, others = _told_once(plan.left_out, granted)
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
-        lines += ["", f"{privacy}", _line(titles, widths, len(texts))]
-        lines += [_line(cells[id(row)], widths, len(texts)) for row in plan.rows if row.privacy == privacy]
+        lines += ["", f"{privacy}", shown.heading]
+        lines += [shown.line(row) for row in plan.rows if row.privacy == privacy]
         lines += _reasons([each for each in others if each.privacy == privacy], plan)
     if always:
         lines += [*([""] if len(granted) > 1 else []), *_reasons(always, plan)]
@@ -97,12 +105,8 @@ def _reasons(left_out: Sequence[LeftOut], plan: Plan) -> list[str]:
     return found
 
 
-def _cells(row: PlanRow, errors: list[str], *, shared: bool) -> list[str]:
-    values = [_error(row, name) for name in errors]
-    place = [] if row.trust is None else [row.trust]
-    upload = ["-" if row.traffic is None else row.traffic.upload] if shared else []
-    traffic = _traffic(row.traffic) if shared else []
-    return ["*" if row.chosen else " ", *place, row.method, str(row.price), row.noise, *upload, *values, *traffic]
+def _upload(row: PlanRow) -> str:
+    return "-" if row.traffic is None else row.traffic.upload
 
 
 def _error(row: PlanRow, name: str) -> str:
@@ -112,11 +116,18 @@ def _error(row: PlanRow, name: str) -> str:
     return f"{row.errors[name]:.3g}" if name in row.errors else "-"
 
 
-def _traffic(traffic: Traffic | None) -> list[str]:
-    if traffic is None:
-        return ["-"] * len(_TRAFFIC)
-    moved = (traffic.bytes_per_party, traffic.bytes_to_party, traffic.bytes_per_server)
-    return [*map(_bytes, moved), f"{traffic.seconds:.2g}"]
+def _moved(row: PlanRow, name: str) -> str:
+    """What a row takes of parties and servers, by the heading of its column."""
+    if row.traffic is None:
+        return "-"
+    if name == "seconds":
+        return f"{row.traffic.seconds:.2g}"
+    moved = {
+        "per party": row.traffic.bytes_per_party,
+        "to party": row.traffic.bytes_to_party,
+        "per server": row.traffic.bytes_per_server,
+    }
+    return _bytes(moved[name])
 
 
 def _bytes(count: int) -> str:
@@ -125,11 +136,3 @@ def _bytes(count: int) -> str:
         if count >= 10**power:
             return f"{count / 10**power:.3g} {unit}"
     return f"{count} B"
-
-
-def _line(cells: list[str], widths: list[int], texts: int) -> str:
-    """Cells side by side, the first ones, which are texts, to the left."""
-    words, numbers = cells[:texts], cells[texts:]
-    parts = [cell.ljust(width) for cell, width in zip(words, widths[:texts], strict=True)]
-    parts += [cell.rjust(width) for cell, width in zip(numbers, widths[texts:], strict=True)]
-    return "  ".join(parts).rstrip()

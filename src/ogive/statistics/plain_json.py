@@ -27,6 +27,7 @@ LONGEST_TEXT = 4000
 
 _LARGEST_WHOLE = 1 << 62
 _MOST_LABELS = 10_000
+_ROUNDING = 1 + 1e-9  # sums of chances may exceed what they cannot exceed
 
 
 def write(
@@ -134,6 +135,60 @@ class Fields:
         if not is_text(value):
             raise DataError(f"the field {name!r} of {self.what} must be a short text")
         return value
+
+    def whole(self, name: str, least: int = 0, most: int | None = None) -> int:
+        """A whole number within limits.
+
+        Raises:
+            DataError: it is none, or outside of them.
+        """
+        value = self.data[name]
+        if not is_whole(value) or value < least or (most is not None and value > most):
+            limit = "" if most is None else f" to {most}"
+            raise DataError(f"the field {name!r} of {self.what} must be a whole number from {least}{limit}")
+        return value
+
+    def number(self, name: str, most: float = math.inf) -> float:
+        """A finite number from 0.
+
+        Raises:
+            DataError: it is none, or above the limit.
+        """
+        value = self.data[name]
+        if not is_number(value) or not 0 <= value <= most * _ROUNDING:
+            limit = "" if most == math.inf else f" to {most:g}"
+            raise DataError(f"the field {name!r} of {self.what} must be a number from 0{limit}")
+        return float(value)
+
+    def flag(self, name: str) -> bool:
+        """True or false.
+
+        Raises:
+            DataError: it is neither.
+        """
+        value = self.data[name]
+        if not isinstance(value, bool):
+            raise DataError(f"the field {name!r} of {self.what} must be true or false")
+        return value
+
+    def rows(self, name: str, what: str, needed: Iterable[str], *, nonempty: bool = False) -> list[Fields]:
+        """The fields of each object in a list.
+
+        Args:
+            name: Of the list.
+            what: Names one of the objects in errors, for example "a plan's row".
+            needed: Fields that each object has.
+            nonempty: Whether there must be one.
+
+        Raises:
+            DataError: it is no list of objects, or one lacks a field, or there is none and must be.
+        """
+        listed, wanted = self.data[name], tuple(needed)
+        fit = isinstance(listed, list) and all(isinstance(each, dict) and set(wanted) <= set(each) for each in listed)
+        if not fit or (nonempty and not listed):
+            objects = "at least one object" if nonempty else "objects"
+            raise DataError(f"the field {name!r} of {self.what} must be a list of {objects} with {', '.join(wanted)}")
+        return [Fields(each, what) for each in listed]
 
     def numbers(self, name: str) -> NDArray[np.float64]:
         """A list of at least one finite number.

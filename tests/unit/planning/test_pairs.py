@@ -78,7 +78,7 @@ def test_a_plan_of_several_is_read_back_and_drawn(both):
     assert "local: krr" in labels
     damaged = both.to_dict()
     damaged["rows"][0]["trust"] = 3
-    with pytest.raises(DataError, match="trust of a plan's row must be a short text"):
+    with pytest.raises(DataError, match="'trust' of a plan's row must be a short text"):
         fields(damaged)
     one = ogive.plan(TAU, records=N, privacy=ONE, trust=Local)
     assert all("trust" not in row for row in one.to_dict()["rows"])
