@@ -25,8 +25,8 @@ from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-PLAIN_STEPS = 1_500_000
-"""So many steps of uncompiled loops, about 0.3 microseconds each, take as long as importing numba with its cache."""
+PLAIN_STEPS = 3_000_000
+"""So many steps of uncompiled loops, about 0.2 microseconds each, take as long as importing numba with its cache."""
 
 MESSAGE = "ogive: compiling loops for this machine, once, which takes some seconds"
 

@@ -20,7 +20,6 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from scipy.special import erfcx, erfinv, ndtr, ndtri, ndtri_exp
 
 from ogive.accounting.rounding import rounded_down
 from ogive.errors import ParameterError
@@ -52,6 +51,8 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
 
     so nothing large is subtracted from anything large; where mu is small, the difference is integrated.
     """
+    from scipy.special import erfcx, ndtr  # slow to import
+
     if mu <= 0:
         return 0.0
     middle, half = epsilon / mu, mu / 2
@@ -91,6 +92,8 @@ def pure_mu_squared(epsilon: Fraction) -> Fraction:
     Source:
         Kairouz, Oh and Viswanath 2015, Theorem 2; Dong, Roth and Su 2022, Theorem 2.10.
     """
+    from scipy.special import erfinv, ndtri_exp  # slow to import
+
     size = float(epsilon)
     if size < 1:
         root = 2 * math.sqrt(2) * float(erfinv(math.tanh(size / 2)))
@@ -145,6 +148,8 @@ def best_epsilon(loss: GaussianDP, epsilon: Fraction) -> Fraction:
     A distance costs more delta the larger epsilon is. Both terms together are convex in e^epsilon, with the slope
     t - Phi(-mu/2 - epsilon/mu). Any epsilon would do, so that nothing depends on how this one is rounded.
     """
+    from scipy.special import ndtri  # slow to import
+
     mu = math.sqrt(float(loss.mu_squared))
     if mu == 0 or not 0 < loss.distance < 1:
         return epsilon

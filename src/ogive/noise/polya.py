@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from ogive.compiling import njit
 from ogive.errors import ParameterError
@@ -77,6 +76,8 @@ def _log_probability(sizes: Float64, shape: float, inverse: float) -> Float64:
     transformation changes r for 1 - r under the integral, at a factor of
     (1 - q^2)^(1-2r) Gamma(k + r) / Gamma(k + 1 - r).
     """
+    from scipy import special  # slow to import
+
     k = np.maximum(sizes, 1.0)
     flat = min(shape, 1 - shape)
     log_ways = np.full(k.size, -special.gammaln(shape) - special.gammaln(1 - flat))
@@ -98,6 +99,8 @@ def _log_integral(k: Float64, flat: float, log_gap: float) -> Float64:
     By the trapezoidal rule in y, u = 1 / (1 + e^y): the integrand is analytic and bounded where |Im y| <= pi/2, so that
     steps of h leave an error of exp(-pi^2 / h), and it falls exponentially at both ends.
     """
+    from scipy import special  # slow to import
+
     y = np.arange(log_gap - _TAIL / (1 - flat), _TAIL, _STEP)
     fixed = (1 - flat) * y - flat * np.logaddexp(log_gap, y)
     slope = np.logaddexp(0, y)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from ogive.errors import DataError
+from ogive.records import engine
 from ogive.records.csv_header import read_header
 from ogive.records.digests import file_digest
 from ogive.records.engine import CELLS_HINT, one_line, read_csv, stream
@@ -30,20 +31,19 @@ class _Kind(NamedTuple):
     """What the cells of a CSV column may be: how they are written, and the type they are read as."""
 
     pattern: str
-    ibis: str
     engine: str
     arrow: Any
 
 
 KINDS = (
-    _Kind("", "float64", "DOUBLE", pa.float64()),
-    _Kind(r"(?i)^(true|false)$", "boolean", "BOOLEAN", pa.bool_()),
-    _Kind(r"^\d{4}-\d{2}-\d{2}$", "date", "DATE", pa.date32()),
+    _Kind("", "DOUBLE", pa.float64()),
+    _Kind(r"(?i)^(true|false)$", "BOOLEAN", pa.bool_()),
+    _Kind(r"^\d{4}-\d{2}-\d{2}$", "DATE", pa.date32()),
     # in UTC where no offset is written; the type without a zone would ignore the offset
-    _Kind(r"^\d{4}-\d{2}-\d{2}", "timestamp('UTC')", "TIMESTAMPTZ", pa.timestamp("us", "UTC")),
+    _Kind(r"^\d{4}-\d{2}-\d{2}", "TIMESTAMPTZ", pa.timestamp("us", "UTC")),
 )
-TEXT = _Kind("", "string", "VARCHAR", pa.string())
-NOTHING = _Kind("", "string", "VARCHAR", pa.null())
+TEXT = _Kind("", "VARCHAR", pa.string())
+NOTHING = _Kind("", "VARCHAR", pa.null())
 
 
 class CsvSource:
@@ -62,25 +62,12 @@ class CsvSource:
         self._names = [f"field{i}" for i in range(len(self.columns))]
         self._kinds: dict[str, _Kind] = {}
 
-    def _table(self, columns: Sequence[str] = (), identifiers: Collection[str] = ()) -> Any:
+    def _table(self, typed: Sequence[str] = ()) -> Any:
         """The file with some columns typed and all others left as text, so that their contents do not matter."""
         types = dict.fromkeys(self._names, "VARCHAR")
-        typed = [column for column in columns if column not in identifiers]
-        self._judge(typed)
         for column in typed:
             types[self._name(column)] = self._kinds[column].engine
-        table = read_csv(
-            self._path,
-            auto_detect=False,
-            columns=types,
-            header=True,
-            delim=self._separator,
-            quote='"',
-            escape='"',
-            strict_mode=True,
-            dateformat="%Y-%m-%d",  # else a time would be cut to its day in silence
-        )
-        return table.select(*(self._name(column) for column in columns)) if columns else table
+        return read_csv(self._path, types=types, separator=self._separator)
 
     def _name(self, column: str) -> str:
         return self._names[self.columns.index(column)]
@@ -88,7 +75,7 @@ class CsvSource:
     def rows(self) -> int:
         """Number of rows, by one pass over the file."""
         with one_line(self._path):
-            return int(self._table().count().to_pyarrow().as_py())
+            return int(self._table().aggregate("count(*)").fetchone()[0])
 
     def digest(self) -> bytes:
         """SHA-256 of the file's bytes."""
@@ -97,7 +84,7 @@ class CsvSource:
     def is_empty(self) -> bool:
         """Whether nothing follows the header."""
         with one_line(self._path):
-            return int(self._table().limit(1).to_pyarrow().num_rows) == 0
+            return self._table().limit(1).fetchone() is None
 
     def type(self, column: str) -> Any:
         """Arrow type of a column, judged by the first rows, or by the first values if those have none.
@@ -116,13 +103,15 @@ class CsvSource:
                 table = self._table()
                 found = _fitting(table.limit(SAMPLE_ROWS), [self._name(column) for column in some])
                 for name in [name for name, kind in found.items() if kind is NOTHING]:
-                    found |= _fitting(table.filter(table[name].notnull()).limit(SAMPLE_ROWS), [name])
+                    found |= _fitting(table.filter(f"{engine.name(name)} IS NOT NULL").limit(SAMPLE_ROWS), [name])
                 self._kinds |= {column: found[self._name(column)] for column in some}
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The columns, streamed; identifiers as they are written, since floats would merge long numbers."""
         with one_line(self._path, columns):
-            yield from stream(self._table(columns, identifiers))
+            typed = [column for column in columns if column not in identifiers]
+            self._judge(typed)
+            yield from stream(self._table(typed), [self._name(column) for column in columns])
 
 
 def _fitting(rows: Any, names: Sequence[str]) -> dict[str, _Kind]:
@@ -131,20 +120,21 @@ def _fitting(rows: Any, names: Sequence[str]) -> dict[str, _Kind]:
     for kind in KINDS:
         if not left:
             break
-        counts = iter(rows.aggregate([each for name in left for each in _counts(rows[name], kind)]).to_pyarrow())
-        written = {name: (next(counts)[0].as_py(), next(counts)[0].as_py()) for name in left}
+        counts = iter(rows.aggregate(", ".join(_counts(name, kind) for name in left)).fetchone())
+        written = {name: (next(counts), next(counts)) for name in left}
         found |= {name: kind for name, (all_, fitting) in written.items() if all_ == fitting}
         found |= {name: NOTHING for name, (all_, _) in written.items() if not all_}
         left = [name for name in left if found[name] is TEXT]
     return found
 
 
-def _counts(cell: Any, kind: _Kind) -> tuple[Any, Any]:
+def _counts(column: str, kind: _Kind) -> str:
     """How many values there are, and how many are of a kind."""
-    name, written, fits = cell.get_name(), cell.notnull(), cell.try_cast(kind.ibis).notnull()
+    cell = engine.name(column)
+    fits = f"TRY_CAST({cell} AS {kind.engine}) IS NOT NULL"
     if kind.pattern:
-        fits &= cell.re_search(kind.pattern)
-    return written.sum().name(f"{name} written"), fits.sum(where=written).name(f"{name} fitting")
+        fits += f" AND regexp_matches({cell}, {engine.text(kind.pattern)})"
+    return f"count({cell}), count(*) FILTER ({fits})"
 
 
 def _check_gzip(path: Path) -> None:

@@ -92,7 +92,7 @@ class ParquetSource:
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
         """The columns, streamed."""
         with one_line(self._path, columns):
-            yield from stream(read_parquet(self._path).select(*columns))
+            yield from stream(read_parquet(self._path), columns)
 
 
 class ArrowSource:

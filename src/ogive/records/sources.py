@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import math
 import numbers
+import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
 from ogive.errors import DataError
 from ogive.records.digests import columns_digest
+
+if TYPE_CHECKING:
+    import narwhals as nw
 
 BATCH_ROWS = 1 << 18
 KEPT_COLUMNS = 4
@@ -166,6 +169,12 @@ def names_shown(columns: Sequence[str]) -> str:
     return ", ".join(columns[:SHOWN_COLUMNS]) + (", ..." if len(columns) > SHOWN_COLUMNS else "")
 
 
+def _is_narwhals(values: Any, kind: str) -> bool:
+    """Whether values are a frame or series of narwhals, which they cannot be before it is loaded."""
+    loaded = sys.modules.get("narwhals")
+    return loaded is not None and isinstance(values, getattr(loaded, kind))
+
+
 def arrow_array(values: Any, column: str) -> Any:
     """One column as an Arrow array, without a copy where the memory layout allows it.
 
@@ -178,8 +187,9 @@ def arrow_array(values: Any, column: str) -> Any:
     """
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
-    if isinstance(values, Mapping | nw.DataFrame):
-        names = names_shown([str(name) for name in (values.columns if isinstance(values, nw.DataFrame) else values)])
+    is_frame = _is_narwhals(values, "DataFrame")
+    if isinstance(values, Mapping) or is_frame:
+        names = names_shown([str(name) for name in (values.columns if is_frame else values)])
         raise DataError(
             f"column {column!r} must be one sequence of values, got a table; give one of its columns {names}"
         )
@@ -198,11 +208,11 @@ def arrow_array(values: Any, column: str) -> Any:
             buffer = pa.py_buffer(np.ascontiguousarray(values))
             return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
     try:
-        if isinstance(values, nw.Series):
+        if _is_narwhals(values, "Series"):
             return values.to_arrow()
         return pa.array(values, from_pandas=False if isinstance(values, np.ndarray) else None)
     except CONVERSION_ERRORS:
-        if isinstance(values, nw.Series):
+        if _is_narwhals(values, "Series"):
             values = _in_arrow_layout(values.to_numpy())
         floats = _nearest_floats(values)
         if floats is None:
@@ -257,6 +267,10 @@ def memory_source(data: Any, column: str) -> Source:
         if len({len(array) for array in arrays.values()}) > 1:
             raise DataError("the columns must have one length")
         return ColumnsSource(arrays)
+    if isinstance(data, np.ndarray | list | tuple):
+        return ColumnsSource({column: arrow_array(data, column)})
+    import narwhals as nw  # slow to import
+
     try:
         native = nw.from_native(data, allow_series=True, pass_through=True)
     except (nw.exceptions.DuplicateError, ValueError):
@@ -279,8 +293,10 @@ def memory_source(data: Any, column: str) -> Source:
 
 def _plain(values: Any) -> Any:
     """A series as narwhals knows it; anything else as it is, ranges as lists."""
-    if isinstance(values, np.ndarray):
+    if isinstance(values, np.ndarray | list | tuple):
         return values
     if isinstance(values, range):
         return np.arange(values.start, values.stop, values.step)
+    import narwhals as nw
+
     return nw.from_native(values, allow_series=True, pass_through=True)

@@ -144,7 +144,7 @@ def _spikes(increments: Float64, noise: float) -> Float64:
     return _outstanding(increments, noise, limit)
 
 
-@njit(steps=lambda increments, noise, limit: 5 * increments.size)
+@njit(steps=lambda increments, noise, limit: 2 * increments.size)
 def _outstanding(increments: Float64, noise: float, limit: float) -> Float64:
     """Excess over the median of the neighborhood, where it is above `limit` standard deviations."""
     size = increments.size
@@ -161,7 +161,7 @@ def _outstanding(increments: Float64, noise: float, limit: float) -> Float64:
     return out
 
 
-@njit(steps=lambda coefficients, gone, noise: 4 * coefficients.size)
+@njit(steps=lambda coefficients, gone, noise: 2 * coefficients.size)
 def _shrink_blocks(coefficients: Float64, gone: Float64, noise: Float64) -> None:
     """Shrink the details of every scale in place, block by block; `gone` are details of the noise taken out before."""
     for scale in range(noise.size):

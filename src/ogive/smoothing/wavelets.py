@@ -76,7 +76,7 @@ def _recompose_plain(coefficients: Float64, levels: int) -> Float64:
     return out
 
 
-@njit(steps=lambda signal, levels: 300 * levels + signal.size // 2, twin=_decompose_plain)
+@njit(steps=lambda signal, levels: 150 * levels + signal.size // 4, twin=_decompose_plain)
 def decompose(signal: Float64, levels: int) -> Float64:
     """Transform a periodic signal whose length is a multiple of 2^levels.
 
@@ -106,7 +106,7 @@ def decompose(signal: Float64, levels: int) -> Float64:
     return out
 
 
-@njit(steps=lambda coefficients, levels: 300 * levels + coefficients.size, twin=_recompose_plain)
+@njit(steps=lambda coefficients, levels: 150 * levels + coefficients.size // 2, twin=_recompose_plain)
 def recompose(coefficients: Float64, levels: int) -> Float64:
     """Invert `decompose`."""
     out = coefficients.copy()

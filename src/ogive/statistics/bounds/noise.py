@@ -9,7 +9,6 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from scipy.special import ndtr
 
 from ogive.accounting import loss_per_row
 from ogive.errors import ScaleError, UnsupportedError
@@ -76,6 +75,8 @@ def reach(law: Law, size: int, chance: float) -> int:
 
 def tail(law: Law, start: int) -> float:
     """P(Z >= start) for start >= 1, rounded up."""
+    from scipy.special import ndtr  # slow to import
+
     if isinstance(law, DiscreteLaplace):
         inverse = 1 / float(law.scale)
         return math.exp(-start * inverse) / (1 + math.exp(-inverse)) * _ROOM

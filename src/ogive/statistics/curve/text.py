@@ -6,8 +6,6 @@ import html as markup
 import importlib.util
 from typing import Any, Literal, cast
 
-import narwhals
-
 from ogive.errors import ParameterError, quoted
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.merging.batches import SHOWN, list_batches
@@ -93,6 +91,8 @@ def frame(curve: Curve, backend: str | None) -> Any:
         "count": curve.cumulative,
         "share": curve.probabilities,
     }
+    import narwhals  # slow to import
+
     name = cast(Literal["pandas", "polars", "pyarrow"], backend)
     return narwhals.from_dict(columns, backend=name).to_native()
 

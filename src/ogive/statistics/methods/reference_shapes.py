@@ -11,6 +11,7 @@ shape suits the borders of a certain grid or of a certain number of groups; two 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betainc, ndtr
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -36,6 +36,17 @@ def _atoms(u: Float64, masses: Mapping[float, float]) -> Float64:
     return found
 
 
+def _normal(z: Float64) -> Float64:
+    """The standard normal distribution function, by C's: SciPy's alone takes a fifth of a second to import."""
+    return np.array([0.5 * math.erfc(-value * math.sqrt(0.5)) for value in z.tolist()])
+
+
+def _beta(u: Float64) -> Float64:
+    """The beta distribution function with parameters 2 and 5."""
+    v = 1.0 - u
+    return u * u * (15 * v**4 + u * (20 * v**3 + u * (15 * v * v + u * (6 * v + u))))
+
+
 def _tail(u: Float64, scale: float, power: float) -> Float64:
     """A density that falls like a power of the distance from the lower bound."""
     tail: Float64 = (1 - (1 + u / scale) ** -power) / (1 - (1 + 1 / scale) ** -power)
@@ -48,28 +59,28 @@ def _within(u: Float64, low: float, high: float) -> Float64:
 
 
 _CURVES: dict[str, Callable[[Float64], Float64]] = {
-    "normal": lambda u: ndtr(8 * u - 4),
-    "beta": lambda u: betainc(2, 5, u),
+    "normal": lambda u: _normal(8 * u - 4),
+    "beta": _beta,
     "uniform": lambda u: u,
     "exponential": lambda u: -np.expm1(-8 * u),
-    "mixture": lambda u: (ndtr((8 * u - 4 + 2) / 0.5) + ndtr((8 * u - 4 - 2) / 0.5)) / 2,
+    "mixture": lambda u: (_normal((8 * u - 4 + 2) / 0.5) + _normal((8 * u - 4 - 2) / 0.5)) / 2,
     "spikes": lambda u: _atoms(u, _SPIKES),
-    "narrow": lambda u: ndtr((u - 0.5) / 0.0125),
+    "narrow": lambda u: _normal((u - 0.5) / 0.0125),
     "lowest": lambda u: _atoms(u, {0.0: 1.0}),
     "constant": lambda u: _atoms(u, {0.3819: 1.0}),
     "highest": lambda u: np.zeros(len(u)),
     "zeros": lambda u: 0.92 + 0.08 * _tail(u, 0.06, 1.2),
-    "peak": lambda u: _atoms(u, {0.7135: 0.90}) + 0.10 * ndtr((u - 0.3) / 0.1),
+    "peak": lambda u: _atoms(u, {0.7135: 0.90}) + 0.10 * _normal((u - 0.3) / 0.1),
     "half": lambda u: _atoms(u, {0.2764: 0.50}) + 0.50 * u,
     "ends": lambda u: _atoms(u, {0.0: 0.60}),
     "several": lambda u: _atoms(u, _SEVERAL),
-    "rounded": lambda u: 0.6 * _atoms(u, _ROUNDED) + 0.4 * ndtr((u - 0.45) / 0.15),
+    "rounded": lambda u: 0.6 * _atoms(u, _ROUNDED) + 0.4 * _normal((u - 0.45) / 0.15),
     "power": lambda u: _tail(u, 0.003, 1.1),
-    "lognormal": lambda u: ndtr(np.log(u / 0.003) / 1.5),
+    "lognormal": lambda u: _normal(np.log(u / 0.003) / 1.5),
     "gap": lambda u: 0.6 * _within(u, 0.011, 0.083) + 0.4 * _within(u, 0.71, 0.745),
-    "slim": lambda u: ndtr((u - 0.0313) / 0.003),
-    "thin": lambda u: ndtr((u - 0.4142) / 0.0003),
-    "aside": lambda u: ndtr((u - 0.8731) / 0.0015),
+    "slim": lambda u: _normal((u - 0.0313) / 0.003),
+    "thin": lambda u: _normal((u - 0.4142) / 0.0003),
+    "aside": lambda u: _normal((u - 0.8731) / 0.0015),
     "edge": lambda u: _within(u, 0.0011, 0.0051),
     "steep": lambda u: -np.expm1(-u / 0.004),
     "near": lambda u: _within(u, 0.0097, 0.0103),

@@ -12,6 +12,7 @@ of diag(v) + v0 H H^T with hats ordered by their right ends, in time O(N / B_1) 
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,34 @@ def hat_sizes(size: int, spacings: tuple[int, ...]) -> Int64:
     return np.array([-(-size // spacing) + 1 for spacing in spacings], dtype=np.int64)
 
 
-@njit(steps=lambda counts, spacings, sizes: 2 * spacings.size * counts.size)
+def _hat_sums_plain(counts: Int64, spacings: Int64, sizes: Int64) -> Int64:
+    """What `hat_sums` does, all hats of a level at once."""
+    out = np.zeros(sizes.sum(), dtype=np.int64)
+    start = 0
+    for spacing, hats in zip(spacings.tolist(), sizes.tolist(), strict=True):
+        filled = np.zeros((hats - 1) * spacing, dtype=np.int64)
+        filled[: counts.size] = counts
+        rows, rise = filled.reshape(hats - 1, spacing), np.arange(1, 2 * spacing, 2)
+        out[start : start + hats - 1] += (rows * (2 * spacing - rise)).sum(axis=1)
+        out[start + 1 : start + hats] += (rows * rise).sum(axis=1)
+        start += hats
+    return out
+
+
+def _hat_spread_plain(values: Float64, spacings: Int64, sizes: Int64, out: Float64) -> None:
+    """What `hat_spread` does, all bins of a level at once."""
+    out[:] = 0.0
+    start, bins = 0, np.arange(out.size)
+    for spacing, hats in zip(spacings.tolist(), sizes.tolist(), strict=True):
+        level = values[start : start + hats]
+        slope = (level[1:] - level[:-1]) / spacing
+        base = level[:-1] + 0.5 * slope
+        hat = bins // spacing
+        out += base[hat] + slope[hat] * (bins - hat * spacing)
+        start += hats
+
+
+@njit(steps=lambda counts, spacings, sizes: spacings.size * (100 + counts.size // 20), twin=_hat_sums_plain)
 def hat_sums(counts: Int64, spacings: Int64, sizes: Int64) -> Int64:
     """Integer hat sums of bin counts, level by level, shape (hats,)."""
     out = np.zeros(sizes.sum(), dtype=np.int64)
@@ -52,7 +80,7 @@ def hat_sums(counts: Int64, spacings: Int64, sizes: Int64) -> Int64:
     return out
 
 
-@njit(steps=lambda values, spacings, sizes, out: spacings.size * out.size)
+@njit(steps=lambda values, spacings, sizes, out: spacings.size * (100 + out.size // 10), twin=_hat_spread_plain)
 def hat_spread(values: Float64, spacings: Int64, sizes: Int64, out: Float64) -> None:
     """Overwrite `out`, shape (N,), with the transpose of the scaled hat sums: linear interpolation per level."""
     out[:] = 0.0
@@ -70,7 +98,34 @@ def hat_spread(values: Float64, spacings: Int64, sizes: Int64, out: Float64) -> 
         start += sizes[level]
 
 
-@njit()
+@lru_cache(maxsize=16)
+def _above(size: int) -> NDArray[np.bool_]:
+    """Where a square matrix has the entries above its diagonal."""
+    return ~np.tri(size, dtype=np.bool_)
+
+
+def _add_run_plain(
+    state: Float64, first: int, count: int, spacings: Int64, noise: float, rise: Float64, level0: Float64
+) -> None:
+    """What `_add_run` does, the whole matrix at once."""
+    for level, spacing in enumerate(spacings.tolist()):
+        hat = first // spacing
+        weight = (2.0 * (first - hat * spacing) + 1.0) / (2.0 * spacing)
+        near, far = 2 * level + hat % 2, 2 * level + (hat + 1) % 2
+        level0[near], rise[near] = 1.0 - weight, -1.0 / spacing
+        level0[far], rise[far] = weight, 1.0 / spacing
+    slots = 2 * spacings.size
+    level0[slots:], rise[slots:] = 1.0, 0.0
+    zeroth = noise * count
+    first_moment = noise * count * (count - 1) / 2.0
+    second_moment = noise * (count - 1) * count * (2 * count - 1) / 6.0
+    start, slope = level0[: len(state)], rise[: len(state)]
+    mixed = np.outer(start, slope)
+    state += np.outer(start, start) * zeroth + (mixed + mixed.T) * first_moment + np.outer(slope, slope) * second_moment
+    np.copyto(state, state.T.copy(), where=_above(len(state)))
+
+
+@njit(twin=_add_run_plain)
 def _add_run(
     state: Float64, first: int, count: int, spacings: Int64, noise: float, rise: Float64, level0: Float64
 ) -> None:
@@ -101,7 +156,16 @@ def _add_run(
             state[b, a] = state[a, b]
 
 
-@njit()
+def _observe_plain(state: Float64, slot: int, noise: float) -> float:
+    """What `_observe` does, the whole matrix at once."""
+    pivot = float(state[slot, slot] + noise)
+    state -= np.outer(state[:, slot] / pivot, state[slot])
+    state[:, slot] = 0.0
+    state[slot, :] = 0.0
+    return pivot
+
+
+@njit(twin=_observe_plain)
 def _observe(state: Float64, slot: int, noise: float) -> float:
     """Condition on the noisy sum in `slot` and empty the slot; returns the variance of what was observed."""
     pivot = float(state[slot, slot] + noise)

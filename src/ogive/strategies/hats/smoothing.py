@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.strategies.hats.least_absolute import smooth_hats_absolute
 from ogive.strategies.hats.least_squares import smooth_hats
 from ogive.strategies.hats.strategy import LeastSquaresHats
 
@@ -20,5 +19,10 @@ def nearest_hats(strategy: LeastSquaresHats, answer: Int64, total: int | None, k
     sizes = np.array([level.nodes for level in strategy.levels])
     scales = np.array([1.0, *(2.0 * spacing for spacing in strategy.spacings)])
     values = answer.astype(np.float64) / np.repeat(scales, sizes)
-    fit = smooth_hats if kind == "least_squares" else smooth_hats_absolute
+    fit = smooth_hats
+    if kind == "least_absolute":
+        from ogive.strategies.hats.least_absolute import (
+            smooth_hats_absolute as fit,  # sparse solvers are slow to import
+        )
+
     return fit(values[: sizes[0]], values[sizes[0] :], strategy.spacings, variances / scales**2, total=known)

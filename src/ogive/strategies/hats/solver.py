@@ -31,7 +31,7 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
-@njit(steps=lambda rows, spacings, *system: 4 * rows.size * spacings.size)
+@njit(steps=lambda rows, spacings, sizes, *system: len(rows) * (500 + 30 * int(sizes.sum())) + rows.size // 4)
 def _correct(
     rows: Int64,
     spacings: Int64,
@@ -50,13 +50,12 @@ def _correct(
         difference = rows[row, size:] - hat_sums(rows[row, :size], spacings, sizes)
         at = 0
         for level in range(spacings.size):
-            for _ in range(sizes[level]):
-                gap[at] = difference[at] / (2.0 * spacings[level])
-                at += 1
+            stop = at + sizes[level]
+            gap[at:stop] = difference[at:stop] / (2.0 * spacings[level])
+            at = stop
         solve(order, slot_of, pivots, ratios, gap, solution)
         hat_spread(solution, spacings, sizes, out[row])
-        for i in range(size):
-            out[row, i] = rows[row, i] + bin_noise * out[row, i]
+        out[row] = rows[row, :size] + bin_noise * out[row]
     return out
 
 
@@ -83,7 +82,7 @@ def _pieces(size: int, spacings: Int64) -> tuple[Int64, Int64]:
     return starts[: count + 1], places
 
 
-@njit(steps=lambda starts, places, known, out: 60 * out.size)
+@njit(steps=lambda starts, places, known, out: 30 * out.size)
 def _fill_quartics(starts: Int64, places: Int64, known: Float64, out: Float64) -> None:
     """Overwrite `out`: entry i - 1 is the quartic through each run's five known values, at prefix length i."""
     for run in range(starts.size - 1):

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -81,11 +80,15 @@ class _Toeplitz:
     """Products with a lower-triangular Toeplitz matrix T: T x, T^T x, T^T T x and T T^T x."""
 
     def __init__(self, column: Float64) -> None:
+        from scipy.fft import next_fast_len, rfft  # slow to import
+
         self.size = column.size
         self.length = next_fast_len(2 * column.size, real=True)
         self.spectrum = rfft(column, self.length)
 
     def times(self, values: Float64) -> Float64:
+        from scipy.fft import irfft, rfft  # slow to import
+
         product: Float64 = irfft(rfft(values, self.length) * self.spectrum, self.length)[: self.size]
         return product
 

@@ -15,7 +15,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.fft import irfft, next_fast_len, rfft
 
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, law_from_dict
@@ -73,6 +72,8 @@ class SquareRoot:
     @cached_property
     def _total_covariance(self) -> Float64:
         """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
+        from scipy.fft import irfft, next_fast_len, rfft  # slow to import
+
         g = self._decoder
         length = next_fast_len(2 * self.size, real=True)
         spectrum = rfft(g, length)
@@ -105,6 +106,8 @@ class SquareRoot:
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Unbiased cumulative counts, shape (..., N), by one Toeplitz product in time O(N log N)."""
+        from scipy.fft import irfft, next_fast_len, rfft  # slow to import
+
         rows, shape = batch(answer, self.size)
         length = next_fast_len(2 * self.size, real=True)
         product = irfft(rfft(rows.astype(np.float64), length, axis=1) * rfft(self._decoder, length), length, axis=1)
@@ -146,6 +149,8 @@ def decoder(column: Int64, bits: int) -> Float64:
 
     The series 1 / c' is built by Newton's iteration g <- g (2 - c' g), doubling the known terms.
     """
+    from scipy.fft import irfft, next_fast_len, rfft  # slow to import
+
     size = len(column)
     scaled = column.astype(np.float64) / 2.0**bits
     inverse = np.ones(1)

@@ -50,7 +50,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import smirnov
 
 from ogive.axis import first_at_or_above, last_at_or_below, plain, to_numbers
 from ogive.errors import ParameterError
@@ -239,6 +238,8 @@ def one_sided_distances(records: int, size: int, *, stream: int = 0) -> Float64:
     Source:
         Massart 1990, theorem 1.
     """
+    from scipy.special import smirnov  # slow to import
+
     uniform = np.random.Generator(np.random.PCG64(_SEED + stream)).random(size)
     if records > _SMIRNOV_UP_TO:
         start = min(math.sqrt(math.log(2) / 2), 1.0841 * records ** (-1 / 6))
