@@ -24,13 +24,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.accounting import covers
+from ogive.columns import Binning
 from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError, quoted
 from ogive.files import check_writable, locked, write_atomically
 from ogive.grids import Grid
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy, check_adjacency, check_privacy, privacy_from_dict
-from ogive.queries import Binning, CurveQuery
+from ogive.queries import CurveQuery
 from ogive.releasing import Payment, unit_of
 from ogive.statistics.base import describe
 from ogive.statistics.curve.inverse import bisect_points

@@ -5,11 +5,12 @@ import itertools
 import numpy as np
 import pytest
 
+from ogive.columns import Binning, Label
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Binning, GroupSums, GroupSumsQuery, Label
+from ogive.queries import GroupSums, GroupSumsQuery
 from ogive.records import Records
 from ogive.statistics.calibration.design import paper_query, sums_query
 

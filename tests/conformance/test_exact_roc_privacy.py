@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from helpers.exact_loss import PathOutputs, worst_direction
 
+from ogive.columns import Binning, Label
 from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Binning, ClassBinning, ClassCurvesQuery, Label
+from ogive.queries import ClassBinning, ClassCurvesQuery
 from ogive.statistics.roc.designs import choose_for_classes
 from ogive.strategies import PathNoise, design_path
 

@@ -14,17 +14,11 @@ import pytest
 from helpers import selection
 from helpers.exact_loss import histograms, neighbors
 
+from ogive.columns import Binning
 from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import (
-    Binning,
-    NoisyMaxQuery,
-    QuantileScore,
-    SparseVectorQuery,
-    design_noisy_max,
-    design_sparse_vector,
-)
+from ogive.queries import NoisyMaxQuery, QuantileScore, SparseVectorQuery, design_noisy_max, design_sparse_vector
 
 BINS, RECORDS = 4, 5
 BINNING = Binning("x", Grid.linear(0, BINS, bins=BINS))

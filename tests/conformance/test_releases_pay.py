@@ -6,12 +6,12 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
+from ogive.columns import Binning
 from ogive.errors import BudgetError, DataError
 from ogive.grids import Grid
 from ogive.ledger import Ledger
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP
-from ogive.queries import Binning
 from ogive.queries.threshold import ThresholdQuery
 from ogive.releasing import release
 from ogive.statistics import Ecdf, HosmerLemeshow, Roc

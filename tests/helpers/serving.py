@@ -4,11 +4,12 @@ import dataclasses
 
 import numpy as np
 
+from ogive.columns import Binning, Label
 from ogive.crypto import comparison, tables
 from ogive.crypto.wire import read_message
 from ogive.grids import Grid
 from ogive.privacy import Adjacency, PureDP
-from ogive.queries import Binning, CurveQuery, GroupSums, Label
+from ogive.queries import CurveQuery, GroupSums
 from ogive.records.contributions import Contributions
 from ogive.strategies import design_path, design_tree
 from ogive.trust.servers.analyst import add_answers

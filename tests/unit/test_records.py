@@ -9,10 +9,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from ogive.columns import Binning
 from ogive.datasets import data_directory
 from ogive.errors import DataError
 from ogive.grids import Grid
-from ogive.queries import Binning
 from ogive.records import Records
 
 GRID = Grid.explicit([1, 2, 3])

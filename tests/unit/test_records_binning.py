@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ogive.columns import Binning
 from ogive.grids import EPOCH, EPOCH_TIME, Grid
-from ogive.queries import Binning
 from ogive.records import Records
 from ogive.records.binning import float_values, kind_of, type_words
 from ogive.records.sources import BATCH_ROWS

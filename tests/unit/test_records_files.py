@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ogive.columns import Binning
 from ogive.errors import DataError
 from ogive.grids import Grid
-from ogive.queries import Binning
 from ogive.records import Records, csv_files
 
 GRID = Grid.linear(0, 100, bins=10)

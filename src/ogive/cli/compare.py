@@ -89,7 +89,7 @@ def _read(path: Path) -> Curve:
 
 def _exact(path: Path, curve: Curve, column: str | None, missing: str) -> Curve:
     """The exact curve of records, within the bounds of a released one and on many more thresholds."""
-    from ogive.queries import Binning
+    from ogive.columns import Binning
     from ogive.records import Records
     from ogive.statistics.curve.estimate import Curve
 

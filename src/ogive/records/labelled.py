@@ -11,9 +11,9 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.columns import Categories, Column
+from ogive.columns import Binning, Categories, Column
 from ogive.errors import DataError
-from ogive.queries import Aggregate, Ballots, Binning, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
+from ogive.queries import Aggregate, Ballots, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
 from ogive.records.ballots import BallotCounts
 from ogive.records.binning import add_amounts, add_cells
 from ogive.records.contributions import Contributor, Summable, contributor

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.columns import Column
+from ogive.columns import Binning, Column
 from ogive.errors import DataError, ParameterError, UnsupportedError, quoted
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Binning, Cells, GroupBinning, RowValues
+from ogive.queries import Aggregate, Cells, GroupBinning, RowValues
 from ogive.records.binning import float_values
 from ogive.records.bounding import content_words, kept_rows
 from ogive.records.checking import check_column, check_columns_named, check_type

@@ -15,11 +15,11 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.columns import Label
 from ogive.errors import DataError, ParameterError
 from ogive.files import permissions, write_atomically
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance, declaring
-from ogive.queries import Label
 from ogive.statistics.stated_price import check_price
 
 LONGEST_TEXT = 4000

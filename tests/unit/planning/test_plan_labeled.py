@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import ogive
+from ogive.columns import Binning
 from ogive.errors import ParameterError
 from ogive.noise import KeyedSource
 from ogive.planning.predict import Planner
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Binning, GroupSums
+from ogive.queries import GroupSums
 from ogive.records import Records
 from ogive.records.imagined import BinormalShape
 from ogive.releasing import release

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 
+from ogive.columns import Binning
 from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.planning import plan
 from ogive.planning.public_nodes import nodes_for
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.queries import Binning, CurveQuery
+from ogive.queries import CurveQuery
 from ogive.statistics import Ecdf, Roc
 from ogive.statistics.curve.bands.simultaneous import simulate_maxima
 from ogive.statistics.methods.scaled_noise import noise_maxima

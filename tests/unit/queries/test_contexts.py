@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from ogive.columns import Binning, Label
 from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP
-from ogive.queries import Binning, ClassBinning, ClassCurvesQuery, CurveQuery, Label
+from ogive.queries import ClassBinning, ClassCurvesQuery, CurveQuery
 from ogive.strategies import OrthogonalProjection, design_projection
 
 BINNING = Binning("x", Grid.linear(0, 1, bins=16))

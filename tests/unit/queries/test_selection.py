@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from ogive.columns import Binning
 from ogive.errors import DataError, ParameterError, ScaleError
 from ogive.grids import Grid
 from ogive.noise import DerivedNodes, DiscreteLaplace, Geometric
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP
 from ogive.queries import (
-    Binning,
     LinearQuery,
     NoisyMaxQuery,
     QuantileScore,

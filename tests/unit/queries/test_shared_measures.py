@@ -5,14 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ogive.columns import Categories, Domain
+from ogive.columns import Binning, Categories, Domain, Label
 from ogive.crypto.field import P
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import (
-    Binning,
     Cells,
     CellsQuery,
     ClassBinning,
@@ -21,7 +20,6 @@ from ogive.queries import (
     GroupBinning,
     GroupSums,
     GroupSumsQuery,
-    Label,
     modular,
 )
 from ogive.queries.blocks import block_ends

@@ -17,11 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from ogive.columns import Binning, Label
 from ogive.errors import DataError, ParameterError
 from ogive.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
-from ogive.queries import Binning, ClassBinning, GroupSums, Label
+from ogive.queries import ClassBinning, GroupSums
 from ogive.records import Records, hashing
 from ogive.releasing import release
 from ogive.statistics import Ecdf

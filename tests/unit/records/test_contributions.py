@@ -8,10 +8,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ogive.columns import Categories, Domain
+from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.grids import Grid
-from ogive.queries import Binning, Cells, ClassBinning, GroupBinning, GroupSums, Label, RowValues
+from ogive.queries import Cells, ClassBinning, GroupBinning, GroupSums, RowValues
 from ogive.records import Records, sources
 
 GRID = Grid.linear(0, 1, bins=7)

@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ogive.columns import Binning, Label
 from ogive.errors import DataError
 from ogive.grids import Grid
-from ogive.queries import Binning, ClassBinning, GroupSums, Label
+from ogive.queries import ClassBinning, GroupSums
 from ogive.records import Records, sources
 from ogive.records.labelled import check_room
 

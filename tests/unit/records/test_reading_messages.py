@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from ogive.columns import Binning
 from ogive.errors import DataError
 from ogive.grids import Grid
-from ogive.queries import Binning
 from ogive.records import Records
 
 AGE = Binning("age", Grid.linear(0, 120, bins=12))

@@ -5,10 +5,11 @@ import pytest
 
 import ogive
 from ogive import Adjacency, Clear, Ecdf, PureDP, Servers
+from ogive.columns import Binning
 from ogive.errors import DataError, ParameterError, ReleaseMismatchError, UnsupportedError
 from ogive.grids import Grid
 from ogive.noise import KeyedSource
-from ogive.queries import Binning, CurveQuery
+from ogive.queries import CurveQuery
 from ogive.strategies import design_path, design_projection, design_tree
 from ogive.trust.servers.costs import fitting
 from ogive.trust.servers.ranges import check_range

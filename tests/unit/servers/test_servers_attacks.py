@@ -28,13 +28,14 @@ from helpers.serving import (
 
 import ogive
 from ogive import PureDP, Servers, pointwise
+from ogive.columns import Binning
 from ogive.crypto import field, tables
 from ogive.crypto.sketch import rounds
 from ogive.crypto.wire import HEADER_BYTES, read_message
 from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency
-from ogive.queries import Binning, CurveQuery
+from ogive.queries import CurveQuery
 from ogive.records.contributions import Contributions
 from ogive.strategies import design_path, design_tree
 from ogive.trust.servers.analyst import add_answers

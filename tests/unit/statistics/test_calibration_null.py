@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ogive.columns import Binning, Label
 from ogive.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Binning, GroupSums, Label
+from ogive.queries import GroupSums
 from ogive.releasing import release
 from ogive.statistics.calibration import intervals as calibration_intervals
 from ogive.statistics.calibration import null as calibration_null

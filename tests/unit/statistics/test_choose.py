@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
+from ogive.columns import Binning
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.pointwise import PointwiseCurve
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Binning
 from ogive.releasing import release
 from ogive.statistics import Ecdf, Quantiles
 from ogive.statistics.base import Terms, describe

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from ogive.accounting import covers, total_loss
+from ogive.columns import Binning
 from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Answer, Binning, GroupBinning
+from ogive.queries import Answer, GroupBinning
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.groups import ask_groups

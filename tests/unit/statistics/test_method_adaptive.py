@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ogive.accounting import covers
+from ogive.columns import Binning
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Binning
 from ogive.queries.threshold import ThresholdQuery
 from ogive.releasing import release
 from ogive.statistics import Ecdf, Quantiles

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from ogive.accounting import covers
+from ogive.columns import Binning
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Binning
 from ogive.queries.candidates import FRACTION_BITS, MOST_RECORDS, ApproximationScore, residuals
 from ogive.releasing import release
 from ogive.statistics import Ecdf

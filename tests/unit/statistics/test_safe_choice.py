@@ -10,10 +10,10 @@ import dataclasses
 import numpy as np
 import pytest
 
+from ogive.columns import Binning
 from ogive.errors import OgiveError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
-from ogive.queries import Binning
 from ogive.statistics.base import Terms
 from ogive.statistics.methods import choose as named
 from ogive.statistics.methods.base import CurveTask

@@ -12,7 +12,7 @@ from ogive.cli.converters import whole
 from ogive.cli.forms.base import Form, Words
 
 if TYPE_CHECKING:
-    from ogive.queries import LabelValue
+    from ogive.columns import LabelValue
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,4000}")
 _POSITIVE = (

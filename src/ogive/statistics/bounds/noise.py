@@ -11,11 +11,12 @@ from fractions import Fraction
 import numpy as np
 
 from ogive.accounting import loss_per_row
+from ogive.columns import Binning
 from ogive.errors import ScaleError, UnsupportedError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, too_much_noise
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.queries import Binning, CurveQuery
+from ogive.queries import CurveQuery
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.unbiased import grants
 from ogive.strategies import LeastSquaresTree

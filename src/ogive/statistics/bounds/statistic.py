@@ -14,11 +14,12 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
+from ogive.columns import Binning
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.parameters import one_of
 from ogive.privacy import exact
-from ogive.queries import Answer, Binning, CurveQuery, Query
+from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.bounds.estimate import BoundsEstimate
 from ogive.statistics.bounds.noise import flat_strategy

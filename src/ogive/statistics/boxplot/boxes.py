@@ -18,17 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.accounting import gaussian_rho, pure_epsilon
+from ogive.columns import Binning, LabelValue
 from ogive.grids import Grid
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
-from ogive.queries import (
-    Answer,
-    Binning,
-    LabelValue,
-    QuantileScore,
-    Query,
-    design_noisy_max,
-    design_sparse_vector,
-)
+from ogive.queries import Answer, QuantileScore, Query, design_noisy_max, design_sparse_vector
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.bins import lower_ends
 

@@ -10,11 +10,12 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
+from ogive.columns import Binning, LabelValue
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.parameters import one_of
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
-from ogive.queries import Answer, Binning, GroupBinning, LabelValue, Query
+from ogive.queries import Answer, GroupBinning, Query
 from ogive.queries.sparse_vector import MAX_BEYOND
 from ogive.statistics.base import Terms, check_choice
 from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from ogive.columns import Label
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.provenance import Provenance
-from ogive.queries import Label
 from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.calibration.intervals import share_intervals

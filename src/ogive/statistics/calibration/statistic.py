@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.accounting import loss_per_row
+from ogive.columns import Binning, Label, LabelValue
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Grid
 from ogive.parameters import one_of
 from ogive.privacy import Privacy, Rational, exact
-from ogive.queries import Answer, Binning, CurveQuery, GroupSums, GroupSumsQuery, Label, LabelValue, Query
+from ogive.queries import Answer, CurveQuery, GroupSums, GroupSumsQuery, Query
 from ogive.queries.group_sums import FORMS
 from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.calibration.design import (

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ogive.columns import Binning
 from ogive.errors import DataError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
-from ogive.queries import Binning
 from ogive.queries.aggregates import MAX_FRACTIONAL_BITS, GroupSums
 from ogive.queries.group_sums import FORMS, GroupSumsQuery
 from ogive.statistics.calibration.estimate import Calibration

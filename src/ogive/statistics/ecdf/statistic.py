@@ -7,10 +7,11 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Protocol, TypedDict, TypeVar
 
+from ogive.columns import Binning
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.parameters import one_of
-from ogive.queries import Answer, Binning, Query
+from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import CurveTask

@@ -12,8 +12,9 @@ from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
+from ogive.columns import Binning
 from ogive.grids import Grid
-from ogive.queries import Answer, Binning, Query
+from ogive.queries import Answer, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.reference_shapes import Expected, Shapes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
+from ogive.columns import Binning
 from ogive.errors import UnsupportedError
-from ogive.queries import Answer, Binning, CurveQuery, Query
+from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import CurveTask

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from ogive.columns import Domain
+from ogive.columns import Binning, Domain
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.local.unary import UnaryOracle
 from ogive.noise import DiscreteLaplace
-from ogive.queries import Answer, Binning, Query, ReportsQuery, RowValues
+from ogive.queries import Answer, Query, ReportsQuery, RowValues
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import CurveTask
 from ogive.statistics.methods.expected_error import guessed

@@ -8,7 +8,8 @@ from collections.abc import Generator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.queries import Answer, Binning, CurveQuery, Query
+from ogive.columns import Binning
+from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.bands.simultaneous import (
     one_sided_distances,

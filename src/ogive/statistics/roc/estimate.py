@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.axis import to_shares
+from ogive.columns import Label
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
-from ogive.queries import Label
 from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.confidence import check_level

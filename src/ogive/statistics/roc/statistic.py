@@ -10,11 +10,12 @@ from typing import Any, ClassVar, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.columns import Binning, Label, LabelValue
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Bound, Grid
 from ogive.parameters import one_of
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Answer, Binning, ClassBinning, ClassCurvesQuery, Label, LabelValue, Query
+from ogive.queries import Answer, ClassBinning, ClassCurvesQuery, Query
 from ogive.statistics.base import Terms, canonical_class, check_choice
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve

@@ -1,0 +1,17 @@
+from .base import Law as Law
+from .base import NodeNoise as NodeNoise
+from .base import RandomSource as RandomSource
+from .discrete_gaussian import DiscreteGaussian as DiscreteGaussian
+from .discrete_laplace import DiscreteLaplace as DiscreteLaplace
+from .geometric import Geometric as Geometric
+from .laws import law_from_dict as law_from_dict
+from .nodes import DerivedNodes as DerivedNodes
+from .polya import Polya as Polya
+from .refusal import too_much_noise as too_much_noise
+from .rounding import round_up_root as round_up_root
+from .rounding import round_up_scale as round_up_scale
+from .skellam import Skellam as Skellam
+from .source import KeyedSource as KeyedSource
+from .source import SystemSource as SystemSource
+from .source import current_process as current_process
+from .stored import StoredNodes as StoredNodes
