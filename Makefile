@@ -3,6 +3,7 @@
 # make test-alone  the last commit in a clone alone: no public data, no home, LC_ALL=C, another time zone and umask
 # make test-floors  every test with the lowest versions that pyproject.toml allows, in .venv-floors
 # make lint    style and types
+# make stubs   complete the stubs of public names from the lists of statistics and trust models
 # make docs    the manual as HTML, in docs/_build/html
 # make services  what some tests drive and pip cannot install: PostgreSQL and Chromium (Debian, as root)
 # make torch   neural networks as students; without it their tests are skipped
@@ -13,7 +14,7 @@ BIN := $(VENV)/bin
 FLOORS := .venv-floors
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-alone test-floors lint docs services torch bench clean
+.PHONY: demo test test-alone test-floors lint docs stubs services torch bench clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -58,6 +59,9 @@ lint: $(VENV)/work.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+stubs: $(VENV)/use.stamp
+	$(BIN)/python tools/front_door.py
 
 docs: $(VENV)/work.stamp
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

@@ -1,5 +1,6 @@
 """The front door is sorted, complete and inert."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -40,7 +41,9 @@ def test_parts_with_names_of_their_own_load_when_they_are_used():
 
 def test_the_parts_that_the_manual_imports_are_among_them():
     manual = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
-    named = {part for page in manual for part in re.findall(r"^from ogive\.(\w+)", page.read_text(), re.MULTILINE)}
+    # what goes into the package itself is written as py, and imports what it needs
+    texts = [re.sub(r"^```py\n.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL) for page in manual]
+    named = {part for text in texts for part in re.findall(r"^from ogive\.(\w+)", text, re.MULTILINE)}
     assert "pate" in named
     assert named <= {*PARTS}
 
@@ -74,3 +77,18 @@ def test_no_public_name_is_hidden_by_a_module_of_the_same_name():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.fixture
+def front_door(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    return importlib.import_module("front_door")
+
+
+def test_stubs_have_every_name_of_the_lists(front_door):
+    package = Path(ogive.__file__).parent
+    for name, names in front_door.names_of(str(package)).items():
+        stub = (package / name).read_text(encoding="utf-8")
+        assert front_door.completed(stub, names) == stub, "run make stubs"
+        line = re.search(rf"^from \S+ import {list(names)[-1]} as .*\n", stub, re.MULTILINE)[0]
+        assert f" import {list(names)[-1]} as " in front_door.completed(stub.replace(line, ""), names)

@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.util
 import inspect
+import re
 import subprocess
 import sys
 from typing import TypedDict
@@ -10,6 +11,9 @@ from typing import TypedDict
 import pytest
 
 import ogive
+from ogive.cli.declared import Use, command
+from ogive.cli.forms import form_of
+from ogive.parameters import choices_of
 from ogive.statistics.kinds import CALLED
 from ogive.statistics.options import entries, takes_options_of
 
@@ -113,3 +117,64 @@ def test_a_users_script_is_checked_as_strictly_as_before(tmp_path):
     lines = [line for line in done.stdout.splitlines() if ": error:" in line]
     assert [line.partition(": error: ")[0] for line in lines] == ["bad.py:3", "bad.py:4", "bad.py:5"], done.stdout
     assert "binz" in lines[1]
+
+
+# --- the command line ---
+
+USES = {"release": Use(), "plan": Use(names=False), "describe": Use(owners=True)}
+
+
+def options(kind, use):
+    """The options of a command, by the fields of the statistic, or by the groups that come with them."""
+    made = inspect.signature(command(kind, use, [], lambda **_: None)).parameters
+    return {name: each for name, each in made.items() if not hasattr(each.annotation, "given")}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("kind", CALLED.values(), ids=lambda kind: kind.name)
+def test_commands_have_every_field_as_an_option_with_help(kind, use):
+    fields = {field.name: field for field in dataclasses.fields(kind.statistic)}
+    told = kind.commanded
+    if use == "describe" and told.owners is None:
+        pytest.skip("owners are not asked")
+    left_out = {name for name, left in (told.owners or {}).items() if not left} if use == "describe" else set()
+    found = options(kind, USES[use])
+    assert set(found) == set(fields) - left_out
+    for name, each in found.items():
+        parameter = each.annotation.__metadata__[0]
+        assert parameter.name == (f"--{told.names.get(name, name).replace('_', '-')}",)
+        assert len(parameter.help) > 10, name
+        assert not re.search(r"[`\"]|\bNone\b|\bGrid\b|PureDP|\w\(", parameter.help), parameter.help
+        if fields[name].default is dataclasses.MISSING:
+            continue
+        assert each.default in (None, ()), "what is not said is left to the statistic"
+
+
+def test_a_command_says_nothing_of_fields_that_there_are_not():
+    for kind in CALLED.values():
+        told, fields = kind.commanded, {field.name for field in dataclasses.fields(kind.statistic)}
+        for names in (told.names, told.negative, told.help, told.owner_help, told.groups, told.owners or {}):
+            assert set(names) <= fields
+
+
+def test_a_type_without_a_form_is_refused():
+    """The control."""
+    with pytest.raises(TypeError, match="no form says how words become complex"):
+        form_of("complex")
+
+
+def test_fields_with_words_take_these_and_no_others():
+    columns = {"bounds": {}, "ustatistic": {"columns": ("a",), "bounds": (0, 1)}}
+    usual = {"bounds": (0, 1)}
+    for kind in CALLED.values():
+        needed = [field.name for field in dataclasses.fields(kind.statistic) if field.default is dataclasses.MISSING]
+        given = columns.get(kind.name, usual if "bounds" in kind.options.__annotations__ else {})
+        given = dict.fromkeys(needed, "a") | given
+        for field in dataclasses.fields(kind.statistic):
+            words = choices_of(field)
+            for word in words:
+                assert getattr(kind.statistic(**given | {field.name: word}), field.name) == word
+            if words:
+                assert words[0] == field.default
+                with pytest.raises(ogive.ParameterError):
+                    kind.statistic(**given | {field.name: "no_such_word"})

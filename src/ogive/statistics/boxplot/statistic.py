@@ -53,7 +53,7 @@ class Boxplot:
     Fields:
         column: Numeric or temporal column.
         bounds: Smallest and largest possible value, public; values outside are clipped.
-        by: Column that says which group a record belongs to; None draws all records in one box.
+        by: Column that says which group a record belongs to; without one all records are in one box.
         groups: The values of that column, public: all of them, also those that no record has.
         bins: Number of thresholds.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
