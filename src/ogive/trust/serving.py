@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from ogive.kernels.in_order import InOrder
-from ogive.queries import KernelQuery, Kind, Query
+from ogive.queries import Kind, Query
 
 REPORTABLE = (
     "what owners can report: ecdf and quantiles with method='reports' or 'histogram', "
@@ -49,6 +48,9 @@ def unserved(query: Query, serves: Collection[Kind], *, limits: str = "", instea
 
 def _not_linear(query: Query, limits: str) -> str:
     """Why those who only add up cannot answer a query that is not linear, and what would work."""
+    from ogive.kernels.in_order import InOrder  # most queries are not about pairs of records
+    from ogive.queries import KernelQuery
+
     asked, adding_up = _INSTEAD.get(query.method, (query.method, "path"))
     reason = f"{asked} needs all records in one place, and {limits}; use trust central"
     if isinstance(query, KernelQuery) and any(isinstance(kernel, InOrder) for kernel in query.measure.kernels):

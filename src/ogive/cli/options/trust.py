@@ -56,10 +56,15 @@ class HolderOptions:
             if name not in MODELS:
                 raise ParameterError(f"--trust must be one of {', '.join(MODELS)}, got {quoted(name)}")
         said = {name: value for name, value in vars(self).items() if name in _OPTIONS and value is not None}
-        takes = {name: {field.name for field in model_named(name).option_fields()} for name in MODELS}
+
+        def taken(name: str) -> set[str]:
+            return {field.name for field in model_named(name).option_fields()}
+
+        # all other models are loaded for an error alone
+        takes = {name: taken(name) for name in names}
         for option in said:
-            fitting = [name for name in MODELS if option in takes[name]]
-            if not set(names) & set(fitting):
+            if not any(option in takes[name] for name in names):
+                fitting = [name for name in MODELS if option in taken(name)]
                 raise ParameterError(f"--{option} needs --trust {' or '.join(fitting)} beside it")
         return [
             Simulation(name, **{option: value for option, value in said.items() if option in takes[name]})
