@@ -73,9 +73,9 @@ def to_shares(p: Any, name: str = "p") -> Float64:
     try:
         shares = np.asarray(p, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be numbers between 0 and 1, got {quoted(p)}") from None
+        raise ParameterError(f"`{name}` must be numbers between 0 and 1, got {quoted(p)}") from None
     if not np.all((shares >= 0) & (shares <= 1)):
-        raise ParameterError(f"{name} must be between 0 and 1, got {quoted(p)}")
+        raise ParameterError(f"`{name}` must be between 0 and 1, got {quoted(p)}")
     return shares
 
 

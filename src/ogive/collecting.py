@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ogive.errors import ParameterError, PeerError, UnsupportedError, quoted
+from ogive.errors import ParameterError, PeerError, UnsupportedError, plain, quoted
 from ogive.local.collection import Collection
 from ogive.local.description import Description
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, check_privacy
@@ -40,9 +40,9 @@ def describe_collection(
         10
     """
     if not isinstance(privacy := check_privacy(privacy), PureDP | ApproxDP):
-        raise ParameterError("reports are held to PureDP or ApproxDP, which participants can read")
+        raise ParameterError("reports are held to `PureDP` or `ApproxDP`, which participants can read")
     if isinstance(participants, bool) or not isinstance(participants, int) or participants < 1:
-        raise ParameterError(f"participants must be a whole number of at least 1, got {quoted(participants)}")
+        raise ParameterError(f"`participants` must be a whole number of at least 1, got {quoted(participants)}")
     refusal = partial(unserved, serves={"reports"}, instead=f"collect {REPORTABLE}")
     terms = Terms(privacy, PrivacyUnit(Adjacency.REPLACE), refusal, count=lambda: participants)
     query = next(statistic.questions(terms))
@@ -80,7 +80,7 @@ def estimate_collection(collection: Collection) -> Any:
     try:
         statistic = statistic_from_dict(description.statistic)
     except ParameterError as problem:
-        raise PeerError(f"what the description is for cannot be told: {problem}") from None
+        raise PeerError(f"what the description is for cannot be told: {plain(problem)}") from None
     # owners were told which columns their reports carry as they are
     public = description.public_columns
     return release(statistic, trust=Collected(collection), privacy=description.privacy, public=public)

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, plain, quoted
 from ogive.grids import Grid
 
 Int64 = NDArray[np.int64]
@@ -67,15 +67,15 @@ class Binning:
 
     def __post_init__(self) -> None:
         if self.missing not in MISSING_POLICIES:
-            raise ParameterError(f"missing must be one of {', '.join(MISSING_POLICIES)}, got {quoted(self.missing)}")
+            raise ParameterError(f"`missing` must be one of {', '.join(MISSING_POLICIES)}, got {quoted(self.missing)}")
         if self.outside not in OUTSIDE_POLICIES:
-            raise ParameterError(f"outside must be one of {', '.join(OUTSIDE_POLICIES)}, got {quoted(self.outside)}")
+            raise ParameterError(f"`outside` must be one of {', '.join(OUTSIDE_POLICIES)}, got {quoted(self.outside)}")
         if self.fractions not in FRACTION_POLICIES:
             raise ParameterError(
-                f"fractions must be one of {', '.join(FRACTION_POLICIES)}, got {quoted(self.fractions)}"
+                f"`fractions` must be one of {', '.join(FRACTION_POLICIES)}, got {quoted(self.fractions)}"
             )
         if self.fractions == "refuse" and self.grid.kind != "integers":
-            raise ParameterError("only a grid of integers can refuse fractions; leave out fractions='refuse'")
+            raise ParameterError("only a grid of integers can refuse fractions; leave out `fractions='refuse'`")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -153,16 +153,16 @@ class Label:
                 continue
             if not isinstance(values, tuple) or not values or not all(isinstance(v, LabelValue) for v in values):
                 raise ParameterError(
-                    f"{name} must be the values of a class, for example ('yes',), got {quoted(values)}"
+                    f"`{name}` must be the values of a class, for example ('yes',), got {quoted(values)}"
                 )
             if not all(map(storable, values)):
                 raise ParameterError(
-                    f"{name} must hold texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
+                    f"`{name}` must hold texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
                 )
         both = set(self.positive) & set(self.negative or ())
         if both:
             value = sorted(str(value).lower() if isinstance(value, bool) else repr(value) for value in both)[0]
-            raise ParameterError(f"{value} cannot be in both classes")
+            raise ParameterError(f"{plain(value)} cannot be in both classes")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -215,19 +215,19 @@ class Categories:
 
     def __post_init__(self) -> None:
         if not isinstance(self.column, str):
-            raise ParameterError(f"column must be a column's name, got {quoted(self.column)}")
+            raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
         if not isinstance(self.values, tuple) or not all(isinstance(value, LabelValue) for value in self.values):
             raise ParameterError(
-                f"categories of column {self.column!r} must be a list of values, got {quoted(self.values)}"
+                f"categories of column {quoted(self.column)} must be a list of values, got {quoted(self.values)}"
             )
         if not 1 <= len(self.values) <= MAX_SYMBOLS:
             raise ParameterError(f"there must be 1 to {MAX_SYMBOLS} categories, got {len(self.values)}")
         if not all(map(storable, self.values)):
             raise ParameterError(
-                f"categories must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
+                f"`categories` must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
             )
         if len(set(self.values)) < len(self.values):
-            raise ParameterError(f"each category of column {self.column!r} must be named once")
+            raise ParameterError(f"each category of column {quoted(self.column)} must be named once")
 
     @property
     def size(self) -> int:
@@ -281,7 +281,7 @@ class Domain:
         names = [column.column for column in self.columns]
         twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
         if twice is not None:
-            raise ParameterError(f"each column must be named once, but {twice!r} is named twice")
+            raise ParameterError(f"each column must be named once, but {quoted(twice)} is named twice")
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -328,7 +328,7 @@ class Domain:
         unknown = [each for each in columns if str(each.get("type")) not in kinds]
         if unknown:
             raise ParameterError(
-                f"a column's type must be {', '.join(kinds)}, got {str(unknown[0].get('type'))[:40]!r}"
+                f"a column's type must be {', '.join(kinds)}, got {quoted(str(unknown[0].get('type'))[:40])}"
             )
         return Domain(tuple(kinds[each["type"]].from_dict(each) for each in columns))
 
@@ -336,12 +336,12 @@ class Domain:
 def _text(data: dict[str, Any], name: str) -> str:
     value = data.get(name)
     if not isinstance(value, str):
-        raise ParameterError(f"a column's field {name!r} must be text, got {quoted(value)}")
+        raise ParameterError(f"a column's field {quoted(name)} must be text, got {quoted(value)}")
     return value
 
 
 def _values(data: dict[str, Any], name: str) -> tuple[LabelValue, ...]:
     values = data.get(name)
     if not isinstance(values, list) or not all(isinstance(value, LabelValue) for value in values):
-        raise ParameterError(f"a column's field {name!r} must be a list of values")
+        raise ParameterError(f"a column's field {quoted(name)} must be a list of values")
     return tuple(values)

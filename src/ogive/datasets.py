@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from ogive.errors import DataError
+from ogive.errors import DataError, plain
 
 
 def data_directory() -> Path:
@@ -21,5 +21,7 @@ def data_directory() -> Path:
     folder = Path(named) if named else Path(__file__).resolve().parents[3] / "shared" / "data"
     if not folder.is_dir():
         place = f"OGIVE_DATA names {named}, which is not a folder" if named else "OGIVE_DATA is not set"
-        raise DataError(f"the public data sets were not found: {place}; set OGIVE_DATA to the folder that holds them")
+        raise DataError(
+            f"the public data sets were not found: {plain(place)}; set OGIVE_DATA to the folder that holds them"
+        )
     return folder

@@ -12,12 +12,20 @@
         ├── CopyError           a stream would go on in two places with the same noise
         └── PeerError           what somebody else sent is malformed, or does not belong here
 
-A message is one line: what was wrong, and what would be right.
+A message is one line: what was wrong, and what would be right. It marks the Python that it quotes with backticks:
+
+    raise ParameterError("`bounds` must be two finite numbers, for example `bounds=(0, 120)`")
+
+`str` of an error shows the message without the marks. Where other words are needed than Python's, as options on the
+command line, `parts` tells what is marked. Values that are filled in pass through `quoted` or `plain`, so that nothing
+in them marks anything.
 """
 
 from __future__ import annotations
 
+import copy
 from fractions import Fraction
+from typing import Self
 
 _LONGEST_QUOTED = 80
 
@@ -29,11 +37,88 @@ def quoted(value: object) -> str:
     except (ValueError, RecursionError):  # Python writes no number of more than 4300 digits, nor what nests deeply
         return f"{'an' if type(value).__name__[:1] in 'aeiou' else 'a'} {type(value).__name__} too long to show"
     line = " ".join(shown.split())
-    return line if len(line) <= _LONGEST_QUOTED else f"{line[:_LONGEST_QUOTED]}..."
+    return plain(line if len(line) <= _LONGEST_QUOTED else f"{line[:_LONGEST_QUOTED]}...")
+
+
+def plain(text: object) -> str:
+    """Text for a message that marks nothing, whoever wrote it: a backtick that is meant is written twice."""
+    return str(text).replace("`", "``")
+
+
+def parts(marked: str) -> list[tuple[str, bool]]:
+    """Split a message into texts and whether each is marked, in order; the texts have no marks any more."""
+    pieces = [piece.split("`") for piece in marked.split("``")]
+    found: list[tuple[str, bool]] = []
+    text, inside = pieces[0][0], False
+    for number, piece in enumerate(pieces):
+        text += "`" + piece[0] if number else ""
+        for each in piece[1:]:
+            found.append((text, inside))
+            text, inside = each, not inside
+    return [*found, (text, inside)]
+
+
+def unmarked(marked: str) -> str:
+    """A message as people read it."""
+    return "".join(text for text, _ in parts(marked))
+
+
+class Marked(str):
+    """A message as people read it, for what is kept and shown; `marked` has its marks still."""
+
+    marked: str
+
+    def __new__(cls, marked: str) -> Self:
+        """Take the marks off, and keep them beside."""
+        text = super().__new__(cls, unmarked(marked))
+        text.marked = marked
+        return text
+
+
+def marks_of(text: str) -> str:
+    """A text with its marks, where it was made of a message, and with none otherwise."""
+    return text.marked if isinstance(text, Marked) else plain(text)
 
 
 class OgiveError(Exception):
-    """Base of every error that ogive raises on purpose."""
+    """Base of every error that ogive raises on purpose.
+
+    Args:
+        message: One line, in which Python is marked with backticks.
+        parameter: Name of the parameter that the message speaks of. By default it is the first one that is marked,
+            alone (`bounds`) or with a value (`bounds=(0, 120)`).
+
+    Attributes:
+        marked: The message with its marks; `str` shows it without them. Who passes a message on passes on this.
+        parameter: Name of the parameter that the message speaks of, or None.
+    """
+
+    def __init__(self, message: str = "", *, parameter: str | None = None) -> None:
+        super().__init__(message)
+        self.parameter = parameter or _parameter(message)
+
+    def __str__(self) -> str:
+        return unmarked(self.marked)
+
+    @property
+    def marked(self) -> str:
+        """The message with its marks."""
+        return str(self.args[0])
+
+    def prefixed(self, prefix: object) -> Self:
+        """The same error with a few words before its message, such as where it happened."""
+        found = copy.copy(self)
+        found.args = (f"{plain(prefix)}: {self.marked}",)
+        return found
+
+
+def _parameter(marked: str) -> str | None:
+    """The first parameter that a message marks."""
+    for text, inside in parts(marked):
+        name = text.partition("=")[0]
+        if inside and name.isidentifier() and name.islower():
+            return name
+    return None
 
 
 class ParameterError(OgiveError, ValueError):
@@ -44,7 +129,7 @@ class ScaleError(ParameterError):
     """A guarantee needs noise of a scale above the largest that can be drawn.
 
     Args:
-        message: One line.
+        message: One line, in which Python is marked with backticks.
         excess: Factor by which the loss (epsilon or rho) must grow.
     """
 

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, plain
 
 if sys.platform == "win32":
     import msvcrt
@@ -36,11 +36,11 @@ def check_writable(path: Path) -> None:
     """
     folder = path.parent
     if not folder.is_dir():
-        raise ParameterError(f"cannot write {path}: the folder {folder} does not exist")
+        raise ParameterError(f"cannot write {plain(path)}: the folder {plain(folder)} does not exist")
     if path.is_dir():
-        raise ParameterError(f"cannot write {path}: it is a folder")
+        raise ParameterError(f"cannot write {plain(path)}: it is a folder")
     if not os.access(folder, os.W_OK):
-        raise ParameterError(f"cannot write {path}: the folder {folder} is not writable")
+        raise ParameterError(f"cannot write {plain(path)}: the folder {plain(folder)} is not writable")
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int = PUBLIC, replace: bool = True) -> None:
@@ -64,14 +64,14 @@ def write_atomically(path: Path, content: bytes, *, mode: int = PUBLIC, replace:
         try:
             path.write_bytes(content)
         except OSError as problem:
-            raise ParameterError(f"cannot write {path}: {problem.strerror}") from None
+            raise ParameterError(f"cannot write {plain(path)}: {problem.strerror}") from None
         return
     umask = os.umask(0)
     os.umask(umask)
     try:
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=_HALF)
     except OSError as problem:
-        raise ParameterError(f"cannot write {path}: {problem.strerror}") from None
+        raise ParameterError(f"cannot write {plain(path)}: {problem.strerror}") from None
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
@@ -85,10 +85,10 @@ def write_atomically(path: Path, content: bytes, *, mode: int = PUBLIC, replace:
             Path(name).unlink()
     except FileExistsError:
         Path(name).unlink(missing_ok=True)
-        raise ParameterError(f"{path} exists and is not replaced; name another file") from None
+        raise ParameterError(f"{plain(path)} exists and is not replaced; name another file") from None
     except OSError as problem:
         Path(name).unlink(missing_ok=True)
-        raise ParameterError(f"cannot write {path}: {problem.strerror}") from None
+        raise ParameterError(f"cannot write {plain(path)}: {problem.strerror}") from None
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
@@ -126,7 +126,7 @@ def locked(path: Path) -> Iterator[None]:
     try:
         handle = os.open(path.parent / f".{path.name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as problem:
-        raise ParameterError(f"cannot lock {path}: {problem.strerror}") from None
+        raise ParameterError(f"cannot lock {plain(path)}: {problem.strerror}") from None
     try:
         try:
             if sys.platform == "win32":
@@ -134,7 +134,7 @@ def locked(path: Path) -> Iterator[None]:
             else:
                 fcntl.flock(handle, fcntl.LOCK_EX)
         except OSError as problem:
-            raise ParameterError(f"cannot lock {path}: {problem.strerror}; keep it on another disk") from None
+            raise ParameterError(f"cannot lock {plain(path)}: {problem.strerror}; keep it on another disk") from None
         yield
     finally:
         os.close(handle)

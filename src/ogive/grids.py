@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, plain, quoted
 
 EPOCH = datetime.date(1970, 1, 1)
 EPOCH_TIME = datetime.datetime(1970, 1, 1)
@@ -41,7 +41,7 @@ def _number(value: Any, name: str) -> tuple[float, str]:
         try:
             value = datetime.datetime.fromisoformat(value) if len(value) > 10 else datetime.date.fromisoformat(value)
         except ValueError:
-            raise ParameterError(f"{name} must be a number or an ISO date, got {quoted(value)}") from None
+            raise ParameterError(f"`{name}` must be a number or an ISO date, got {quoted(value)}") from None
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if isinstance(value, datetime.datetime):
@@ -55,11 +55,11 @@ def _number(value: Any, name: str) -> tuple[float, str]:
             raise TypeError  # numpy before 2.4 takes an array of one number for that number
         number = float(value)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be a number or a date, got {quoted(value)}") from None
+        raise ParameterError(f"`{name}` must be a number or a date, got {quoted(value)}") from None
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise ParameterError(f"{name} must be finite, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be finite, got {quoted(value)}")
     return number, "number"
 
 
@@ -67,17 +67,17 @@ def _interval(low: Bound, high: Bound) -> tuple[float, float, str]:
     first, unit = _number(low, "the lower bound")
     last, other = _number(high, "the upper bound")
     if unit != other:
-        raise ParameterError(f"bounds must be of one kind, got {quoted(low)} ({unit}) and {quoted(high)} ({other})")
+        raise ParameterError(f"`bounds` must be of one kind, got {quoted(low)} ({unit}) and {quoted(high)} ({other})")
     if not first < last:
         raise ParameterError(f"the lower bound must be below the upper bound, got {quoted(low)} and {quoted(high)}")
     if math.isinf(last - first):
-        raise ParameterError(f"the bounds {low!r} and {high!r} are too far apart for floating point")
+        raise ParameterError(f"the bounds {quoted(low)} and {quoted(high)} are too far apart for floating point")
     return first, last, unit
 
 
 def _check_bins(bins: Any) -> int:
     if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 1 <= bins <= MAX_BINS:
-        raise ParameterError(f"bins must be a whole number from 1 to {MAX_BINS}, got {quoted(bins)}")
+        raise ParameterError(f"`bins` must be a whole number from 1 to {MAX_BINS}, got {quoted(bins)}")
     return int(bins)
 
 
@@ -121,7 +121,7 @@ class Grid:
         if unit != "number" or first <= 0:
             raise ParameterError(f"a geometric grid needs bounds above 0, got {quoted(low)} and {quoted(high)}")
         if math.isinf(last / first):
-            raise ParameterError(f"the bounds {low!r} and {high!r} are too far apart for floating point")
+            raise ParameterError(f"the bounds {quoted(low)} and {quoted(high)} are too far apart for floating point")
         return Grid("geometric", first, last, _check_bins(bins), unit)._checked()
 
     @staticmethod
@@ -160,16 +160,16 @@ class Grid:
         if low is not None:
             pairs.insert(0, _number(low, "the lower bound"))
         if len({unit for _, unit in pairs}) > 1:
-            raise ParameterError("thresholds must be of one kind, got numbers and dates together")
+            raise ParameterError("`thresholds` must be of one kind, got numbers and dates together")
         values = [value for value, _ in pairs[(low is not None) :]]
         for i, (before, after) in enumerate(itertools.pairwise(values)):
             if not before < after:
                 raise ParameterError(
-                    f"thresholds must increase, but number {i + 2} ({after:g}) "
+                    f"`thresholds` must increase, but number {i + 2} ({after:g}) "
                     f"does not exceed number {i + 1} ({before:g})"
                 )
         if pairs[0][0] > values[0]:
-            raise ParameterError(f"the lower bound {low!r} must not exceed the first threshold {values[0]:g}")
+            raise ParameterError(f"the lower bound {quoted(low)} must not exceed the first threshold {values[0]:g}")
         _check_bins(len(values))
         return Grid("explicit", pairs[0][0], values[-1], len(values), pairs[0][1], tuple(values))
 
@@ -178,7 +178,8 @@ class Grid:
         thresholds = self.thresholds
         if thresholds[0] <= self.low or np.any(np.diff(thresholds) <= 0):
             raise ParameterError(
-                f"{self.bins} bins between {self.low!r} and {self.high!r} are finer than floating point; use fewer bins"
+                f"{self.bins} bins between {quoted(self.low)} and {quoted(self.high)} are finer than floating "
+                "point; use fewer bins"
             )
         return self
 
@@ -243,7 +244,7 @@ class Grid:
             return number
         if unit == "date" and self.unit == "datetime":
             return number * 86_400_000_000
-        raise ParameterError(f"{value!r} is a {unit}, but the grid holds {self.unit}s")
+        raise ParameterError(f"{quoted(value)} is a {unit}, but the grid holds {self.unit}s")
 
     def label(self, number: float) -> Any:
         """A number of this grid as the user would write it: a float, a date or a datetime."""
@@ -277,7 +278,7 @@ class Grid:
             low, high, bins, unit = float(data["low"]), float(data["high"]), data["bins"], data["unit"]
             kind, listed = data["kind"], tuple(float(value) for value in data.get("thresholds", ()))
         except (KeyError, TypeError, ValueError) as problem:
-            raise ParameterError(f"not a grid: {problem}") from None
+            raise ParameterError(f"not a grid: {plain(problem)}") from None
         if not (math.isfinite(low) and math.isfinite(high)):
             raise ParameterError(f"a grid's bounds must be finite, got {low} and {high}")
         if unit not in ("number", "date", "datetime"):

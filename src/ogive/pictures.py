@@ -56,7 +56,7 @@ def new_axes(ax: Any = None) -> Any:
     """
     if ax is not None:
         if not callable(getattr(ax, "plot", None)) or not hasattr(ax, "transAxes"):
-            raise ParameterError(f"ax must be matplotlib axes to draw into, got {type(ax).__name__}")
+            raise ParameterError(f"`ax` must be matplotlib axes to draw into, got {type(ax).__name__}")
         return ax
     _matplotlib()
     from matplotlib.figure import Figure

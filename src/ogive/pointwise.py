@@ -25,7 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ogive.accounting import covers
 from ogive.columns import Binning
-from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError, quoted
+from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError, plain, quoted
 from ogive.files import check_writable, locked, write_atomically
 from ogive.grids import Grid
 from ogive.noise import SystemSource
@@ -113,11 +113,13 @@ class PointwiseCurve:
         binning = statistic.binning()
         method = "path" if statistic.method == "auto" else as_method(statistic.method)
         if isinstance(method, CurveMethod):
-            raise ParameterError(f"method {method.name!r} cannot be opened at single points; use method='path'")
+            raise ParameterError(f"method {quoted(method.name)} cannot be opened at single points; use `method='path'`")
         unit = unit_of(trust, adjacency, ledger)
         strategy = choose(binning.grid.bins, privacy, adjacency, method, lambda _: None, rows=unit.max_rows_per_person)
         if not isinstance(strategy, Pointwise):
-            raise ParameterError(f"method {strategy.name!r} cannot be opened at single points; use method='path'")
+            raise ParameterError(
+                f"method {quoted(strategy.name)} cannot be opened at single points; use `method='path'`"
+            )
         query = CurveQuery(binning, strategy)
         reason = trust.refusal(query)
         if reason is not None:
@@ -130,11 +132,11 @@ class PointwiseCurve:
             check_writable(path)
             if path.exists():
                 raise ParameterError(
-                    f"{path} exists and is not replaced; name another file, or resume the curve from it"
+                    f"{plain(path)} exists and is not replaced; name another file, or resume the curve from it"
                 )
         fresh = trust.open(adjacency, source=source if source is not None else SystemSource())
         if ledger is not None and fresh.replayed and path is None:
-            raise ParameterError("this trust model goes on only from a state file; name one with state=")
+            raise ParameterError("this trust model goes on only from a state file; name one with `state=`")
         account = ledger if trust.private else None
         payment = Payment(account, {**describe(statistic), "name": NAME}, NAME, privacy, unit, trust, batch=None)
         opening = payment.pay(loss, query, fresh)
@@ -157,7 +159,7 @@ class PointwiseCurve:
         try:
             data = json.loads(path.read_bytes())
             if data["schema"] != SCHEMA:
-                raise DataError(f"{path} has schema {data['schema']!r:.60}; this version reads {SCHEMA!r}")
+                raise DataError(f"{plain(path)} has schema {data['schema']!r:.60}; this version reads {quoted(SCHEMA)}")
             binning = Binning.from_dict(data)
             query = CurveQuery(binning, strategy_from_dict(data["strategy"]))
             adjacency = Adjacency(data["adjacency"])
@@ -165,15 +167,16 @@ class PointwiseCurve:
             secret, mark = bytes.fromhex(data["secret"]), bytes.fromhex(data["mark"])
             asked = _checked(data["asked"], binning.grid)
         except OSError as problem:
-            raise DataError(f"cannot read {path}: {os.strerror(problem.errno or 0)}") from None
+            raise DataError(f"cannot read {plain(path)}: {os.strerror(problem.errno or 0)}") from None
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as problem:
             if isinstance(problem, DataError):
                 raise
-            raise DataError(f"{path} is not the state of a pointwise release, or is damaged") from None
+            raise DataError(f"{plain(path)} is not the state of a pointwise release, or is damaged") from None
         opening = trust.resume(adjacency, secret=secret)
         if not hmac.compare_digest(mark, _mark(opening.context(query), privacy, secret)):
             raise ReleaseMismatchError(
-                f"{path} belongs to a release of other records, grid, strategy or price; open a new release for these"
+                f"{plain(path)} belongs to a release of other records, grid, strategy or price; open a new release "
+                "for these"
             )
         curve = cls(query, opening, privacy, adjacency, state=path)
         curve._asked = asked
@@ -189,7 +192,7 @@ class PointwiseCurve:
             ParameterError: a point is not on the grid.
         """
         if points and not 0 <= points[0] <= points[-1] < self.grid.bins:
-            raise ParameterError(f"points must be from 0 to {self.grid.bins - 1}")
+            raise ParameterError(f"`points` must be from 0 to {self.grid.bins - 1}")
         return CurveQuery(self._query.binning, self.strategy, tuple(points))
 
     def _record(self, points: list[int]) -> None:
@@ -201,7 +204,7 @@ class PointwiseCurve:
         with contextlib.nullcontext() if self._path is None else locked(self._path):
             if self._path is not None and _asked(self._path) != self._asked:
                 raise ReleaseMismatchError(
-                    f"{self._path} is of a release that somebody else goes on with; resume it anew"
+                    f"{plain(self._path)} is of a release that somebody else goes on with; resume it anew"
                 )
             self._cut_off = True  # until there is an answer: whoever resumes asks this first
             self._asked.append(points)
@@ -307,7 +310,7 @@ class PointwiseCurve:
         """
         targets = np.atleast_1d(np.asarray(probabilities, dtype=np.float64))
         if not np.all((targets >= 0) & (targets <= 1)):
-            raise ParameterError("probabilities must be in [0, 1]")
+            raise ParameterError("`probabilities` must be in [0, 1]")
         points = np.empty(targets.size, dtype=np.int64)
         order = np.argsort(targets, kind="stable")
         search = bisect_points(targets[order], size=self.grid.bins)
@@ -350,4 +353,6 @@ def _asked(path: Path) -> object:
     try:
         return json.loads(path.read_bytes())["asked"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        raise DataError(f"cannot read {path}, the state of this release, which keeps what is asked for") from None
+        raise DataError(
+            f"cannot read {plain(path)}, the state of this release, which keeps what is asked for"
+        ) from None

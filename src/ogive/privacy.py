@@ -83,25 +83,25 @@ class PrivacyUnit:
         object.__setattr__(self, "public", check_columns(self.public))
         rows = self.max_rows_per_person
         if self.person is not None and not isinstance(self.person, str):
-            raise ParameterError(f"person must be a column's name, got {quoted(self.person)}")
+            raise ParameterError(f"`person` must be a column's name, got {quoted(self.person)}")
         if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS_PER_PERSON:
             raise ParameterError(
-                f"max_rows_per_person must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {quoted(rows)}"
+                f"`max_rows_per_person` must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {quoted(rows)}"
             )
         if self.person is None and rows != 1:
-            raise ParameterError("max_rows_per_person needs person, the column that says whose record it is")
+            raise ParameterError("`max_rows_per_person` needs `person`, the column that says whose record it is")
         if rows > 1 and self.adjacency is Adjacency.REPLACE:
             raise ParameterError(
                 "with several rows per person the number of rows is private; "
-                "use adjacency ADD_OR_REMOVE, or max_rows_per_person=1"
+                "use `adjacency ADD_OR_REMOVE`, or `max_rows_per_person=1`"
             )
         if self.public and self.adjacency is Adjacency.ADD_OR_REMOVE:
             raise ParameterError(
                 "a record that is added or removed takes all its values with it, so no column is public; "
-                "use adjacency REPLACE, or leave out public columns"
+                "use `adjacency REPLACE`, or leave out public columns"
             )
         if self.person in self.public:
-            raise ParameterError(f"column {self.person!r} says whose record it is, so it cannot be public")
+            raise ParameterError(f"column {quoted(self.person)} says whose record it is, so it cannot be public")
 
     @property
     def words(self) -> str:
@@ -144,7 +144,7 @@ class PrivacyUnit:
             public = data.get("public", ())
             return PrivacyUnit(data["adjacency"], data["person"], data["max_rows_per_person"], public)
         except (AttributeError, KeyError, TypeError):
-            raise ParameterError("a privacy unit has adjacency, person and max_rows_per_person") from None
+            raise ParameterError("a privacy unit has adjacency, person and `max_rows_per_person`") from None
 
 
 def exact(value: Rational, name: str) -> Fraction:
@@ -164,24 +164,24 @@ def exact(value: Rational, name: str) -> Fraction:
         # numpy scalars arrive here; `item` gives the Python number they hold
         value = getattr(value, "item", lambda: value)()
     if isinstance(value, bool) or not isinstance(value, int | float | str | Fraction):
-        raise ParameterError(f"{name} must be a number, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be a number, got {quoted(value)}")
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ParameterError(f"{name} must be finite, got {quoted(value)}")
+            raise ParameterError(f"`{name}` must be finite, got {quoted(value)}")
         return Fraction(repr(float(value)))  # a numpy float is a float that prints otherwise
     if isinstance(value, str):
         if not value.isascii():
-            raise ParameterError(f"{name} must be a number written with the digits 0 to 9, got {quoted(value)}")
+            raise ParameterError(f"`{name}` must be a number written with the digits 0 to 9, got {quoted(value)}")
         if len(value) > _LONGEST_TEXT or _LONG_EXPONENT.search(value):
-            raise ParameterError(f"{name} must be of a size from 1e-300 to 1e300, got {quoted(value)}")
+            raise ParameterError(f"`{name}` must be of a size from 1e-300 to 1e300, got {quoted(value)}")
     try:
         number = Fraction(value)
     except (ValueError, ZeroDivisionError):
-        raise ParameterError(f"{name} must be a number, got {quoted(value)}") from None
+        raise ParameterError(f"`{name}` must be a number, got {quoted(value)}") from None
     if number != 0 and not _SMALLEST <= abs(number) <= _LARGEST:
-        raise ParameterError(f"{name} must be of a size from 1e-300 to 1e300, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be of a size from 1e-300 to 1e300, got {quoted(value)}")
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > _LONGEST_PART:
-        raise ParameterError(f"{name} must be a fraction of numbers of at most 4000 digits; round it")
+        raise ParameterError(f"`{name}` must be a fraction of numbers of at most 4000 digits; round it")
     return number
 
 
@@ -211,7 +211,7 @@ class PureDP:
     def __init__(self, epsilon: Rational) -> None:
         value = exact(epsilon, "epsilon")
         if value <= 0:
-            raise ParameterError(f"epsilon must be above 0, got {number_text(value)}")
+            raise ParameterError(f"`epsilon` must be above 0, got {number_text(value)}")
         object.__setattr__(self, "epsilon", value)
 
     def __add__(self, other: PureDP) -> PureDP:
@@ -240,7 +240,7 @@ class ZeroConcentratedDP:
     def __init__(self, rho: Rational) -> None:
         value = exact(rho, "rho")
         if value <= 0:
-            raise ParameterError(f"rho must be above 0, got {number_text(value)}")
+            raise ParameterError(f"`rho` must be above 0, got {number_text(value)}")
         object.__setattr__(self, "rho", value)
 
     def __add__(self, other: ZeroConcentratedDP) -> ZeroConcentratedDP:
@@ -272,10 +272,10 @@ class ApproxDP:
         loss = exact(epsilon, "epsilon")
         slack = exact(delta, "delta")
         if loss <= 0:
-            raise ParameterError(f"epsilon must be above 0, got {number_text(loss)}")
+            raise ParameterError(f"`epsilon` must be above 0, got {number_text(loss)}")
         if not _SMALLEST < slack < 1:
             raise ParameterError(
-                f"delta must be strictly between 0 and 1, got {quoted(delta)}; for delta = 0 use PureDP"
+                f"`delta` must be strictly between 0 and 1, got {quoted(delta)}; for delta = 0 use `PureDP`"
             )
         object.__setattr__(self, "epsilon", loss)
         object.__setattr__(self, "delta", slack)
@@ -312,9 +312,9 @@ class GaussianDP:
         ratio = exact(mu_squared, "mu_squared")
         slack = exact(distance, "distance")
         if ratio <= 0:
-            raise ParameterError(f"mu_squared must be above 0, got {number_text(ratio)}")
+            raise ParameterError(f"`mu_squared` must be above 0, got {number_text(ratio)}")
         if not 0 <= slack < 1:
-            raise ParameterError(f"distance must be at least 0 and below 1, got {quoted(distance)}")
+            raise ParameterError(f"`distance` must be at least 0 and below 1, got {quoted(distance)}")
         object.__setattr__(self, "mu_squared", ratio)
         object.__setattr__(self, "distance", slack)
 
@@ -353,7 +353,7 @@ def check_privacy(value: object) -> Privacy:
         ParameterError: it is of no known type.
     """
     if not isinstance(value, PureDP | ZeroConcentratedDP | ApproxDP):
-        raise ParameterError(f"privacy must be PureDP, ApproxDP or ZeroConcentratedDP, got {quoted(value)}")
+        raise ParameterError(f"`privacy` must be `PureDP`, `ApproxDP` or `ZeroConcentratedDP`, got {quoted(value)}")
     return value
 
 
@@ -381,7 +381,7 @@ def check_columns(names: object) -> tuple[str, ...]:
     if not isinstance(given, list | tuple | set | frozenset) or not all(
         isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and is_one_line(name) for name in given
     ):
-        raise ParameterError(f"public must name columns, for example public=['ill'], got {quoted(names)}")
+        raise ParameterError(f"`public` must name columns, for example `public=['ill']`, got {quoted(names)}")
     return tuple(sorted(set(given)))
 
 
@@ -402,7 +402,7 @@ def check_adjacency(value: Adjacency | str) -> Adjacency:
         return Adjacency(value)
     except ValueError:
         names = " or ".join(repr(member.value) for member in Adjacency)
-        raise ParameterError(f"adjacency must be {names}, got {quoted(value)}") from None
+        raise ParameterError(f"`adjacency` must be {names}, got {quoted(value)}") from None
 
 
 def charge_from_dict(data: Any) -> Charge:
@@ -437,5 +437,5 @@ def privacy_from_dict(data: Any) -> Privacy:
 
 def _field(data: dict[str, Any], name: str) -> Any:
     if name not in data:
-        raise ParameterError(f"a privacy guarantee or loss lacks the field {name!r}")
+        raise ParameterError(f"a privacy guarantee or loss lacks the field {quoted(name)}")
     return data[name]

@@ -89,12 +89,14 @@ class Provenance:
         check_account(self.account)
         if not RELEASE_ID.fullmatch(self.release_id):
             got = self.release_id[:40]
-            raise ParameterError(f"release_id must be 1 to 128 lower-case hexadecimal digits, got {quoted(got)}")
+            raise ParameterError(f"`release_id` must be 1 to 128 lower-case hexadecimal digits, got {quoted(got)}")
         object.__setattr__(self, "public", self.unit.public)
         if self.trust == CLEAR and (self.privacy is not None or self.price is not None):
             raise ParameterError("a release under the trust model clear is not private and has no privacy or price")
         if self.trust != CLEAR and (self.privacy is None or self.price is None):
-            raise ParameterError(f"a release under trust model {self.trust[:40]!r} must state its privacy and price")
+            raise ParameterError(
+                f"a release under trust model {quoted(self.trust[:40])} must state its privacy and price"
+            )
 
     @property
     def unit(self) -> PrivacyUnit:
@@ -142,12 +144,14 @@ class Provenance:
             raise ParameterError(f"a provenance must be an object, got {type(data).__name__}")
         lacking = {*_TEXTS, "privacy", "price", "adjacency", "total", "person", "max_rows_per_person"} - data.keys()
         if lacking:
-            raise ParameterError(f"a provenance lacks the field {min(lacking)!r}")
+            raise ParameterError(f"a provenance lacks the field {quoted(min(lacking))}")
         for name in (*_TEXTS, "adjacency"):
             if not isinstance(data[name], str):
-                raise ParameterError(f"the provenance field {name!r} must be text, got {type(data[name]).__name__}")
+                raise ParameterError(
+                    f"the provenance field {quoted(name)} must be text, got {type(data[name]).__name__}"
+                )
             if not is_one_line(data[name]):
-                raise ParameterError(f"the provenance field {name!r} must be one line without control characters")
+                raise ParameterError(f"the provenance field {quoted(name)} must be one line without control characters")
         total = data["total"]
         if total is not None and (isinstance(total, bool) or not isinstance(total, int) or not 0 <= total < 1 << 62):
             raise ParameterError("the provenance field 'total' must be a whole number of records or null")
@@ -157,7 +161,7 @@ class Provenance:
         if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows < 1 << 62:
             raise ParameterError("the provenance field 'max_rows_per_person' must be a whole number of at least 1")
         if data["adjacency"] not in {member.value for member in Adjacency}:
-            raise ParameterError(f"unknown adjacency {data['adjacency'][:40]!r}")
+            raise ParameterError(f"unknown adjacency {quoted(data['adjacency'][:40])}")
         unit = PrivacyUnit.from_dict(data)
         return Provenance(
             **{name: data[name] for name in _TEXTS},
@@ -221,7 +225,7 @@ def check_account(mark: object) -> str | None:
 def _granted(data: Any) -> Privacy | None:
     found = _read(data, "privacy")
     if isinstance(found, GaussianDP):
-        raise ParameterError("the provenance field 'privacy' must be a guarantee, and GaussianDP is none")
+        raise ParameterError("the provenance field 'privacy' must be a guarantee, and `GaussianDP` is none")
     return found
 
 
@@ -230,9 +234,9 @@ def _read(data: Any, name: str) -> Charge | None:
         return None
     texts = isinstance(data, dict) and all(isinstance(text, str) for pair in data.items() for text in pair)
     if not texts or len(data.get("type", "")) > _LONGEST_TYPE:
-        raise ParameterError(f"the provenance field {name!r} must be a privacy guarantee or null")
+        raise ParameterError(f"the provenance field {quoted(name)} must be a privacy guarantee or null")
     for key, value in data.items():
         if key != "type" and not _EXACT.fullmatch(value):
             place = f"{name}.{key}"[:40]
-            raise ParameterError(f"{place!r} must be an exact number like '1/10', got {value[:40]!r}")
+            raise ParameterError(f"{quoted(place)} must be an exact number like '1/10', got {quoted(value[:40])}")
     return charge_from_dict(data)

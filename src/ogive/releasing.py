@@ -8,7 +8,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, in_terms_of, total_loss
-from ogive.errors import BudgetError, ParameterError, ReleaseMismatchError, UnsupportedError
+from ogive.errors import BudgetError, ParameterError, ReleaseMismatchError, UnsupportedError, quoted
 from ogive.ledger.entries import plain_text
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
@@ -85,11 +85,11 @@ def release(
     adjacency = check_adjacency(adjacency)
     check_trust(trust, what="release")
     if source is not None and not isinstance(source, RandomSource):
-        raise ParameterError(f"source must be a random source such as SystemSource(), got {type(source).__name__}")
+        raise ParameterError(f"`source` must be a random source such as SystemSource(), got {type(source).__name__}")
     bounded = privacy is not None
     if privacy is None:
         if trust.private:
-            raise ParameterError("say how much privacy may be spent, for example privacy=PureDP(1)")
+            raise ParameterError("say how much privacy may be spent, for example `privacy=PureDP(1)`")
         privacy = PureDP(1)
     check_privacy(privacy)
     named = _batch_name(batch, ledger)
@@ -175,7 +175,7 @@ def _named(estimate: Estimate, batch: str | None, account: str | None) -> Estima
     if source is None:
         return estimate
     if batch is not None and source.batch not in (None, batch):
-        raise ParameterError(f"these records were released as batch {source.batch!r}, not {batch!r}")
+        raise ParameterError(f"these records were released as batch {quoted(source.batch)}, not {quoted(batch)}")
     return estimate.with_provenance(dataclasses.replace(source, batch=batch or source.batch, account=account))
 
 
@@ -187,7 +187,9 @@ def _batch_name(batch: str | None, account: Account | None) -> str | None:
     """
     part = None if account is None else account.part_name
     if batch is not None and part is not None and batch != part:
-        raise ParameterError(f"the account is of the part {part!r}, so the batch cannot be called {batch!r}")
+        raise ParameterError(
+            f"the account is of the part {quoted(part)}, so the batch cannot be called {quoted(batch)}"
+        )
     return check_batch_name(part if batch is None else batch)
 
 
@@ -208,7 +210,7 @@ def _check_records(account: Account, question: dict[str, Any]) -> None:
         if others and plain_text(asked | {"records": None}) == public:
             raise ReleaseMismatchError(
                 "this question was asked of other votes before; if these are of another round give that a public "
-                "name of its own, for example batch='second'"
+                "name of its own, for example `batch='second'`"
             )
 
 
@@ -227,7 +229,7 @@ def _tell_records(account: Account, question: dict[str, Any], mark: str) -> dict
     if before not in (None, mark) or (before is None and kept not in (None, mark)):
         raise ReleaseMismatchError(
             "this question was asked of other records before; if these are newer ones of the same people open the "
-            "account with updated=True, and the release is paid anew; other people have another account"
+            "account with `updated=True`, and the release is paid anew; other people have another account"
         )
     return question if before is None or kept == mark else {**question, "records": mark}
 

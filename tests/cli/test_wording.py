@@ -1,4 +1,4 @@
-"""Advice in the library's errors is turned into options, all of it, and nothing else."""
+"""What messages mark as Python is turned into options, all of it, and nothing else."""
 
 import ast
 from pathlib import Path
@@ -7,7 +7,9 @@ import pytest
 from helpers.wording import speaks_python
 
 import ogive
-from ogive.cli.wording import in_options
+from ogive.cli import build, main
+from ogive.cli.wording import in_options, options_of
+from ogive.errors import unmarked
 
 # what a command reaches; strategies and noise get arguments that commands made
 PACKAGES = (
@@ -51,6 +53,7 @@ PYTHON_ALONE = (
     "needs records: trust=",
     "verified must be True or False",
     "prune must be 'auto', True or False",
+    "auc_interval() simulates",
 )
 
 
@@ -80,56 +83,61 @@ def written(message):
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("never keeps; grant PureDP instead", "grant --epsilon without --delta instead"),
-        ("for example categories={'class': (0, 1, 2)}", "for example --categories class=0,1,2"),
-        ("for example categories={'the word': ('a', 'b')}", "for example --categories 'the word'=a,b"),
-        ("for example columns=('score', 'label'), got 1", "for example --columns score label, got 1"),
-        ("say public_groups=True, or use", "say --public-groups, or use"),
-        ("df must be None, 'fitted' or a whole number", "--degrees-of-freedom must be fitted or a whole number"),
-        ("max_rows_per_person needs person, the column", "--max-rows-per-person needs --person, the column"),
-        ("increase, got smallest=5.0, largest=2.0", "got --smallest 5.0, --largest 2.0"),
-        ("say which text, for example positive='yes'", "for example --positive yes"),
-        ("check positive=, or name", "check --positive, or name"),
-        ("say which groups column 'g' has, for example groups=('a', 'b'); they", "for example --groups a b; they"),
-        ("name all of them, which are public, with groups=", "which are public, with --groups"),
-        ("groups need by, the column", "--groups needs --by, the column"),
-        ("positive_share must be strictly between", "--positive-share must be"),
-        ("like has no column 'score'", "--like has no column 'score'"),
-        ("name must be what the data set is called", "--data-set must be what"),
-        ("say how much may be spent in all, for example limit=PureDP(3)", "for example --limit-epsilon 3"),
-        ("leave the limit out, or change it with Account.set_limit", "change it with ogive ledger limit"),
-        ("use it: name='p-1.b'", "use it: --data-set p-1.b"),
-        ("use it: name='all of us' and part='the north'", "use it: --data-set 'all of us' --part 'the north'"),
-        ("use it: name='p' and part='north'", "use it: --data-set p --part north"),
-        ("under split='users'; use split='budget', or", "under --split users; use --split budget, or"),
-        ("and prune=False discards none", "and --prune no discards none"),
-        ("say updated=True, which keeps the spends", "say --updated, which"),
-        ("name all values of each class with positive= and negative=", "with --positive and --negative"),
-        ("write them as text, for example positive='1', negative='0'", "for example --positive 1, --negative 0"),
-        ("adjacency ADD_OR_REMOVE, or max_rows_per_person=1", "--adjacency add_or_remove, or --max-rows-per-person 1"),
+        ("grant `PureDP` instead", "grant --epsilon without --delta instead"),
+        ('grant one, for example `ApproxDP(1, "1e-9")`', "grant one, for example --epsilon 1 --delta 1e-9"),
+        ("say how much, for example `privacy=PureDP(1)`", "say how much, for example --epsilon 1"),
+        ("name one, for example `privacy=[PureDP(1)]`", "name one, for example --epsilon 1"),
+        ("for example `categories={'class': (0, 1, 2)}`", "for example --categories class=0,1,2"),
+        ("for example `categories={'the word': ('a', 'b')}`", "for example --categories 'the word'=a,b"),
+        ("for example `columns=('score', 'label')`, got 1", "for example --columns score label, got 1"),
+        ("for example `public=['ill', 'of age']`, got 1", "for example --public ill 'of age', got 1"),
+        ("for example `bounds=(0, 120)`; bounds are public", "for example --bounds 0 120; bounds are public"),
+        ("say `public_groups=True`, or use", "say --public-groups, or use"),
+        ("leave out `public_labels=False`", "leave out --private-labels"),
+        ("`df` must be fitted or a whole number", "--degrees-of-freedom must be fitted or a whole number"),
+        ("`max_rows_per_person` needs `person`, the column", "--max-rows-per-person needs --person, the column"),
+        ("got `smallest=5.0`, `largest=2.0`", "got --smallest 5.0, --largest 2.0"),
+        ("check `positive=`, or name", "check --positive, or name"),
+        ("use `missing='low'`, `'high'` or `'refuse'`", "use --missing low, high or refuse"),
+        ("or, under `ADD_OR_REMOVE`, `'drop'`", "or, under --adjacency add_or_remove, drop"),
+        ("say how much, for example `limit=PureDP(3)`", "say how much, for example --limit-epsilon 3"),
+        ("for example `unit=PrivacyUnit(Adjacency.REPLACE)`", "for example --adjacency replace"),
+        ("change it with `Account.set_limit`", "change it with ogive ledger limit"),
+        ("use it: `name='all of us'` and `part='north'`", "use it: --data-set 'all of us' and --part north"),
+        ("and `prune=False` discards none", "and --prune no discards none"),
+        ("`adjacency ADD_OR_REMOVE`, or `bins=1`", "--adjacency add_or_remove, or --bins 1"),
+        ("give `kernel=measure_of(f, range=(0, 1))`", "give kernel=measure_of(f, range=(0, 1))"),
+        ("`a name` and `True` are no options", "a name and True are no options"),
     ],
 )
-def test_advice_names_options(message, words):
-    assert words in in_options(message)
+def test_marked_python_becomes_options(message, words):
+    assert in_options(message) == words
+
+
+def test_what_the_command_has_no_option_for_stays_python():
+    ecdf = options_of(build(), ["ecdf", "t.csv", "--column", "age"])
+    assert {"--bins", "--epsilon", "--missing"} <= ecdf
+    assert in_options("`bins` must be more; leave out `positive=`", ecdf) == "--bins must be more; leave out positive="
+    assert in_options("`name='p'`", ecdf) == "--data-set p"
+    assert in_options("`name` must", options_of(build(), ["pate", "plan", "votes.npz"])) == "--name must"
+    assert in_options("`bins` must", options_of(build(), ["no such command"])) == "bins must"
+
+
+@pytest.mark.parametrize("written", ["`missing='drop'`", "`", "a`bins`", "``bins``", "'`bins`'"])
+def test_what_users_write_marks_nothing(tmp_path, capsys, written):
+    table = tmp_path / "t.csv"
+    table.write_text("age\n1\n")
+    assert main(["ecdf", str(table), "--column", written, "--bounds", "0", "9", "--epsilon", "1"]) == 2
+    assert f"{table} has no column {written!r}" in capsys.readouterr().err
+    assert main(["ecdf", f"{written}.csv", "--column", "age", "--bounds", "0", "9", "--epsilon", "1"]) == 2
+    assert f"no such file: {written}.csv" in capsys.readouterr().err
+    assert in_options(written) != written, "a control: as it is, it would lose its backticks"
 
 
 def test_no_message_that_a_command_reaches_speaks_python():
     texts = list(raised_texts())
     assert len(texts) > 300
     assert sum(map(speaks_python, texts)) > 20
-    reached = [text for text in texts if not any(part in text for part in PYTHON_ALONE)]
+    reached = [text for text in texts if not any(part in unmarked(text) for part in PYTHON_ALONE)]
     assert [text for text in reached if speaks_python(in_options(text))] == []
-    assert [part for part in PYTHON_ALONE if not any(part in text for text in texts)] == []
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "t.csv has no column 'PureDP'; it has age",
-        "t.csv has no column 'max_rows_per_person'; it has age",
-        "epsilon must be above 0, got 0",
-        "bounds must be of one kind",
-    ],
-)
-def test_other_messages_stay_as_they_are(message):
-    assert in_options(message) == message
+    assert [part for part in PYTHON_ALONE if not any(part in unmarked(text) for text in texts)] == []

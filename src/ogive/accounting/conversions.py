@@ -53,9 +53,9 @@ def epsilon_of(loss: ZeroConcentratedDP, delta: Fraction) -> Fraction:
         ParameterError: delta is not strictly between 1e-300 and 1.
     """
     if not 0 < delta < 1:
-        raise ParameterError(f"delta must be strictly between 0 and 1, got {delta}")
+        raise ParameterError(f"`delta` must be strictly between 0 and 1, got {delta}")
     if delta <= TINIEST:
-        raise ParameterError(f"delta must be above {TINIEST:g}, got {float(delta):g}; for less use PureDP")
+        raise ParameterError(f"`delta` must be above {TINIEST:g}, got {float(delta):g}; for less use `PureDP`")
     rho = float(loss.rho)
     high = rho + 2 * math.sqrt(rho * math.log(1 / float(delta))) + 1e-12
     low = 0.0

@@ -115,7 +115,7 @@ def gaussian_mu(epsilon: Fraction, delta: Fraction) -> float:
         ParameterError: delta is out of range.
     """
     if not _TINIEST < delta < 1:
-        raise ParameterError(f"delta must be strictly between {_TINIEST:g} and 1, got {float(delta):g}")
+        raise ParameterError(f"`delta` must be strictly between {_TINIEST:g} and 1, got {float(delta):g}")
     loss, slack = float(epsilon), float(delta) * (1 - 1e-15)
     high = 1.0
     while gaussian_delta(high, loss) <= slack:
@@ -196,7 +196,7 @@ def epsilon_of_gaussian(loss: GaussianDP, delta: Fraction) -> Fraction:
         ParameterError: delta is out of range, or the distance alone uses it up.
     """
     if not _TINIEST < delta < 1:
-        raise ParameterError(f"delta must be strictly between {_TINIEST:g} and 1, got {float(delta):g}")
+        raise ParameterError(f"`delta` must be strictly between {_TINIEST:g} and 1, got {float(delta):g}")
     if 2 * loss.distance >= delta:
         raise ParameterError(f"the distance from Gaussian noise uses up delta = {float(delta):g}")
     high = 1e-6
@@ -266,5 +266,5 @@ def discrete_loss(sensitivity_squared: Fraction, sigma: Fraction, integers: int)
         ParameterError: sigma is below `LEAST_SIGMA`.
     """
     if sigma < LEAST_SIGMA:
-        raise ParameterError(f"sigma must be at least {LEAST_SIGMA} for continuous noise, got {float(sigma):g}")
+        raise ParameterError(f"`sigma` must be at least {LEAST_SIGMA} for continuous noise, got {float(sigma):g}")
     return GaussianDP(sensitivity_squared / sigma**2, integers * DISTANCE / sigma**2)

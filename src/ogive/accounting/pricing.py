@@ -88,7 +88,7 @@ def as_concentrated(loss: Loss) -> ZeroConcentratedDP:
         case ZeroConcentratedDP():
             return loss
         case ApproxDP():
-            raise UnsupportedError("a loss with a delta of its own implies no zCDP guarantee; grant an ApproxDP one")
+            raise UnsupportedError("a loss with a delta of its own implies no zCDP guarantee; grant an `ApproxDP` one")
 
 
 @overload

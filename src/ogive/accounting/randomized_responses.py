@@ -54,11 +54,11 @@ def per_report_epsilon(epsilon: Rational, delta: Rational, reports: int, rule: s
     """
     total, slack = exact(epsilon, "epsilon"), exact(delta, "delta")
     if not 0 < total <= _LARGEST_EPSILON:
-        raise ParameterError(f"epsilon must be above 0 and at most {_LARGEST_EPSILON}, got {epsilon}")
+        raise ParameterError(f"`epsilon` must be above 0 and at most {_LARGEST_EPSILON}, got {epsilon}")
     if slack != 0 and not _LEAST_DELTA <= slack < 1:
-        raise ParameterError(f"delta must be 0, or from 1e-290 to below 1, got {delta}")
+        raise ParameterError(f"`delta` must be 0, or from 1e-290 to below 1, got {delta}")
     if isinstance(reports, bool) or not isinstance(reports, int) or not 1 <= reports <= MOST_REPORTS:
-        raise ParameterError(f"reports must be a whole number from 1 to {MOST_REPORTS}, got {quoted(reports)}")
+        raise ParameterError(f"`reports` must be a whole number from 1 to {MOST_REPORTS}, got {quoted(reports)}")
     match rule:
         case "basic":
             return total / reports
@@ -66,7 +66,7 @@ def per_report_epsilon(epsilon: Rational, delta: Rational, reports: int, rule: s
             return _advanced(total, slack, reports)
         case "exact":
             return _exact(total, slack, reports)
-    raise ParameterError(f"composition must be {', '.join(RULES[:-1])} or {RULES[-1]}, got {quoted(rule)}")
+    raise ParameterError(f"`composition` must be {', '.join(RULES[:-1])} or {RULES[-1]}, got {quoted(rule)}")
 
 
 def responses_delta(epsilon: Fraction, per_report: Fraction, reports: int) -> float:
@@ -92,12 +92,12 @@ def responses_delta(epsilon: Fraction, per_report: Fraction, reports: int) -> fl
 
 def _advanced(epsilon: Fraction, delta: Fraction, reports: int) -> Fraction:
     if delta == 0:
-        raise ParameterError("advanced composition needs a delta above 0; use composition='basic'")
+        raise ParameterError("advanced composition needs a delta above 0; use `composition='basic'`")
     factor = 1 + math.sqrt(2 * (math.log(delta.denominator) - math.log(delta.numerator)))
     if epsilon > Fraction(factor * math.log(2) * (1 - _ROOM)):
         raise ParameterError(
             f"advanced composition is proved for epsilon up to {factor * math.log(2):.4g} at this delta, "
-            f"got {float(epsilon):g}; use composition='exact'"
+            f"got {float(epsilon):g}; use `composition='exact'`"
         )
     return epsilon / Fraction(factor * math.sqrt(reports) * (1 + _ROOM))
 

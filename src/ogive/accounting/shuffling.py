@@ -111,7 +111,7 @@ def shuffled_delta(reports: int, epsilon: Rational, shuffled: Rational) -> float
     own, _ = _checked(reports, epsilon, Fraction(1, 2))
     asked = exact(shuffled, "shuffled")
     if asked < 0:
-        raise ParameterError(f"shuffled must be at least 0, got {shuffled}")
+        raise ParameterError(f"`shuffled` must be at least 0, got {shuffled}")
     clones = _clones(reports, float(own), float(_LEAST_DELTA))
     if asked >= own:
         return 0.0
@@ -141,12 +141,12 @@ def shuffled_epsilon_bound(reports: int, epsilon: Rational, delta: Rational) -> 
 
 def _checked(reports: int, epsilon: Rational, delta: Rational) -> tuple[Fraction, Fraction]:
     if isinstance(reports, bool) or not isinstance(reports, int) or not 1 <= reports <= MOST_REPORTS:
-        raise ParameterError(f"reports must be a whole number from 1 to {MOST_REPORTS}, got {quoted(reports)}")
+        raise ParameterError(f"`reports` must be a whole number from 1 to {MOST_REPORTS}, got {quoted(reports)}")
     own, slack = exact(epsilon, "epsilon"), exact(delta, "delta")
     if not 0 < own <= _LARGEST_EPSILON:
-        raise ParameterError(f"epsilon must be above 0 and at most {_LARGEST_EPSILON}, got {epsilon}")
+        raise ParameterError(f"`epsilon` must be above 0 and at most {_LARGEST_EPSILON}, got {epsilon}")
     if not _LEAST_DELTA <= slack < 1:
-        raise ParameterError(f"delta must be from 1e-100 to below 1, got {delta}")
+        raise ParameterError(f"`delta` must be from 1e-100 to below 1, got {delta}")
     return own, slack
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from ogive import __version__
 from ogive.cli.table import COMMANDS
-from ogive.errors import OgiveError, ParameterError, RefusalError
+from ogive.errors import OgiveError, ParameterError, RefusalError, plain
 from ogive.statistics.kinds import COMMANDED
 
 if TYPE_CHECKING:
@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         The exit status.
     """
+    words = sys.argv[1:] if arguments is None else list(arguments)
     stops: list[int] = []
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -66,12 +67,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        _run(sys.argv[1:] if arguments is None else list(arguments))
+        _run(words)
         sys.stdout.flush()
     except OgiveError as problem:
-        from ogive.cli.wording import in_options
+        from ogive.cli.wording import in_options, options_of
 
-        return _fail(in_options(str(problem)), REFUSED if isinstance(problem, RefusalError) else BAD_USE)
+        message = in_options(problem.marked, options_of(build(), words))
+        return _fail(message, REFUSED if isinstance(problem, RefusalError) else BAD_USE)
     except BrokenPipeError:
         # the reader left; what is still buffered must not raise once more at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -101,14 +103,15 @@ def _run(arguments: list[str]) -> None:
         build()(arguments, exit_on_error=False, print_error=False, result_action="return_none")
     except UnusedCliTokensError as problem:
         if arguments[0] not in COMMANDED or any(word.startswith("-") for word in problem.unused_tokens or ()):
-            raise ParameterError(str(problem)) from None
+            raise ParameterError(plain(problem)) from None
         more = " ".join(problem.unused_tokens or ())
         raise ParameterError(
-            f"{arguments[0]} reads one DATA file, and {more} is another; --parties deals its records to several, "
-            "ogive merge adds up what was released of each file, and in Python ogive.SecAgg takes a file of each"
+            f"{arguments[0]} reads one DATA file, and {plain(more)} is another; --parties deals its records to "
+            "several, ogive merge adds up what was released of each file, and in Python ogive.SecAgg takes a file of "
+            "each"
         ) from None
     except CycloptsError as problem:
-        raise ParameterError(str(problem)) from None
+        raise ParameterError(plain(problem)) from None
 
 
 def _fail(message: str, status: int) -> int:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ogive.cli.options.common import TABLE, OutputOptions, Plot
 from ogive.cli.output import check_outputs, check_picture, draw, publish
-from ogive.errors import DataError, OgiveError, ParameterError
+from ogive.errors import DataError, OgiveError, ParameterError, plain
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def compare(
             gap = distances(curve, other, between=between) if _is_release(path) else _stray(curve, other, between)
             found.append((path, gap))
         except ParameterError as problem:
-            raise ParameterError(f"{path}: {problem}") from None
+            raise problem.prefixed(path) from None
     for path in others:
         if not _is_release(path):
             print(f"{path} holds records: distances to it are not private", file=sys.stderr)
@@ -84,7 +84,7 @@ def _read(path: Path) -> Curve:
         return Curve.from_json(path)
     except OgiveError as problem:
         said = str(problem)
-        raise DataError(said if said.startswith("cannot read") else f"{path}: {said}") from None
+        raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None
 
 
 def _exact(path: Path, curve: Curve, column: str | None, missing: str) -> Curve:
@@ -98,7 +98,7 @@ def _exact(path: Path, curve: Curve, column: str | None, missing: str) -> Curve:
         counts = Records.of(path).histogram(Binning(name, grid, missing))
     except DataError as problem:
         # distances have no adjacency, so missing values may always be left out
-        raise DataError(str(problem).replace("or, under ADD_OR_REMOVE, 'drop'", "or 'drop'")) from None
+        raise DataError(problem.marked.replace("or, under `ADD_OR_REMOVE`, `'drop'`", "or `'drop'`")) from None
     exact = counts.cumsum().astype(float)
     return Curve(grid, exact, exact, None, curve.adjacency, int(exact[-1]), "none", name)
 

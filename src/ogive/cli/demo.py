@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from ogive.cli.output import busy
-from ogive.errors import LedgerError, ParameterError
+from ogive.errors import LedgerError, ParameterError, plain
 from ogive.privacy import number_text
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def demo(
     try:
         output.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError):
-        raise ParameterError(f"cannot write into {output}: it is not a folder") from None
+        raise ParameterError(f"cannot write into {plain(output)}: it is not a folder") from None
     if fresh:
         for name in LEDGER_FILES:
             (output / name).unlink(missing_ok=True)
@@ -64,7 +64,7 @@ def demo(
     except LedgerError as problem:
         # what follows advises options that other commands have
         reason = str(problem).split(";")[0]
-        raise LedgerError(f"{reason}; --fresh begins a new ledger for the demonstration") from None
+        raise LedgerError(f"{plain(reason)}; --fresh begins a new ledger for the demonstration") from None
     printer = None if json else Printer()
     parts = []
     refusal = None

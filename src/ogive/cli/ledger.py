@@ -11,7 +11,7 @@ from ogive.cli.converters import whole
 from ogive.cli.options.common import TABLE, OutputOptions, Words, guarantee
 from ogive.cli.output import check_outputs, publish
 from ogive.cli.paying import announce, files_of
-from ogive.errors import LedgerError, ParameterError
+from ogive.errors import LedgerError, ParameterError, quoted
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Ledger
@@ -89,7 +89,7 @@ def limit(
         if new:
             if any(account.name == data_set for account in books.accounts()):
                 raise LedgerError(
-                    f"the ledger has an account {data_set!r} already; leave --new out to change its limit"
+                    f"the ledger has an account {quoted(data_set)} already; leave --new out to change its limit"
                 )
             if granted is None:
                 raise ParameterError("say how much may be spent in all, for example --epsilon 3")
@@ -168,7 +168,7 @@ def _accounts(books: Ledger, name: str | None) -> list[Account]:
     found = [account for account in accounts if name in (None, account.name)]
     if not found and name is not None:
         known = ", ".join(account.name for account in accounts) or "none"
-        raise LedgerError(f"the ledger has no account {name!r}; it has {known}")
+        raise LedgerError(f"the ledger has no account {quoted(name)}; it has {known}")
     return found
 
 

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from ogive.cli.options.common import TABLE, OutputOptions, Plot
 from ogive.cli.output import check_outputs, check_picture, draw, publish
-from ogive.errors import DataError, OgiveError
+from ogive.errors import DataError, OgiveError, plain
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
@@ -48,4 +48,4 @@ def _read(path: Path) -> Curve:
         return Curve.from_json(path)
     except OgiveError as problem:
         said = str(problem)
-        raise DataError(said if said.startswith("cannot read") else f"{path}: {said}") from None
+        raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None

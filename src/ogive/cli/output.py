@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ogive.cli.options.common import OutputOptions
-from ogive.errors import ParameterError, RefusalError
+from ogive.errors import ParameterError, RefusalError, plain, quoted
 from ogive.files import check_writable, permissions, write_atomically
 
 PICTURES = (".png", ".svg")
@@ -32,7 +32,7 @@ def check_outputs(data: Path | None, *outputs: Path | None, keep: Sequence[Path]
         if path is None:
             continue
         if path.resolve() in taken:
-            raise ParameterError(f"the output {path} would overwrite another file of this run; name another")
+            raise ParameterError(f"the output {plain(path)} would overwrite another file of this run; name another")
         taken.add(path.resolve())
         check_writable(path)
 
@@ -44,7 +44,7 @@ def check_picture(path: Path) -> None:
         ParameterError: its suffix is none of `PICTURES`, or matplotlib is not installed.
     """
     if path.suffix.lower() not in PICTURES:
-        raise ParameterError(f"--plot must name a {' or '.join(PICTURES)} file, got {str(path)!r}")
+        raise ParameterError(f"--plot must name a {' or '.join(PICTURES)} file, got {quoted(str(path))}")
     try:
         import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError:
@@ -94,9 +94,11 @@ def publish(
             write_atomically(output.output, f"{text}\n".encode(), mode=permissions(public=public))
         except ParameterError as problem:
             if kept_in is not None:
-                raise RefusalError(f"{problem}; the ledger keeps the result: ask again, which costs nothing") from None
+                raise RefusalError(
+                    f"{problem.marked}; the ledger keeps the result: ask again, which costs nothing"
+                ) from None
             print(text)
-            raise RefusalError(f"{problem}; the result went to standard output instead") from None
+            raise RefusalError(f"{problem.marked}; the result went to standard output instead") from None
         print(f"wrote {output.output}", file=sys.stderr)
     if output.json:
         print(text)

@@ -87,6 +87,7 @@ def _made(
 
 
 def _told(made: Plan, planned: PlanOptions) -> str:
-    if planned.error is None:
-        return in_options(str(made))
-    return f"{planned.error} needs {made.chosen.privacy}\n\n{in_options(str(made))}"
+    from ogive.planning.text import table
+
+    told = table(made, in_options)
+    return told if planned.error is None else f"{planned.error} needs {made.chosen.privacy}\n\n{told}"

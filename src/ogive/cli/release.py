@@ -20,7 +20,6 @@ from ogive.cli.options.common import (
     PrivacyOptions,
 )
 from ogive.cli.paying import release_and_publish
-from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
 from ogive.rooms import has_room
 from ogive.statistics.kinds import COMMANDED, Kind
@@ -81,6 +80,6 @@ def _release(
         budget=account,
         output=output,
         plot=plot,
-        table=lambda estimate: in_options(told.table(estimate)),
+        table=told.table,
         picture=draw,
     )

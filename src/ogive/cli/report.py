@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from ogive.cli.output import busy, check_outputs
 from ogive.cli.paying import files_of
-from ogive.errors import DataError, LedgerError, OgiveError, ParameterError
+from ogive.errors import DataError, LedgerError, OgiveError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -95,7 +95,7 @@ def _read_all(files: Sequence[Path]) -> tuple[list[_Named], list[SanitizedCost]]
                 releases.append((read_estimate(data), path.name))
         except OgiveError as problem:
             said = str(problem)
-            raise DataError(said if said.startswith("cannot read") else f"{path}: {said}") from None
+            raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None
     return releases, list(dict.fromkeys(costs))
 
 
@@ -105,7 +105,7 @@ def _opened(place: str) -> Ledger:
 
     file = ledger_file(place)
     if file is not None and not file.exists():
-        raise LedgerError(f"there is no ledger {file}")
+        raise LedgerError(f"there is no ledger {plain(file)}")
     return Ledger.open(place, read_only=True)
 
 
@@ -125,7 +125,7 @@ def _account(books: Ledger, name: str | None) -> Account:
         if name is None:
             raise LedgerError("the ledger has no data sets yet")
     if name not in accounts:
-        raise LedgerError(f"the ledger has no account {name!r}; it has {known}")
+        raise LedgerError(f"the ledger has no account {quoted(name)}; it has {known}")
     return accounts[name]
 
 
@@ -141,7 +141,7 @@ def _answers(account: Account, others: Sequence[object]) -> tuple[list[_Named], 
     answers = account.answers()
     found: list[_Named] = [(read_recorded(answer), None) for answer in answers if not is_cost(answer)]
     if not answers and not others:
-        raise DataError(f"nothing was released from {account.name!r} yet, so there is nothing to report")
+        raise DataError(f"nothing was released from {quoted(account.name)} yet, so there is nothing to report")
     return found, [SanitizedCost.from_dict(answer) for answer in answers if is_cost(answer)]
 
 

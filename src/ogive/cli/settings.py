@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ogive.cli.table import COMMANDS
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, plain, quoted
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -82,10 +82,13 @@ def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection)
         for place, name, values, shared in found:
             if name in ON_THE_COMMAND_LINE:
                 raise ParameterError(
-                    f"{place} is not taken from settings: say --{name} on the command line, where everyone sees it"
+                    f"{plain(place)} is not taken from settings: say --{name} on the command line, where everyone "
+                    "sees it"
                 )
             if name not in options and not shared:
-                raise ParameterError(f"{place} is not an option of ogive {' '.join(commands)}{_near(name, options)}")
+                raise ParameterError(
+                    f"{plain(place)} is not an option of ogive {' '.join(commands)}{_near(name, options)}"
+                )
             if name in open_options:
                 _give(open_options[name], place, source, values)
 
@@ -95,16 +98,18 @@ def _give(argument: Argument, place: str, source: str, values: Any) -> None:
 
     count, takes_all = argument.token_count()
     if isinstance(values, Mapping):
-        raise ParameterError(f"{place} must be a value or a list of values, not a table")
+        raise ParameterError(f"{plain(place)} must be a value or a list of values, not a table")
     if isinstance(values, str) and (count > 1 or takes_all):
         try:
             values = shlex.split(values)
         except ValueError:
-            raise ParameterError(f"{place} must be values with spaces between them, got {quoted(values)}") from None
+            raise ParameterError(
+                f"{plain(place)} must be values with spaces between them, got {quoted(values)}"
+            ) from None
     if not isinstance(values, list):
         values = [values]
     if not takes_all and len(values) != max(count, 1):
-        raise ParameterError(f"{place} must have {max(count, 1)} value{'s'[: count > 1]}, got {len(values)}")
+        raise ParameterError(f"{plain(place)} must have {max(count, 1)} value{'s'[: count > 1]}, got {len(values)}")
     for index, value in enumerate(values):
         argument.append(Token(keyword=place, value=_text(value), source=source, index=index))
 
@@ -134,7 +139,7 @@ def _from_environment(commands: tuple[str, ...]) -> Iterator[Setting]:
             yield variable, rest.removeprefix(own).lower().replace("_", "-"), os.environ[variable], False
         elif not rest.startswith(others):
             known = (PREFIX + shared.upper().replace("-", "_") for shared in SHARED)
-            raise ParameterError(f"the environment variable {variable} sets nothing{_near(variable, known)}")
+            raise ParameterError(f"the environment variable {plain(variable)} sets nothing{_near(variable, known)}")
 
 
 def _file() -> Path:
@@ -148,7 +153,7 @@ def _from_file(path: Path, commands: tuple[str, ...]) -> Iterator[Setting]:
         if name in COMMANDS and name not in SHARED and isinstance(value, Mapping):
             continue
         if name not in SHARED and name not in ON_THE_COMMAND_LINE:
-            raise ParameterError(f"{key} in {path} sets nothing{_near(name, (*SHARED, *COMMANDS))}")
+            raise ParameterError(f"{plain(key)} in {plain(path)} sets nothing{_near(name, (*SHARED, *COMMANDS))}")
         if commands[0] not in WITHOUT_SHARED:
             yield f"{key} in {path}", name, value, True
     table: Any = data
@@ -162,14 +167,14 @@ def _from_file(path: Path, commands: tuple[str, ...]) -> Iterator[Setting]:
 def _read(path: Path) -> dict[str, Any]:
     if not path.is_file():
         if os.environ.get("OGIVE_CONFIG"):
-            raise ParameterError(f"OGIVE_CONFIG names {path}, which is not a file")
+            raise ParameterError(f"OGIVE_CONFIG names {plain(path)}, which is not a file")
         return {}
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError):
-        raise ParameterError(f"the settings in {path} cannot be read") from None
+        raise ParameterError(f"the settings in {plain(path)} cannot be read") from None
     except tomllib.TOMLDecodeError as problem:
-        raise ParameterError(f"the settings in {path} are not valid TOML: {problem}") from None
+        raise ParameterError(f"the settings in {plain(path)} are not valid TOML: {plain(problem)}") from None
 
 
 def _near(name: str, known: Iterable[str]) -> str:

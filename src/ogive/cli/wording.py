@@ -1,114 +1,139 @@
-"""The library's messages in the words of the command line: its advice is Python, ours are options."""
+"""The library's messages in the words of the command line.
+
+A message marks the Python that it quotes (see `ogive.errors`). What is marked is read as Python and written as options
+of the command that runs. What is no Python, or names what the command has no option for, stays as it is.
+"""
 
 from __future__ import annotations
 
-import re
+import ast
+import shlex
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING
 
-# options of one word that advice gives a value, as bins=100; words with underscores are in `_LONG_NAMES`
-_NAMES = (
-    "missing|method|smooth|grid|outside|positive|negative|records|bins|base|smallest|largest|part|batch|person|delta"
-    "|split|composition|branching|parties|colluding|dropouts|servers|upload|noise"
-)
-_LONG_NAMES = "max_rows_per_person|positive_share|positive_when|false_alarm|expected_records"
+from ogive.errors import OgiveError, parts, plain
 
-_NAMES_IN_QUOTES = re.compile(r"'([^']*)'")
+if TYPE_CHECKING:
+    from cyclopts import App
 
-_PHRASES = (
-    (r"\b(column|columns|score|probability|label)=(?= and |;)", r"--\1"),
-    (r"\bor give votes with like=(?!\S)", "or give votes with --like"),
-    (r"\bADD_OR_REMOVE keeps\b", "--adjacency add_or_remove keeps"),
-    (r"\bsigma_([12]) must\b", r"--sigma\1 must"),
-    (r"\bmax_answers\b", "--max-answers"),
-    (r"\bwith name: ", "with --name: "),
-    (r"^name is for\b", "--name is for"),
-    (r"\btarget_delta\b=?", "--delta"),
-    (r"privacy=, or --delta to spend what it costs", "--epsilon, or with --delta alone what it costs"),
-    (r"\bhow much with privacy=(?!\S)", "how much with --epsilon and --delta"),
-    (r"\bneeds the student's probabilities, a row for every query", "needs --student, the student's probabilities"),
-    (r"bounds=\((\S+), (\S+)\)", r"--bounds \1 \2"),
-    (r"groups=\('(\w+)', '(\w+)'\)", r"--groups \1 \2"),
-    (r"categories=\('(\w+)', '(\w+)'\)", r"--categories \1 \2"),
-    (r"\bleave out rounding='randomized'", "leave out --rounding randomized"),
-    (r"\bwith groups=(?!\S)", "with --groups"),
-    (r"\bgroups need by,", "--groups needs --by,"),
-    (r"\bpublic_groups needs by,", "--public-groups needs --by,"),
-    (r"limit=PureDP\((\S+)\)", r"--limit-epsilon \1"),
-    (r"unit=PrivacyUnit\(Adjacency\.REPLACE\)", "--adjacency replace"),
-    (r"privacy=\[?PureDP\(([^\s()]+)\)\]?", r"--epsilon \1"),
-    (r"missing='(\w+)', '(\w+)' or '(\w+)'", r"--missing \1, \2 or \3"),
-    (r"\b(missing|method)='(\w+)' or '(\w+)'", r"--\1 \2 or \3"),
-    (r"\bunder ADD_OR_REMOVE, 'drop'", "under --adjacency add_or_remove, drop"),
-    (r"\band part='([^\s']+)'", r"--part \1"),
-    (r"\band part=('[^']+')", r"--part \1"),
-    (rf"\b({_NAMES})='(\w+)'", r"--\1 \2"),
-    (rf"\b({_NAMES})=(-?\d[\d.e+-]*\d|\d)", r"--\1 \2"),
-    (r"\b(positive|negative)=(?![\w'])", r"--\1"),
-    (r"\bname='([^\s']+)'", r"--data-set \1"),
-    (r"\bname=('[^']+')", r"--data-set \1"),
-    (r"^trust (\w+) needs (\w+),", r"--trust \1 needs --\2,"),
-    (
-        r"^(parties|colluding|dropouts|servers|upload|circuits|absent|rounds|design|noise|bits) must be\b",
-        r"--\1 must be",
-    ),
-    (r"ApproxDP\(([^\s()]+), \"([^\s()]+)\"\)", r"--epsilon \1 --delta \2"),
-    (r"\bgive a list of their tables, or\b", "say how many with --parties, or"),
-    (r"^name must be\b", "--data-set must be"),
-    (r"^name at least one column$", "name at least one column with --columns"),
-    (r"\bcategories=\{'?([^\s':]+)'?: \((\w+), (\w+), (\w+)\)\}", r"--categories \1=\2,\3,\4"),
-    (r"\bcategories=\{'?([^\s':]+)'?: \('(\w+)', '(\w+)'\)\}", r"--categories \1=\2,\3"),
-    (r"\bcategories=\{('[^']+'): \((\w+), (\w+), (\w+)\)\}", r"--categories \1=\2,\3,\4"),
-    (r"\bcategories=\{('[^']+'): \('(\w+)', '(\w+)'\)\}", r"--categories \1=\2,\3"),
-    (r"\bcolumns=\('(\w+)', '(\w+)'\)", r"--columns \1 \2"),
-    (r"\bpublic_groups=True", "--public-groups"),
-    (r"\bpublic_labels=False", "--private-labels"),
-    (r"\bpublic_labels=True", "--public-labels"),
-    (r"\bwithout public_labels or public_groups\b", "without --public-labels or --public-groups"),
-    (r"\bpublic=\[([^\[\]]+)\]", lambda found: " ".join(["--public", *map(_word, _NAMES_IN_QUOTES.findall(found[1]))])),
-    (r"\bupdated=True", "--updated"),
-    (r"\bother_people=True", "--other-people"),
-    (r"\bprune=False", "--prune no"),
-    (r"\bdf must be None, 'fitted' or\b", "--degrees-of-freedom must be fitted or"),
-    (r"\bneeds person,", "needs --person,"),
-    (r"^like has\b", "--like has"),
-    (r"^jobs must be\b", "--jobs must be"),
-    (r"\banswered must be\b", "--answered must be"),
-    (r"\bsimulated on like;", "simulated on --like;"),
-    (r"\bleave out auc=(\d)", r"leave out --auc \1"),
-    (r"\bgive like= for\b", "give --like for"),
-    (r"\bgiven as like\b", "given as --like"),
-    (r"\(auc_interval\(\) simulates .* thresholds\)", "(no interval on so many thresholds; take fewer --bins for one)"),
-    (rf"(?<!['\w])({_LONG_NAMES})=(\d+)", lambda found: f"{_option(found[1])} {found[2]}"),
-    (rf"(?<!['\w])({_LONG_NAMES})(?!['\w])", lambda found: _option(found[1])),
-    (r"\bAccount\.set_limit\b", "ogive ledger limit"),
-    (r"adjacency ADD_OR_REMOVE", "--adjacency add_or_remove"),
-    (r"adjacency REPLACE", "--adjacency replace"),
-    # not in quotes, where they are what the user wrote
-    (r"(?<!['\w])ZeroConcentratedDP(?!['\w])", "--rho"),
-    (r"(?<!['\w])ApproxDP(?!['\w])", "--epsilon with --delta"),
-    (r"(?<!['\w])PureDP(?!['\w])", "--epsilon without --delta"),
-)
+_OPTIONS = {
+    "budget": "--division",
+    "df": "--degrees-of-freedom",
+    "name": "--data-set",
+    "privacy": "--epsilon",
+    "target_delta": "--delta",
+    "sigma_1": "--sigma1",
+    "sigma_2": "--sigma2",
+}
+"""Parameters that have another name as options."""
 
-# advice on what a statistic asks for, which a description fixes
-_ABOUT_THE_STUDY = "(say what|say which|widen the bounds|name all|write them as|check positive|use grid)"
-_FIXED = "the description fixes what is accepted, and who wrote it with ogive local describe can"
+_SPANS = {
+    "PureDP": "--epsilon without --delta",
+    "ApproxDP": "--epsilon with --delta",
+    "ZeroConcentratedDP": "--rho",
+    "ADD_OR_REMOVE": "--adjacency add_or_remove",
+    "REPLACE": "--adjacency replace",
+    "adjacency ADD_OR_REMOVE": "--adjacency add_or_remove",
+    "adjacency REPLACE": "--adjacency replace",
+    "unit=PrivacyUnit(Adjacency.REPLACE)": "--adjacency replace",
+    "public_labels=False": "--private-labels",
+    "prune=False": "--prune no",
+    "None, 'fitted'": "fitted",
+    "privacy=": "--epsilon and --delta",
+    "Account.set_limit": "ogive ledger limit",
+}
+"""What is said otherwise as a whole."""
+
+_GUARANTEES = {"PureDP": ("epsilon",), "ApproxDP": ("epsilon", "delta"), "ZeroConcentratedDP": ("rho",)}
+
+_BY_DESCRIPTION = ("bounds", "grid", "missing", "outside", "groups", "categories", "positive", "negative")
+"""Parameters that a description of `ogive local` fixes for those who follow it."""
+
+_FIXED = "the description fixes what is accepted, and who wrote it with ogive local describe can "
 
 
-def in_options(message: str) -> str:
-    """Replace arguments in a message by the options that stand for them."""
-    for phrase, options in _PHRASES:
-        message = re.sub(phrase, options, message)
-    return message
+class _NotSaidError(Exception):
+    """A marked text is nothing that the command line can say."""
 
 
-def to_owners(message: str) -> str:
-    """What is said of records that a description does not accept: who asked can change that, their owners cannot."""
-    return re.sub(rf"; (?={_ABOUT_THE_STUDY}\b)", f"; {_FIXED} ", message)
+def in_options(marked: str, options: Collection[str] | None = None) -> str:
+    """A message in which options stand for the Python that it marks.
+
+    Args:
+        marked: The message.
+        options: Names of the options that the command has, such as --bins; by default any option may be named.
+    """
+    return "".join(_said(text, options) if inside else text for text, inside in parts(marked))
 
 
-def _word(name: str) -> str:
-    """A name as a word of the command line: in quotes only where it needs them."""
-    return name if re.fullmatch(r"[\w.-]+", name) else f"'{name}'"
+def options_of(app: App, arguments: Sequence[str]) -> frozenset[str]:
+    """The options of the command of an application that some arguments call."""
+    app = app.parse_commands(list(arguments))[1][-1]
+    if app.default_command is None:
+        return frozenset()
+    return frozenset(name for argument in app.assemble_argument_collection() for name in argument.names)
 
 
-def _option(name: str) -> str:
-    return f"--{name.replace('_', '-')}"
+def to_owners(problem: OgiveError) -> str:
+    """What is said to owners of records that a description does not accept: who asked can change that, they cannot.
+
+    Returns:
+        The message, marked. Where its advice is on what the description fixes, it says who can follow that advice.
+    """
+    fault, semicolon, advice = problem.marked.partition("; ")
+    if not semicolon or problem.parameter not in _BY_DESCRIPTION:
+        return problem.marked
+    return f"{fault}; {_FIXED}{plain(in_options(advice))}"
+
+
+def _said(text: str, options: Collection[str] | None) -> str:
+    """A marked text as options; the text itself where the command has none for it."""
+    try:
+        said = _SPANS[text] if text in _SPANS else _option(text, options)
+    except (SyntaxError, ValueError, _NotSaidError):
+        return text
+    named = said.split()[0]
+    return said if options is None or not named.startswith("--") or named in options else text
+
+
+def _option(text: str, options: Collection[str] | None) -> str:
+    """A parameter, with a value or alone, as an option; a value alone as a word."""
+    name, _, value = text.partition("=")
+    if not (name.isidentifier() and name.islower()):
+        found = ast.parse(text, mode="eval").body
+        return _guarantee(found) if isinstance(found, ast.Call) else _word(ast.literal_eval(found))
+    option = _OPTIONS.get(name, f"--{name.replace('_', '-')}")
+    if options is not None and f"--{name}" in options and not value:
+        option = f"--{name}"
+    if not value:
+        return option
+    found = ast.parse(value, mode="eval").body
+    if isinstance(found, ast.List) and len(found.elts) == 1:
+        found = found.elts[0]
+    if isinstance(found, ast.Call):
+        return _guarantee(found, "limit-" if name == "limit" else "")
+    given = ast.literal_eval(found)
+    return option if given is True else " ".join([option, *_words(given)])
+
+
+def _guarantee(call: ast.Call, prefix: str = "") -> str:
+    """A guarantee as the options that write it."""
+    names = _GUARANTEES.get(ast.unparse(call.func))
+    if names is None:
+        raise _NotSaidError
+    return " ".join(
+        f"--{prefix}{name} {_word(ast.literal_eval(value))}" for name, value in zip(names, call.args, strict=True)
+    )
+
+
+def _words(value: object) -> list[str]:
+    """A value as words of the command line."""
+    if isinstance(value, dict):
+        return [f"{_word(key)}={','.join(map(str, each))}" for key, each in value.items()]
+    return [_word(each) for each in value] if isinstance(value, tuple | list) else [_word(value)]
+
+
+def _word(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        raise _NotSaidError
+    return shlex.quote(str(value))

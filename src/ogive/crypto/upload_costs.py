@@ -100,7 +100,7 @@ def upload_costs(
         ("verifications", verifications, 1),
     ):  # fmt: skip
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}, got {quoted(value)}")
+            raise ParameterError(f"`{name}` must be a whole number of at least {least}, got {quoted(value)}")
     once = ShareShape(0, squares=1, verifications=1) if verified else None
     tables = upload_cost(tables=ShareShape(cells), material=once, clients=clients, servers=servers)
     if servers != 2:

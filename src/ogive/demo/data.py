@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.datasets import data_directory
-from ogive.errors import DataError
+from ogive.errors import DataError, plain
 from ogive.reproduce.ecdf.data_sets import BANK, read_table
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def find_table(path: Path | None) -> Table:
     """
     if path is not None:
         if not path.is_file():
-            raise DataError(f"there is no file {path}; name a CSV table with the columns age, balance and y")
+            raise DataError(f"there is no file {plain(path)}; name a CSV table with the columns age, balance and y")
         return _read(path, path.name)
     try:
         public = BANK.find((data_directory(),))
@@ -96,7 +96,7 @@ def simulate(rows: int) -> tuple[pa.Table, NDArray[np.bool_]]:
 def _read(path: Path, origin: str) -> Table:
     features, positive = read_table(BANK, path)
     if not positive.size:
-        raise DataError(f"{path} has no rows; the demonstration needs customers")
+        raise DataError(f"{plain(path)} has no rows; the demonstration needs customers")
     lacking = [name for name in NEEDED if name not in features.column_names]
     if lacking:
         raise DataError(f"the demonstration needs the columns age, balance and y; {' and '.join(lacking)} not found")

@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ogive.errors import DataError
+from ogive.errors import DataError, quoted
 from ogive.functions.calling import COLUMN, GROUP, declared, on_columns
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
@@ -72,6 +72,6 @@ def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
     arrays = {name: np.asarray(values) for name, values in groups.items()}
     for name, values in arrays.items():
         if values.ndim != 1:
-            raise DataError(f"group {name!r} must be an array of one dimension")
+            raise DataError(f"group {quoted(name)} must be an array of one dimension")
     labels = [name for name, values in arrays.items() for _ in range(len(values))]
     return {COLUMN: np.concatenate(list(arrays.values())) if arrays else np.zeros(0), GROUP: labels}

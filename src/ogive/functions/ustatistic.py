@@ -6,7 +6,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.functions.calling import COLUMN, LABEL, declared, on_columns
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, Privacy
@@ -62,7 +62,7 @@ def ustatistic(
     if statistic.classes is not None and not known and Simulation.of(trust).private:
         raise ParameterError(
             f"{statistic.measure.name} counts the records of every class exactly; "
-            "say public_labels=True if everybody may know each record's class"
+            "say `public_labels=True` if everybody may know each record's class"
         )
     public = declared(list(table)[-1], known, adjacency)
     return on_columns(statistic, table, privacy=privacy, adjacency=adjacency, trust=trust, source=source, public=public)
@@ -88,7 +88,7 @@ def _columns(data: Any, labels: Any) -> dict[str, Any]:
         raise DataError("data has no columns; give at least one array")
     if labels is not None:
         if LABEL in table:
-            raise ParameterError(f"data has a column {LABEL!r} already; leave out labels=")
+            raise ParameterError(f"data has a column {quoted(LABEL)} already; leave out `labels=`")
         table[LABEL] = labels
     return table
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Binning, Column, Domain
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 Float64 = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ def check_numbers(columns: Domain, name: str) -> None:
     for column in columns.columns:
         if not isinstance(column, Binning):
             raise ParameterError(
-                f"{name} needs distances between values, but column {column.column!r} has categories; "
+                f"{name} needs distances between values, but column {quoted(column.column)} has categories; "
                 "give it bounds instead"
             )
 
@@ -54,8 +54,8 @@ def check_points(columns: Domain, name: str) -> None:
     for column in columns.columns:
         if widths(column).any():
             raise ParameterError(
-                f"{name} asks whether two values are the same, but a bin of column {column.column!r} holds many; "
-                "list its values, for example categories=('a', 'b'), or take a grid of integers"
+                f"{name} asks whether two values are the same, but a bin of column {quoted(column.column)} holds many; "
+                "list its values, for example `categories=('a', 'b')`, or take a grid of integers"
             )
 
 

@@ -21,7 +21,7 @@ from ogive.columns import Binning, Column, Domain
 from ogive.crypto.circuits import Bit, Builder, Circuit, Signed, Unsigned, evaluate, separate
 from ogive.crypto.circuits.arithmetic import Number, add, all_of, equal, less, select
 from ogive.crypto.circuits.kernels import auc_half, auc_strict, collision, gini, kendall, squared_difference
-from ogive.errors import ParameterError, UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError, plain
 from ogive.kernels.base import Kernel
 from ogive.kernels.cells import ends
 from ogive.kernels.equality import Equal, Untied
@@ -205,7 +205,9 @@ def _of_function(kernel: FunctionKernel, columns: Domain) -> KernelCircuit:
     try:
         value = _called(kernel, *people)
     except Exception as problem:
-        raise ParameterError(f"the circuit of {kernel.name} fails with {type(problem).__name__}: {problem}") from None
+        raise ParameterError(
+            f"the circuit of {kernel.name} fails with {type(problem).__name__}: {plain(problem)}"
+        ) from None
     if not isinstance(value, Bit | Unsigned):
         raise ParameterError(
             f"the circuit of {kernel.name} must give a bit, or a number without a sign in steps of its range, got "

@@ -45,7 +45,7 @@ class ClusteringLoss:
         listed = isinstance(centers, tuple | list | np.ndarray) and len(centers) > 0
         centers = tuple(vector(center, "centers") for center in centers) if listed else ()
         if not centers or len({len(center) for center in centers}) > 1:
-            raise ParameterError("centers must be at least one point, all with as many numbers")
+            raise ParameterError("`centers` must be at least one point, all with as many numbers")
         object.__setattr__(self, "centers", centers)
         object.__setattr__(self, "largest", positive(self.largest, "largest"))
 

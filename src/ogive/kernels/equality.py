@@ -40,7 +40,7 @@ class Untied:
         whole = isinstance(places, tuple) and all(type(place) is int and place >= 0 for place in places)
         if not whole or not 1 <= len(places) <= 2 or len(set(places)) < len(places):
             raise ParameterError(
-                f"columns must be one or two different places of columns, 0 or more, got {quoted(places)}"
+                f"`columns` must be one or two different places of columns, 0 or more, got {quoted(places)}"
             )
 
     def check(self, columns: Domain) -> None:
@@ -93,7 +93,7 @@ class Untied:
         rows = paired_rows(rows)
         records = len(rows)
         if max(self.columns) >= rows.shape[1]:
-            raise ParameterError(f"rows must have more than {max(self.columns)} columns, got {rows.shape[1]}")
+            raise ParameterError(f"`rows` must have more than {max(self.columns)} columns, got {rows.shape[1]}")
         return self._count(rows) / (records * (records - 1) // 2)
 
     def scale(self, columns: Domain, bits: int = BITS) -> Scale:

@@ -87,7 +87,7 @@ def check_bits(bits: int) -> int:
         ParameterError: it is not a whole number from 1 to 30.
     """
     if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MAX_BITS:
-        raise ParameterError(f"bits must be a whole number from 1 to {MAX_BITS}, got {quoted(bits)}")
+        raise ParameterError(f"`bits` must be a whole number from 1 to {MAX_BITS}, got {quoted(bits)}")
     return bits
 
 
@@ -101,12 +101,12 @@ def finite_rows(rows: ArrayLike, columns: int | None = None) -> Float64:
     try:
         found = np.asarray(rows, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError("rows must be numbers, as many in each row") from None
+        raise ParameterError("`rows` must be numbers, as many in each row") from None
     if found.ndim != 2:
         advice = "; numpy.reshape(rows, (-1, 1)) makes rows of one column" if found.ndim == 1 else ""
-        raise ParameterError(f"rows must be of shape (records, columns), got shape {found.shape}{advice}")
+        raise ParameterError(f"`rows` must be of shape (records, columns), got shape {found.shape}{advice}")
     if columns is not None and found.shape[1] != columns:
-        raise ParameterError(f"rows must have {columns} column{'s' * (columns != 1)}, got {found.shape[1]}")
+        raise ParameterError(f"`rows` must have {columns} column{'s' * (columns != 1)}, got {found.shape[1]}")
     wrong = np.flatnonzero(~np.isfinite(found).all(axis=1))
     if wrong.size:
         raise DataError(f"row {int(wrong[0])}, counted from 0, has a number that is not finite; leave such rows out")

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, plain, quoted
 from ogive.kernels.cells import are_points, boxes
 from ogive.kernels.exact import BITS, Scale, blocked_mean, paired_rows, rounded_scale, rounded_sum
 from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
@@ -69,7 +69,7 @@ class FunctionKernel:
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise ParameterError(f"function must be a function of two records, got {type(self.function).__name__}")
+            raise ParameterError(f"`function` must be a function of two records, got {type(self.function).__name__}")
         if not isinstance(self.name, str) or not self.name:
             raise ParameterError("name a function, so that results can say what they are of")
         try:
@@ -82,7 +82,7 @@ class FunctionKernel:
             )
         object.__setattr__(self, "bounds", (low, high))
         if self.circuit is not None and not callable(self.circuit):
-            raise ParameterError(f"circuit must be a function of two numbers, got {type(self.circuit).__name__}")
+            raise ParameterError(f"`circuit` must be a function of two numbers, got {type(self.circuit).__name__}")
         if self.constant is not None and not 0 < self.constant < math.inf:
             raise ParameterError(f"a Lipschitz constant must be above 0 and finite, got {quoted(self.constant)}")
 
@@ -235,7 +235,7 @@ class FunctionKernel:
 
     def _failed(self, problem: Exception, *, shown: bool = False) -> ParameterError:
         """What to raise; the problem's text is shown where all that it can quote is public."""
-        text = " ".join(str(problem).split())[:_LONGEST_TEXT]
+        text = plain(" ".join(str(problem).split())[:_LONGEST_TEXT])
         return ParameterError(
             f"{self.name} fails with {type(problem).__name__} on two records of the domain"
             f"{f' ({text})' if shown and text else ''}; it must take any two and give a number"

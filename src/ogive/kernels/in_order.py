@@ -42,7 +42,9 @@ class InOrder:
 
     def __post_init__(self) -> None:
         if type(self.classes) is not int or not 2 <= self.classes <= MOST_CLASSES:
-            raise ParameterError(f"classes must be a whole number from 2 to {MOST_CLASSES}, got {quoted(self.classes)}")
+            raise ParameterError(
+                f"`classes` must be a whole number from 2 to {MOST_CLASSES}, got {quoted(self.classes)}"
+            )
 
     @property
     def samples(self) -> int:

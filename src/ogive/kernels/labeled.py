@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Domain
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.cells import check_count
 from ogive.kernels.counting import count_greater
 from ogive.kernels.exact import BITS, Scale, paired_rows
@@ -47,7 +47,7 @@ class ScoreOrder:
         check_count(columns, 2, "an AUC with private labels")
         label = columns.columns[1]
         if label.size != 2 or label.cells()[0].tolist() != [0.0, 1.0]:
-            raise ParameterError(f"column {label.column!r} must have two classes, the positive one last")
+            raise ParameterError(f"column {quoted(label.column)} must have two classes, the positive one last")
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """Whether score and label agree on the order."""

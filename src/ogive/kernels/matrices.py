@@ -46,7 +46,7 @@ def check_matrix(columns: Domain, kind: str) -> None:
         ParameterError: either.
     """
     if kind not in MATRICES:
-        raise ParameterError(f"matrix must be one of {', '.join(MATRICES)}, got {quoted(kind)}")
+        raise ParameterError(f"`matrix` must be one of {', '.join(MATRICES)}, got {quoted(kind)}")
     columns.check_size(MOST_SYMBOLS)
 
 

@@ -81,7 +81,7 @@ class GiniCoefficient:
 
     def __post_init__(self) -> None:
         if not isinstance(self.corrected, bool):
-            raise ParameterError(f"corrected must be True or False, got {quoted(self.corrected)}")
+            raise ParameterError(f"`corrected` must be True or False, got {quoted(self.corrected)}")
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

@@ -48,14 +48,14 @@ class MetricLoss:
         listed = isinstance(rows, tuple | list | np.ndarray) and len(rows) > 0
         rows = tuple(vector(row, "matrix_rows") for row in rows) if listed else ()
         if not rows or any(len(row) != len(rows) for row in rows):
-            raise ParameterError("matrix_rows must be the rows of a square matrix")
+            raise ParameterError("`matrix_rows` must be the rows of a square matrix")
         matrix = np.array(rows)
         if not np.array_equal(matrix, matrix.T) or np.linalg.eigvalsh(matrix)[0] < -1e-12 * np.abs(matrix).max():
-            raise ParameterError("matrix_rows must be of a symmetric matrix without negative eigenvalues")
+            raise ParameterError("`matrix_rows` must be of a symmetric matrix without negative eigenvalues")
         object.__setattr__(self, "matrix_rows", rows)
         object.__setattr__(self, "largest", positive(self.largest, "largest"))
         if not positive(self.margin, "margin") > 1:
-            raise ParameterError(f"margin must be above 1, got {quoted(self.margin)}")
+            raise ParameterError(f"`margin` must be above 1, got {quoted(self.margin)}")
         object.__setattr__(self, "margin", float(self.margin))
 
     def check(self, columns: Domain) -> None:

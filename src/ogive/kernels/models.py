@@ -33,16 +33,16 @@ def vector(values: Any, name: str) -> tuple[float, ...]:
     try:
         numbers = tuple(float(value) for value in values)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be numbers, got {type(values).__name__}") from None
+        raise ParameterError(f"`{name}` must be numbers, got {type(values).__name__}") from None
     if not numbers or not all(map(math.isfinite, numbers)):
-        raise ParameterError(f"{name} must be at least one finite number")
+        raise ParameterError(f"`{name}` must be at least one finite number")
     return numbers
 
 
 def positive(value: Any, name: str) -> float:
     """A finite number above 0."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
-        raise ParameterError(f"{name} must be a finite number above 0, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be a finite number above 0, got {quoted(value)}")
     return float(value)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.kernels.base import Kernel, Measure
 from ogive.kernels.clustering import ClusteringLoss
 from ogive.kernels.equality import Equal, Untied
@@ -106,7 +106,9 @@ def measure_of(
         raise ParameterError("only a function has its range, name and circuit stated; those of named kernels are known")
     if isinstance(asked, str):
         if asked not in MEASURES:
-            raise ParameterError(f"unknown kernel {asked[:40]!r}; there are {', '.join(map(repr, sorted(MEASURES)))}")
+            raise ParameterError(
+                f"unknown kernel {quoted(asked[:40])}; there are {', '.join(map(repr, sorted(MEASURES)))}"
+            )
         try:
             return MEASURES[asked](**options)
         except TypeError:
@@ -120,7 +122,7 @@ def measure_of(
     if not callable(asked):
         raise ParameterError(f"a measure must be a name, a kernel, a measure or a function, got {type(asked).__name__}")
     if range is None:
-        raise ParameterError("state the range of a function of two records, for example range=(0, 1)")
+        raise ParameterError("state the range of a function of two records, for example `range=(0, 1)`")
     return Mean(FunctionKernel(asked, str(name or getattr(asked, "__name__", "function")), range, circuit=circuit))
 
 
@@ -137,11 +139,11 @@ def measure_from_dict(data: Any) -> Measure:
             raise ParameterError("a mean must have a name and a kernel")
         return Mean(kernel_from_dict(kernel), title)
     if kind not in MEASURES:
-        raise ParameterError(f"unknown measure {kind[:40]!r}; there are {', '.join(sorted(MEASURES))}")
+        raise ParameterError(f"unknown measure {quoted(kind[:40])}; there are {', '.join(sorted(MEASURES))}")
     try:
         return MEASURES[kind](**options)
     except TypeError:
-        raise ParameterError(f"measure {kind!r} has wrong fields") from None
+        raise ParameterError(f"measure {quoted(kind)} has wrong fields") from None
 
 
 def kernel_from_dict(data: Any) -> Kernel:
@@ -154,11 +156,11 @@ def kernel_from_dict(data: Any) -> Kernel:
     if kind == "function":
         raise ParameterError("a kernel that is a function cannot be rebuilt from a description; pass the function")
     if kind not in KERNELS:
-        raise ParameterError(f"unknown kernel {kind[:40]!r}; there are {', '.join(sorted(KERNELS))}")
+        raise ParameterError(f"unknown kernel {quoted(kind[:40])}; there are {', '.join(sorted(KERNELS))}")
     try:
         return KERNELS[kind](**{key: _tuples(value) for key, value in options.items()})
     except TypeError:
-        raise ParameterError(f"kernel {kind!r} has wrong fields") from None
+        raise ParameterError(f"kernel {quoted(kind)} has wrong fields") from None
 
 
 def _parts(data: Any, kind: str) -> tuple[str, dict[str, Any]]:

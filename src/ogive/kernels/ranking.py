@@ -50,14 +50,14 @@ class RankingLoss:
         object.__setattr__(self, "weights", vector(self.weights, "weights"))
         object.__setattr__(self, "largest", positive(self.largest, "largest"))
         if self.surrogate not in SURROGATES:
-            raise ParameterError(f"surrogate must be one of {', '.join(SURROGATES)}, got {quoted(self.surrogate)}")
+            raise ParameterError(f"`surrogate` must be one of {', '.join(SURROGATES)}, got {quoted(self.surrogate)}")
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but a number for each weight, then a label of two classes."""
         check_features(columns, len(self.weights), "the ranking loss")
         label = columns.columns[-1]
         if label.size != 2 or label.cells()[0].tolist() != [0.0, 1.0]:
-            raise ParameterError(f"column {label.column!r} must have two classes, the positive one last")
+            raise ParameterError(f"column {quoted(label.column)} must have two classes, the positive one last")
 
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """Clipped losses."""

@@ -169,7 +169,7 @@ class Greater:
 def check_ties(ties: str) -> None:
     """Refuse an unknown rule of ties."""
     if ties not in TIES:
-        raise ParameterError(f"ties must be one of {', '.join(TIES)}, got {quoted(ties)}")
+        raise ParameterError(f"`ties` must be one of {', '.join(TIES)}, got {quoted(ties)}")
 
 
 def tie_scale(ties: str) -> Scale:

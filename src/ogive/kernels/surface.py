@@ -63,7 +63,7 @@ def vus_extremes(histograms: ArrayLike, wide: ArrayLike) -> tuple[float, float]:
     orders = _orders(len(shares))
     if np.shape(wide) != shares.shape[1:]:
         raise ParameterError(
-            f"wide must say of each of {shares.shape[1]} bins whether it is, got shape {np.shape(wide)}"
+            f"`wide` must say of each of {shares.shape[1]} bins whether it is, got shape {np.shape(wide)}"
         )
     open_rows = np.asarray(wide, dtype=np.bool_) & (orders < 1)
     least, largest = (float(_forward(shares, np.where(open_rows, each, orders))[-1, -1]) for each in (0.0, 1.0))
@@ -148,10 +148,10 @@ def class_counts(scores: ArrayLike, classes: ArrayLike, count: int | None = None
     if classes.shape != scores.shape:
         raise ParameterError(f"give the class of each of {len(scores)} scores, got {classes.size} classes")
     if len(classes) and not np.issubdtype(classes.dtype, np.integer):
-        raise ParameterError(f"classes must be whole numbers, got an array of {classes.dtype}")
+        raise ParameterError(f"`classes` must be whole numbers, got an array of {classes.dtype}")
     number = int(classes.max(initial=0)) + 1 if count is None else count
     if len(classes) and not 0 <= classes.min() <= classes.max() < number:
-        raise ParameterError(f"classes must be whole numbers from 0 to {number - 1}")
+        raise ParameterError(f"`classes` must be whole numbers from 0 to {number - 1}")
     places = np.unique(scores, return_inverse=True)[1]
     values = int(places.max(initial=0)) + 1
     counts = np.bincount(classes * values + places, minlength=number * values).reshape(number, values)
@@ -184,9 +184,9 @@ def _checked(histograms: ArrayLike) -> Float64:
     try:
         shares = np.asarray(histograms, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ParameterError("histograms must be numbers, as many for each class") from None
+        raise ParameterError("`histograms` must be numbers, as many for each class") from None
     if shares.ndim != 2 or shares.shape[0] < 2 or shares.shape[1] < 1:
-        raise ParameterError("histograms must be one row of shares for each of at least two classes")
+        raise ParameterError("`histograms` must be one row of shares for each of at least two classes")
     if not np.isfinite(shares).all():
         raise ParameterError("shares of bins must be finite numbers")
     return shares

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, Select, insert, select, text, update
 
 from ogive.accounting import at_least, in_terms_of, mismatch
-from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError, quoted
+from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError, plain, quoted
 from ogive.ledger.charges import Charge, Charges
 from ogive.ledger.database import Database, retried
 from ogive.ledger.entries import (
@@ -285,7 +285,9 @@ class Books:
         # SQLite has no row locks and needs none: its write transactions exclude each other
         row = connection.execute(query.with_for_update() if lock else query).one_or_none()
         if row is None:
-            raise LedgerError(f"the ledger {self.database.words} lost an account; was it replaced by another file?")
+            raise LedgerError(
+                f"the ledger {plain(self.database.words)} lost an account; was it replaced by another file?"
+            )
         found = read_data_set(row)
         if lock:
             self.locked(connection, found)
@@ -427,7 +429,7 @@ class Books:
                 raise ReleaseMismatchError(
                     "the records changed since this release was cut off, or the method that auto chooses, or the "
                     "parties in the sum, or the uploads, and its noise must not meet others; open the account with "
-                    "updated=True, or name another method, and the release is made and paid anew"
+                    "`updated=True`, or name another method, and the release is made and paid anew"
                 )
             if bound != row.bound:
                 self.advance(connection, spot.number)
@@ -551,7 +553,8 @@ class Books:
         current = kept.get(spot.part) or spot.fingerprint or kept.get(WHOLE) or ""
         if spot.fingerprint is not None and spot.fingerprint != current:
             raise LedgerError(
-                f"{spot.words} was opened for other data meanwhile; open it again, with updated=True if these are newer"
+                f"{spot.words} was opened for other data meanwhile; open it again, "
+                "with `updated=True` if these are newer"
             )
         return current
 
@@ -569,7 +572,9 @@ class Books:
     def _spend(self, connection: Connection, number: int) -> Spend:
         row = connection.execute(select(SPENDS).where(SPENDS.c.id == number)).one_or_none()
         if row is None:
-            raise LedgerError(f"the ledger {self.database.words} lost an entry; was it replaced by another file?")
+            raise LedgerError(
+                f"the ledger {plain(self.database.words)} lost an entry; was it replaced by another file?"
+            )
         return read_spend(row)
 
     def _raise_charge(self, connection: Connection, data_set: DataSet, spot: Spot, row: Spend, charge: Price) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ogive.accounting import compose, fits, remaining
 from ogive.accounting.filters import sum_rho
-from ogive.errors import LedgerError, ParameterError
+from ogive.errors import LedgerError, ParameterError, plain
 from ogive.ledger.entries import WHOLE
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.privacy import Charge as Price
@@ -113,8 +113,8 @@ def _sums() -> Iterator[None]:
         yield
     except ParameterError as problem:
         raise LedgerError(
-            f"the ledger's charges add up to no guarantee: {problem}; either one is absurdly large or small, or the "
-            "ledger is damaged: restore it from a backup"
+            f"the ledger's charges add up to no guarantee: {plain(problem)}; either one is absurdly large or small, or "
+            "the ledger is damaged: restore it from a backup"
         ) from None
 
 

@@ -31,7 +31,7 @@ from sqlalchemy import URL, Connection, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 from sqlalchemy.pool import NullPool, StaticPool
 
-from ogive.errors import LedgerError, ParameterError, quoted
+from ogive.errors import LedgerError, ParameterError, plain, quoted
 from ogive.ledger.keys import config_folder, sync_folder
 from ogive.ledger.problems import DAMAGED, ConflictError, in_words
 
@@ -150,7 +150,7 @@ class Database:
         if self.path is None:
             return False
         if self.path.is_dir():
-            raise LedgerError(f"the ledger {self.path} cannot be opened: it is a folder")
+            raise LedgerError(f"the ledger {plain(self.path)} cannot be opened: it is a folder")
         target = self.path.resolve()
         name: str | None = None
         try:
@@ -173,7 +173,7 @@ class Database:
         except FileExistsError:
             return False
         except OSError as problem:
-            raise LedgerError(f"the ledger {self.path} cannot be opened: {problem.strerror}") from None
+            raise LedgerError(f"the ledger {plain(self.path)} cannot be opened: {problem.strerror}") from None
         finally:
             if name is not None:
                 Path(name).unlink(missing_ok=True)
@@ -202,8 +202,8 @@ class Database:
                         other.unlink()
             if names > 1 and target.stat().st_nlink > 1:
                 raise LedgerError(
-                    f"the ledger {self.path} has a second name, a hard link, and whoever used that would have other "
-                    "books; remove one of the names, or make a symbolic link"
+                    f"the ledger {plain(self.path)} has a second name, a hard link, and whoever used that would "
+                    "have other books; remove one of the names, or make a symbolic link"
                 )
 
     @contextmanager

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
-from ogive.errors import LedgerError, ParameterError
+from ogive.errors import LedgerError, ParameterError, plain
 from ogive.files import write_atomically
 
 KEY_BYTES = 32
@@ -121,7 +121,7 @@ def make_key(path: Path, ledger: str | None = None) -> Keys:
             if not draft.exists() and not path.exists():
                 raise LedgerError(f"cannot make the ledger's key file: {problem}") from None
         except OSError as problem:
-            raise LedgerError(f"cannot make the ledger's key file {path}: {problem.strerror}") from None
+            raise LedgerError(f"cannot make the ledger's key file {plain(path)}: {problem.strerror}") from None
     try:
         return read_key(draft, ledger)
     except LedgerError:
@@ -147,7 +147,7 @@ def settle_key(path: Path, check: str, ledger: str | None = None) -> None:
             sync_folder(path.parent)
     except OSError as problem:
         if not path.exists():
-            raise LedgerError(f"cannot make the ledger's key file {path}: {problem.strerror}") from None
+            raise LedgerError(f"cannot make the ledger's key file {plain(path)}: {problem.strerror}") from None
     except LedgerError:
         return  # another process was faster, or the draft is another's: who reads the key file will tell
 
@@ -167,13 +167,13 @@ def read_key(path: Path, ledger: str | None = None) -> Keys:
             master = file.read(KEY_BYTES + 1)
     except FileNotFoundError:
         raise LedgerError(
-            f"the ledger's key file {path} is missing; copy it from where the ledger was made, "
+            f"the ledger's key file {plain(path)} is missing; copy it from where the ledger was made, "
             f"or name it in {KEY_VARIABLE}"
         ) from None
     except OSError as problem:
-        raise LedgerError(f"cannot read the ledger's key file {path}: {problem.strerror}") from None
+        raise LedgerError(f"cannot read the ledger's key file {plain(path)}: {problem.strerror}") from None
     if len(master) != KEY_BYTES:
-        raise LedgerError(f"{path} is not a ledger's key file: it must hold {KEY_BYTES} bytes")
+        raise LedgerError(f"{plain(path)} is not a ledger's key file: it must hold {KEY_BYTES} bytes")
     return Keys(master, ledger)
 
 

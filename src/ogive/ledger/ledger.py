@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, insert, inspect, select
 
-from ogive.errors import LedgerError, ParameterError, quoted
+from ogive.errors import LedgerError, ParameterError, plain, quoted
 from ogive.ledger.account import Account
 from ogive.ledger.books import Books, Spot
 from ogive.ledger.database import Database, retried
@@ -78,7 +78,9 @@ class Ledger:
             tables = inspect(connection).get_table_names()
             if META.name not in tables:
                 if tables and not database.postgres:
-                    raise LedgerError(f"the ledger {database.words} is a database of something else; name another file")
+                    raise LedgerError(
+                        f"the ledger {plain(database.words)} is a database of something else; name another file"
+                    )
                 if path.exists() and not _is_other(database, path):
                     raise _lost(database, path)
                 make(connection)
@@ -118,7 +120,7 @@ class Ledger:
         check_exists(database)
         with database.read() as connection:
             if META.name not in inspect(connection).get_table_names():
-                raise LedgerError(f"there is no ledger in {database.words}")
+                raise LedgerError(f"there is no ledger in {plain(database.words)}")
         books = _opened(database, key_path(database.default_key))
         with database.write() as connection:
             database.lock_making(connection)
@@ -297,11 +299,11 @@ def check_exists(database: Database) -> None:
     """
     check_not_lost(database)
     if database.path is not None and not database.path.exists():
-        raise LedgerError(f"there is no ledger {database.words}")
+        raise LedgerError(f"there is no ledger {plain(database.words)}")
     if database.path is not None and database.path.is_dir():
-        raise LedgerError(f"the ledger {database.words} cannot be opened: it is a folder")
+        raise LedgerError(f"the ledger {plain(database.words)} cannot be opened: it is a folder")
     if database.path is not None and not os.access(database.path, os.R_OK):
-        raise LedgerError(f"the ledger {database.words} cannot be opened: Permission denied")
+        raise LedgerError(f"the ledger {plain(database.words)} cannot be opened: Permission denied")
 
 
 def _read(database: Database, path: Path) -> Books:
@@ -313,7 +315,7 @@ def _read(database: Database, path: Path) -> Books:
     check_exists(database)
     with database.read() as connection:
         if META.name not in inspect(connection).get_table_names():
-            raise LedgerError(f"there is no ledger in {database.words}")
+            raise LedgerError(f"there is no ledger in {plain(database.words)}")
         kept = _kept(connection)
     keys = _check(kept, database, path, settle=False)
     mark = Mark(mark_path(path), keys.mark)
@@ -365,15 +367,17 @@ def _check(kept: dict[str, str], database: Database, path: Path, *, settle: bool
     """
     version = kept.get("version", "")
     if not _VERSION.fullmatch(version):
-        raise LedgerError(f"the ledger {database.words} is damaged: it has no version; restore it from a backup")
+        raise LedgerError(f"the ledger {plain(database.words)} is damaged: it has no version; restore it from a backup")
     if int(version) > VERSION:
         raise LedgerError(
-            f"the ledger {database.words} is of version {version}, and this library reads up to {VERSION}; "
+            f"the ledger {plain(database.words)} is of version {version}, and this library reads up to {VERSION}; "
             "upgrade ogive"
         )
     if settle:
         settle_key(path, kept.get("key_check", ""), kept.get(IDENTITY))
     keys = read_key(path if path.exists() or not draft_of(path).exists() else draft_of(path), kept.get(IDENTITY))
     if kept.get("key_check") != keys.check:
-        raise LedgerError(f"{path} is the key file of another ledger than {database.words}; find the right one")
+        raise LedgerError(
+            f"{plain(path)} is the key file of another ledger than {plain(database.words)}; find the right one"
+        )
     return keys

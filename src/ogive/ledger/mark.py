@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ogive.errors import LedgerError, ParameterError
+from ogive.errors import LedgerError, ParameterError, plain
 from ogive.files import locked
 from ogive.ledger.keys import sync_folder
 
@@ -148,10 +148,10 @@ class Mark:
             self._clear()
             return
         except OSError as problem:
-            raise LedgerError(f"cannot read the ledger's mark {self.path}: {problem.strerror}") from None
+            raise LedgerError(f"cannot read the ledger's mark {plain(self.path)}: {problem.strerror}") from None
         complete = content[: content.rfind(b"\n") + 1]
         if not complete and not self._offset and not content.startswith(_BEGIN) and content.strip(b"\0"):
-            raise LedgerError(f"{self.path} is not a ledger's mark; name another file in {MARK_VARIABLE}")
+            raise LedgerError(f"{plain(self.path)} is not a ledger's mark; name another file in {MARK_VARIABLE}")
         if not complete:
             return
         lines = complete.split(b"\n")[:-1]
@@ -166,8 +166,8 @@ class Mark:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             self._clear()
             raise LedgerError(
-                f"the ledger's mark {self.path} is damaged, or of another key file; put the right one back, or move "
-                "it away, and then nothing tells whether the ledger is an older copy"
+                f"the ledger's mark {plain(self.path)} is damaged, or of another key file; put the right one back, "
+                "or move it away, and then nothing tells whether the ledger is an older copy"
             ) from None
         self._offset += len(complete)
 
@@ -229,8 +229,8 @@ class Mark:
         except (OSError, ParameterError) as problem:
             reason = problem.strerror if isinstance(problem, OSError) else problem
             raise LedgerError(
-                f"the ledger's mark {self.path} cannot be written: {reason}; name a place for it in {MARK_VARIABLE}. "
-                "What was paid stays paid: ask again"
+                f"the ledger's mark {plain(self.path)} cannot be written: {reason}; name a place for it in "
+                f"{MARK_VARIABLE}. What was paid stays paid: ask again"
             ) from None
 
     def _write(self, lines: list[dict[str, Any]], *, durable: bool) -> None:
@@ -272,7 +272,7 @@ def set_aside(path: Path, key: bytes) -> None:
         try:
             path.replace(path.with_name(f"{path.name}.old"))
         except OSError as problem:
-            raise LedgerError(f"cannot rename {path}, of an earlier key file: {problem.strerror}") from None
+            raise LedgerError(f"cannot rename {plain(path)}, of an earlier key file: {problem.strerror}") from None
 
 
 def mark_path(key: Path) -> Path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection, insert, select
 
-from ogive.errors import BudgetError, LedgerError, quoted
+from ogive.errors import BudgetError, LedgerError, plain, quoted
 from ogive.ledger.entries import WHOLE, DataSet, damaged, now, plain_text, read_data_set, read_fingerprints, read_part
 from ogive.ledger.people import claim_people
 from ogive.ledger.schema import DATA_SETS, SPENDS
@@ -59,7 +59,7 @@ def find_row(books: Books, connection: Connection, wanted: Wanted) -> DataSet | 
     elif limit is not None and row.limit != limit:
         raise LedgerError(
             f"the account {quoted(wanted.name)} has the limit {row.limit}, not {limit}; "
-            "leave the limit out, or change it with Account.set_limit"
+            "leave the limit out, or change it with `Account.set_limit`"
         )
     return row
 
@@ -72,8 +72,8 @@ def make_row(books: Books, connection: Connection, wanted: Wanted) -> DataSet:
     """
     if wanted.unit is None:
         raise LedgerError(
-            f"the ledger {books.database.words} has no account {quoted(wanted.name)}; "
-            "the first use says whose data it counts, for example unit=PrivacyUnit(Adjacency.REPLACE)"
+            f"the ledger {plain(books.database.words)} has no account {quoted(wanted.name)}; "
+            "the first use says whose data it counts, for example `unit=PrivacyUnit(Adjacency.REPLACE)`"
         )
     connection.execute(
         insert(DATA_SETS).values(
@@ -98,8 +98,8 @@ def check_unit(name: str, kept: PrivacyUnit, unit: PrivacyUnit | None) -> None:
     """
     if unit is not None and unit != kept:
         raise LedgerError(
-            f"the account {quoted(name)} counts {kept.words}, "
-            f"and this release would hide {unit.words}; release with the unit it counts"
+            f"the account {quoted(name)} counts {plain(kept.words)}, "
+            f"and this release would hide {plain(unit.words)}; release with the unit it counts"
         )
 
 
@@ -132,7 +132,7 @@ def claim(
     if spot.part in kept and not updated:
         raise LedgerError(
             f"{spot.words} was opened for other data before; if these are newer or other data of the same people say "
-            "updated=True, which keeps the spends; another name is for other people alone"
+            "`updated=True`, which keeps the spends; another name is for other people alone"
         )
     claim_people(books, connection, spot, known=False, keep=keep or spot.part in kept)
     if keep or spot.part in kept:
@@ -181,5 +181,5 @@ def refuse_second(connection: Connection, number: int, part: str, fingerprint: s
                 raise damaged("an entry belongs to no account")
             name = names[owner]
             what = f"the account {quoted(name)}" + (f", part {quoted(each)}" if each else "")
-            how = f"name={quoted(name)}" + (f" and part={quoted(each)}" if each else "")
+            how = f"`name={quoted(name)}`" + (f" and `part={quoted(each)}`" if each else "")
             raise LedgerError(f"these records already have {what}; use it: {how}")

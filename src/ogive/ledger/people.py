@@ -127,19 +127,19 @@ def _compared(spot: Spot, account: str, kept: PeopleRow, theirs: Uint64) -> str 
         return (
             f"{about}{_percent(common, ours_seen)} of the people in these records are in the part {quoted(kept.part)} "
             "too, but spends on parts only cost no more than the largest where nobody is in two; take them out of one "
-            "part, or release from the whole data set instead; if their ids mean other people say other_people=True"
+            "part, or release from the whole data set instead; if their ids mean other people say `other_people=True`"
         )
     if common < (1 if exact else LEAST_SEEN) or 2 * common <= min(ours_seen, theirs_seen):
         return None
     other = f"the account {quoted(account)}" + (f", part {quoted(kept.part)}," if kept.part else "")
-    how = f"name={quoted(account)}" + (f" and part={quoted(kept.part)}" if kept.part else "")
+    how = f"`name={quoted(account)}`" + (f" and `part={quoted(kept.part)}`" if kept.part else "")
     if 2 * common > ours_seen:
         who = f"{about}{_percent(common, ours_seen)} of the people in these records have {other} already"
     else:
         who = f"{about}{_percent(common, theirs_seen)} of the people of {other} are in these records"
     return (
-        f"{who} and would get a second budget; use that account: {how}, with updated=True if these are newer records; "
-        "if their ids mean other people, or a second budget is meant, say other_people=True"
+        f"{who} and would get a second budget; use that account: {how}, with `updated=True` if these are newer "
+        "records; if their ids mean other people, or a second budget is meant, say `other_people=True`"
     )
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from ogive.errors import LedgerError
+from ogive.errors import LedgerError, plain
 
 # parts of SQLite's and PostgreSQL's messages, and what their user can do
 _LOCKED = "is locked by another process; try again when that has ended"
@@ -57,12 +57,12 @@ def in_words(place: str) -> Iterator[None]:
         yield
     except DBAPIError as problem:
         if getattr(problem.orig, "sqlstate", None) in _CONFLICTS:
-            raise ConflictError(f"the ledger {place} is in use by too many at once; try again") from None
-        raise LedgerError(f"the ledger {place} {_describe(str(problem.orig))}") from None
+            raise ConflictError(f"the ledger {plain(place)} is in use by too many at once; try again") from None
+        raise LedgerError(f"the ledger {plain(place)} {plain(_describe(str(problem.orig)))}") from None
     except (SQLAlchemyError, sqlite3.Error) as problem:
-        raise LedgerError(f"the ledger {place} {_describe(str(problem))}") from None
+        raise LedgerError(f"the ledger {plain(place)} {plain(_describe(str(problem)))}") from None
     except UnicodeDecodeError:  # of the driver, whose own message quotes damaged bytes
-        raise LedgerError(f"the ledger {place} {DAMAGED}") from None
+        raise LedgerError(f"the ledger {plain(place)} {DAMAGED}") from None
 
 
 def _describe(message: str) -> str:

@@ -131,7 +131,7 @@ class Collection:
             return self._add_file(Path(source), progress)
         if isinstance(source, Iterable):
             return self._add_several(source, progress)
-        raise ParameterError(f"reports must be bytes, files or several of them, got {type(source).__name__}")
+        raise ParameterError(f"`reports` must be bytes, files or several of them, got {type(source).__name__}")
 
     def merge(self, other: Collection) -> Counts:
         """Add what another collection of the same description added up.
@@ -237,7 +237,7 @@ class Collection:
                 if held < most and len(pieces) < CHUNK:
                     continue
             elif not isinstance(item, str | Path):
-                raise ParameterError(f"reports must be bytes, files or several of them, got {type(item).__name__}")
+                raise ParameterError(f"`reports` must be bytes, files or several of them, got {type(item).__name__}")
             found += self._add_pieces(pieces, progress)
             pieces, held = [], 0
             if isinstance(item, str | Path):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.columns import Binning, Domain
-from ogive.errors import OgiveError, ParameterError, PeerError, quoted
+from ogive.errors import OgiveError, ParameterError, PeerError, plain, quoted
 from ogive.local.base import Oracle
 from ogive.local.classes import PublicClasses
 from ogive.local.codec import HEADER_BYTES, MAX_PARTICIPANTS, TAG_BYTES
@@ -73,20 +73,20 @@ class Description:
 
     def __post_init__(self) -> None:
         if not isinstance(self.domain, Domain):
-            raise ParameterError(f"domain must be a Domain, got {type(self.domain).__name__}")
+            raise ParameterError(f"`domain` must be a Domain, got {type(self.domain).__name__}")
         if not isinstance(self.oracle, Oracle):
-            raise ParameterError(f"oracle must be one of ogive.local, got {type(self.oracle).__name__}")
+            raise ParameterError(f"`oracle` must be one of ogive.local, got {type(self.oracle).__name__}")
         count = self.participants
         if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_PARTICIPANTS:
-            raise ParameterError(f"participants must be a whole number from 1 to 2^32, got {quoted(count)}")
+            raise ParameterError(f"`participants` must be a whole number from 1 to 2^32, got {quoted(count)}")
         if not isinstance(self.title, str) or len(self.title) > MAX_TITLE or not self.title.isprintable():
-            raise ParameterError(f"title must be one line of at most {MAX_TITLE} printable characters")
+            raise ParameterError(f"`title` must be one line of at most {MAX_TITLE} printable characters")
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id):
-            raise ParameterError("id must be 32 lower-case hexadecimal digits")
+            raise ParameterError("`id` must be 32 lower-case hexadecimal digits")
         self._check_domain()
         check_rounding(self.rounding, self.domain)
         if not isinstance(self.privacy, PureDP | ApproxDP):
-            raise ParameterError("privacy must be PureDP or ApproxDP: it is what a single report is held to")
+            raise ParameterError("`privacy` must be `PureDP` or `ApproxDP`: it is what a single report is held to")
         if not within(self.oracle.loss, self.privacy):
             raise ParameterError(f"the oracle costs {self.oracle.loss}, more than the promised {self.privacy}")
         if self.statistic is not None:
@@ -109,7 +109,7 @@ class Description:
         for column in self.domain.columns:
             if isinstance(column, Binning) and column.missing == "drop":
                 raise ParameterError(
-                    "missing='drop' does not fit reports, which everybody can count; use missing='low' or 'high'"
+                    "`missing='drop'` does not fit reports, which everybody can count; use `missing='low'` or `'high'`"
                 )
 
     @property
@@ -165,14 +165,14 @@ class Description:
         """
         named = data.get("schema") if isinstance(data, Mapping) else None
         if named != SCHEMA:
-            got = f", got schema {named[:40]!r}" if isinstance(named, str) else ""
+            got = f", got schema {quoted(named[:40])}" if isinstance(named, str) else ""
             raise PeerError(f"this is no description of a collection: expected an object of schema {SCHEMA}{got}")
         for name in _FIELDS:
             if name not in data:
-                raise PeerError(f"the description lacks the field {name!r}")
+                raise PeerError(f"the description lacks the field {quoted(name)}")
         unknown = sorted(str(name)[:40] for name in data if name not in ("schema", *_FIELDS))
         if unknown:
-            raise PeerError(f"the description has a field {unknown[0]!r} that this version does not know")
+            raise PeerError(f"the description has a field {quoted(unknown[0])} that this version does not know")
         try:
             return Description(
                 domain=Domain.from_dict(data["domain"]),
@@ -185,7 +185,7 @@ class Description:
                 id=data["id"],
             )
         except OgiveError as problem:
-            raise PeerError(f"the description cannot be used: {problem}") from None
+            raise PeerError(f"the description cannot be used: {plain(problem)}") from None
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             raise PeerError("the description cannot be used: a field is of the wrong kind") from None
 
@@ -228,7 +228,7 @@ def _read(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as problem:
-        raise ParameterError(f"cannot read {path}: {problem.strerror}") from None
+        raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -236,7 +236,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise PeerError(f"the description names {name[:40]!r} twice in one object")
+            raise PeerError(f"the description names {quoted(name[:40])} twice in one object")
         found[name] = value
     return found
 
@@ -251,7 +251,7 @@ def _check_plain(statistic: Any) -> None:
             return
     except (TypeError, ValueError, RecursionError):
         pass
-    raise ParameterError("statistic must be an object of plain data, as JSON holds it")
+    raise ParameterError("`statistic` must be an object of plain data, as JSON holds it")
 
 
 def _privacy(data: Any) -> PureDP | ApproxDP:

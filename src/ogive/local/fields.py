@@ -24,7 +24,7 @@ def check_whole(value: Any, name: str, low: int, high: int) -> int:
     if isinstance(value, np.integer):
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ParameterError(f"{name} must be a whole number from {low} to {high}, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be a whole number from {low} to {high}, got {quoted(value)}")
     return value
 
 
@@ -45,7 +45,7 @@ def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
     """
     number = exact(value, name)
     if number < MIN_EPSILON:
-        raise ParameterError(f"{name} must be at least 1e-9, got {float(number):.3g}")
+        raise ParameterError(f"`{name}` must be at least 1e-9, got {float(number):.3g}")
     return number
 
 
@@ -56,7 +56,7 @@ def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
         ParameterError: it is none of them.
     """
     if not isinstance(value, str) or value not in choices:
-        raise ParameterError(f"{name} must be one of {', '.join(choices)}, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be one of {', '.join(choices)}, got {quoted(value)}")
     return value
 
 
@@ -69,13 +69,13 @@ def check_symbols(symbols: Any, numbers: Any, size: int) -> tuple[Int64, Int64]:
     values, places = np.asarray(symbols), np.asarray(numbers)
     for found, name in ((values, "symbols"), (places, "numbers")):
         if found.ndim != 1 or found.dtype.kind not in "iu":
-            raise ParameterError(f"{name} must be a one-dimensional array of whole numbers")
+            raise ParameterError(f"`{name}` must be a one-dimensional array of whole numbers")
     if values.shape != places.shape:
         raise ParameterError(f"every symbol needs a number, got {values.size} symbols and {places.size} numbers")
     if values.size and (int(values.min()) < 0 or int(values.max()) >= size):
-        raise ParameterError(f"symbols must be from 0 to {size - 1}")
+        raise ParameterError(f"`symbols` must be from 0 to {size - 1}")
     if places.size and int(places.min()) < 0:
-        raise ParameterError("numbers must not be negative")
+        raise ParameterError("`numbers` must not be negative")
     return values.astype(np.int64, copy=False), places.astype(np.int64, copy=False)
 
 
@@ -88,10 +88,10 @@ def check_reports(
         ParameterError: sums or payloads have another shape than the oracle's.
     """
     if sums.shape != shape or sums.dtype != np.int64 or not sums.flags.c_contiguous:
-        raise ParameterError(f"sums must be an array of 64-bit integers of shape {shape}")
+        raise ParameterError(f"`sums` must be an array of 64-bit integers of shape {shape}")
     places, rows = np.asarray(numbers), np.asarray(payloads)
     if rows.dtype != np.uint8 or rows.shape != (places.size, payload_bytes) or places.ndim != 1:
-        raise ParameterError(f"payloads must be bytes, {payload_bytes} for each report")
+        raise ParameterError(f"`payloads` must be bytes, {payload_bytes} for each report")
     return np.ascontiguousarray(places, dtype=np.int64), np.ascontiguousarray(rows)
 
 
@@ -117,5 +117,5 @@ def check_sums(sums: Int64, shape: tuple[int, ...]) -> Int64:
     """
     found = np.asarray(sums)
     if found.shape != shape or found.dtype.kind not in "iu":
-        raise ParameterError(f"sums must be whole numbers of shape {shape}, got shape {found.shape}")
+        raise ParameterError(f"`sums` must be whole numbers of shape {shape}, got shape {found.shape}")
     return np.ascontiguousarray(found, dtype=np.int64)

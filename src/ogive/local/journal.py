@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, plain
 
 MAX_FILES = 100_000
 KEY_BYTES = 32
@@ -155,7 +155,7 @@ class Reading:
                 self.damaged = True
                 break
             except OSError as problem:  # of the disk, not of the file: what is left of it may still be read later
-                raise ParameterError(f"cannot read on in {self._path}: {problem.strerror}") from None
+                raise ParameterError(f"cannot read on in {plain(self._path)}: {problem.strerror}") from None
             if not piece:
                 break
             pieces.append(piece)
@@ -188,7 +188,7 @@ def opened(path: Path, journal: Journal) -> Iterator[Reading]:
             file = stack.enter_context(_open(path))
             reading = Reading(path, file, journal if regular else Journal(), known)
         except OSError as problem:
-            raise ParameterError(f"cannot read {path}: {problem.strerror or 'it is damaged'}") from None
+            raise ParameterError(f"cannot read {plain(path)}: {problem.strerror or 'it is damaged'}") from None
         yield reading
 
 

@@ -51,7 +51,7 @@ def _rebuilt(data: Any, *, outermost: bool) -> Oracle:
         raise ParameterError(f"an oracle must be one of {', '.join(ORACLES)}, got {quoted(name)}")
     kind, fields = _FIELDS[name]
     if set(data) != {"name", *fields}:
-        raise ParameterError(f"an oracle {name!r} has the fields {', '.join(fields)}, and no others")
+        raise ParameterError(f"an oracle {quoted(name)} has the fields {', '.join(fields)}, and no others")
     values = {field: data[field] for field in fields}
     if name == "classes":
         values["inner"] = _rebuilt(data["inner"], outermost=False)

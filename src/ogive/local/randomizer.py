@@ -59,7 +59,7 @@ class Randomizer:
             _check_allowed(self.description, limit, public)
         if secret is not None:
             if not isinstance(secret, bytes) or len(secret) != SECRET_BYTES:
-                raise ParameterError(f"secret must be {SECRET_BYTES} random bytes, such as Randomizer.new_secret()")
+                raise ParameterError(f"`secret` must be {SECRET_BYTES} random bytes, such as Randomizer.new_secret()")
             if source is not None:
                 raise ParameterError("give either a secret or a source of random bits, not both")
         self._secret = secret
@@ -171,17 +171,17 @@ class _HashStream:
 def _check_allowed(description: Description, limit: Privacy | None, public: Iterable[str] | None) -> None:
     """Refuse a description that asks for more than a device allows."""
     if limit is not None and not isinstance(limit, PureDP | ApproxDP):
-        raise ParameterError("limit must be PureDP or ApproxDP: it is what a single report is held to")
+        raise ParameterError("`limit` must be `PureDP` or `ApproxDP`: it is what a single report is held to")
     if limit is not None and not within(description.privacy, limit):
         raise BudgetError(f"a report would cost {description.privacy}, and this device allows {limit}")
     allowed = [] if public is None or isinstance(public, str) else list(public)
     if isinstance(public, str) or not all(isinstance(name, str) for name in allowed):
-        raise ParameterError(f"public must be a list of columns, for example ['label'], got {quoted(public)}")
+        raise ParameterError(f"`public` must be a list of columns, for example ['label'], got {quoted(public)}")
     for name in description.public_columns:
         if name not in allowed:
             named = ", ".join(map(repr, allowed)) or "no column"
             raise BudgetError(
-                f"a report would carry the column {name!r} as it is, unprotected, and this device allows "
+                f"a report would carry the column {quoted(name)} as it is, unprotected, and this device allows "
                 f"that of {named}"
             )
 

@@ -27,7 +27,7 @@ def check_rounding(rounding: str, domain: Domain) -> None:
         ParameterError: saying which would.
     """
     if rounding not in ROUNDINGS:
-        raise ParameterError(f"rounding must be {' or '.join(ROUNDINGS)}, got {quoted(rounding)}")
+        raise ParameterError(f"`rounding` must be {' or '.join(ROUNDINGS)}, got {quoted(rounding)}")
     if rounding == "randomized":
         for column in domain.columns:
             if isinstance(column, Binning):

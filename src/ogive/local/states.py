@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.errors import ParameterError, PeerError
+from ogive.errors import ParameterError, PeerError, plain
 from ogive.local.base import Int64, UInt8
 from ogive.local.description import Description
 from ogive.local.journal import MAX_FILES, Sealed
@@ -89,7 +89,7 @@ def is_state(path: Path) -> bool:
         with path.open("rb") as file:
             return file.read(len(FRONT)) == FRONT
     except OSError as problem:
-        raise ParameterError(f"cannot read {path}: {problem.strerror}") from None
+        raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None
 
 
 def check_state(path: Path) -> None:
@@ -141,13 +141,13 @@ def read_file(path: Path) -> bytes:
     """
     try:
         if path.exists() and not path.is_file():
-            raise ParameterError(f"cannot read {path}: a partial state is an ordinary file, and this is none")
+            raise ParameterError(f"cannot read {plain(path)}: a partial state is an ordinary file, and this is none")
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size > MAX_BYTES:
                 raise PeerError(f"the partial state is too large: there is none of more than {MAX_BYTES} bytes")
             return file.read()
     except OSError as problem:
-        raise ParameterError(f"cannot read {path}: {problem.strerror}") from None
+        raise ParameterError(f"cannot read {plain(path)}: {problem.strerror}") from None
 
 
 def _header(text: bytes) -> dict[str, Any]:

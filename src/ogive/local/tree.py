@@ -122,7 +122,7 @@ class TreeOracle:
         if self.delta != 0:
             raise ParameterError("delta is for a budget split by advanced or exact composition; else it must be 0")
         if self.level_epsilon is not None and exact(self.level_epsilon, "level_epsilon") != share:
-            raise ParameterError(f"level_epsilon must be {share} here, got {quoted(self.level_epsilon)}")
+            raise ParameterError(f"`level_epsilon` must be {share} here, got {quoted(self.level_epsilon)}")
         object.__setattr__(self, "level_epsilon", check_epsilon(share, "level_epsilon"))
 
     def _check_share(self) -> None:
@@ -131,11 +131,11 @@ class TreeOracle:
         loss = ApproxDP(self.epsilon, self.delta)
         if self.level_epsilon is None:
             raise ParameterError(
-                f"{self.composition} composition needs level_epsilon; ogive.local.design_tree finds it"
+                f"{self.composition} composition needs `level_epsilon`; ogive.local.design_tree finds it"
             )
         object.__setattr__(self, "level_epsilon", check_epsilon(self.level_epsilon, "level_epsilon"))
         if slack_of_responses(self.chance, self.levels, loss.epsilon) > loss.delta:
-            raise ParameterError(f"{self.levels} answers of this level_epsilon cost more than the epsilon and delta")
+            raise ParameterError(f"{self.levels} answers of this `level_epsilon` cost more than the epsilon and delta")
 
     @cached_property
     def levels(self) -> int:

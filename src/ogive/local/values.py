@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Binning, Categories, Column, Domain, Label
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 
 Float64 = NDArray[np.float64]
@@ -71,22 +71,22 @@ def numbers_of(column: Column, values: Any) -> Float64:
     """
     array = values if isinstance(values, np.ndarray) else _array(values)
     if array.ndim != 1:
-        raise ParameterError(f"column {column.column!r} must be one-dimensional, got {array.ndim} dimensions")
+        raise ParameterError(f"column {quoted(column.column)} must be one-dimensional, got {array.ndim} dimensions")
     if not isinstance(column, Binning):
         return _places(column, array)
     numbers = _numbers(column, array)
     missing = np.isnan(numbers)
     if missing.any():
         if column.missing not in ("low", "high"):
-            raise DataError(f"column {column.column!r} has a missing value, which this column refuses")
+            raise DataError(f"column {quoted(column.column)} has a missing value, which this column refuses")
         numbers = np.where(missing, column.grid.low if column.missing == "low" else column.grid.high, numbers)
     if column.outside == "refuse" and len(numbers):
         low, high = column.grid.low, column.grid.high
         if numbers.min() < low or numbers.max() > high:
             bounds = f"{column.grid.label(low)} to {column.grid.label(high)}"
-            raise DataError(f"column {column.column!r} has a value outside {bounds}, which this column refuses")
+            raise DataError(f"column {quoted(column.column)} has a value outside {bounds}, which this column refuses")
     if column.holds_fractions(numbers):
-        raise DataError(f"column {column.column!r} has a value that is not whole; only whole numbers are asked")
+        raise DataError(f"column {quoted(column.column)} has a value that is not whole; only whole numbers are asked")
     return np.clip(numbers, column.grid.low, column.grid.high) + 0.0  # one number for both zeros
 
 
@@ -125,7 +125,9 @@ def _number(name: str, grid: Grid, value: Any) -> float:
     else:
         if isinstance(value, str | datetime.date) or grid.unit == "number":
             return number
-    raise DataError(f"column {name!r} needs {UNITS[grid.unit]}, got a {type(value).__name__} that is none") from None
+    raise DataError(
+        f"column {quoted(name)} needs {UNITS[grid.unit]}, got a {type(value).__name__} that is none"
+    ) from None
 
 
 def _counts_days(kind: np.dtype[Any]) -> bool:
@@ -161,7 +163,7 @@ def _places(column: Categories | Label, values: NDArray[Any]) -> Float64:
     if None in found:
         missing = any(value is None or _is_nan(value) for value in listed)
         problem = "a missing value, which cannot be reported" if missing else f"a value of {what}"
-        raise DataError(f"column {column.column!r} has {problem}")
+        raise DataError(f"column {quoted(column.column)} has {problem}")
     return np.array(found, dtype=np.float64)
 
 
@@ -187,7 +189,7 @@ def _present(domain: Domain, names: Any) -> list[str]:
     wanted = [column.column for column in domain.columns]
     for name in wanted:
         if name not in names:
-            raise DataError(f"the record lacks the column {name!r}; {_names(domain)} are asked")
+            raise DataError(f"the record lacks the column {quoted(name)}; {_names(domain)} are asked")
     return wanted
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise.base import Law
 from ogive.noise.discrete_gaussian import DiscreteGaussian
 from ogive.noise.discrete_laplace import DiscreteLaplace
@@ -32,6 +32,6 @@ def law_from_dict(data: dict[str, Any]) -> Law:
             case "skellam":
                 return Skellam(data["variance"])
             case other:
-                raise ParameterError(f"unknown noise law {str(other)[:40]!r}")
+                raise ParameterError(f"unknown noise law {quoted(str(other)[:40])}")
     except KeyError as missing:
         raise ParameterError(f"a noise law lacks the field {missing}") from None

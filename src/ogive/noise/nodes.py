@@ -43,10 +43,10 @@ def check_nodes(level: int, nodes: Int64) -> Int64:
         ParameterError: level or a node is negative, or not an integer.
     """
     if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level < _MAX_LEVEL:
-        raise ParameterError(f"level must be an integer in [0, 2^31), got {quoted(level)}")
+        raise ParameterError(f"`level` must be an integer in [0, 2^31), got {quoted(level)}")
     flat = np.asarray(nodes)
     if flat.size and not np.issubdtype(flat.dtype, np.integer):
-        raise ParameterError(f"nodes must be integers, got {flat.dtype}")
+        raise ParameterError(f"`nodes` must be integers, got {flat.dtype}")
     flat = flat.astype(np.int64).ravel()
     if flat.size and flat.min() < 0:
         raise ParameterError(f"nodes are numbered from 0, got {flat.min()}")
@@ -78,7 +78,7 @@ class DerivedNodes:
 
     def __init__(self, key: bytes, context: bytes) -> None:
         if not isinstance(context, bytes):
-            raise ParameterError(f"context must be bytes, got {type(context).__name__}")
+            raise ParameterError(f"`context` must be bytes, got {type(context).__name__}")
         self._key = check_key(key)
         self._context = context
         self._ciphers: dict[Law, Any] = {}

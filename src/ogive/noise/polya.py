@@ -138,9 +138,9 @@ class Polya:
         portion = exact(shape, "shape")
         split_scale(width, "scale")
         if not 0 < portion <= 1:
-            raise ParameterError(f"shape must be above 0 and at most 1, got {shape}")
+            raise ParameterError(f"`shape` must be above 0 and at most 1, got {shape}")
         if portion.denominator > MAX_BOUND:
-            raise ParameterError(f"shape must have a denominator of at most 2^31, got {portion}")
+            raise ParameterError(f"`shape` must have a denominator of at most 2^31, got {portion}")
         object.__setattr__(self, "scale", width)
         object.__setattr__(self, "shape", portion)
 

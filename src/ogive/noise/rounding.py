@@ -33,7 +33,7 @@ def split_scale(scale: Fraction, name: str) -> tuple[int, int, int]:
         ParameterError: the scale is out of range or has too many digits.
     """
     if not MIN_SCALE <= scale <= MAX_SCALE:
-        raise ParameterError(f"{name} must be between 2^-20 and 2^47, got {float(scale):.6g}")
+        raise ParameterError(f"`{name}` must be between 2^-20 and 2^47, got {float(scale):.6g}")
     numerator, shift = scale.numerator, 0
     while numerator > _MAX_NUMERATOR and numerator % 2 == 0:
         numerator, shift = numerator // 2, shift + 1
@@ -59,7 +59,7 @@ def round_up_scale(value: Rational) -> Fraction:
     """
     wanted = value if isinstance(value, Fraction) else exact(value, "scale")
     if wanted <= 0:
-        raise ParameterError(f"scale must be above 0, got {value}")
+        raise ParameterError(f"`scale` must be above 0, got {value}")
     if wanted > MAX_SCALE:
         raise ScaleError("noise of a scale above 2^47 cannot be drawn; allow a larger privacy loss", wanted / MAX_SCALE)
     wanted = max(wanted, MIN_SCALE)
@@ -87,7 +87,7 @@ def round_up_root(value: Rational) -> Fraction:
     """
     square = value if isinstance(value, Fraction) else exact(value, "variance")
     if square <= 0:
-        raise ParameterError(f"variance must be above 0, got {value}")
+        raise ParameterError(f"`variance` must be above 0, got {value}")
     if square > MAX_SCALE**2:
         raise ScaleError(
             "noise of a variance above 2^94 cannot be drawn; allow a larger privacy loss", square / MAX_SCALE**2

@@ -105,7 +105,7 @@ class Skellam:
     def __init__(self, variance: Rational) -> None:
         value = exact(variance, "variance")
         if not MIN_VARIANCE <= value <= MAX_VARIANCE:
-            raise ParameterError(f"variance must be between 2^-20 and 2^20, got {float(value):.6g}")
+            raise ParameterError(f"`variance` must be between 2^-20 and 2^20, got {float(value):.6g}")
         if (value / 2).denominator > MAX_BOUND:
             raise ParameterError(
                 f"variance has too many digits for exact sampling: {value}; its half needs a "

@@ -38,9 +38,9 @@ def check_key(key: bytes) -> bytes:
         ParameterError: it has not, or is not bytes.
     """
     if not isinstance(key, bytes):
-        raise ParameterError(f"key must be {KEY_BYTES} bytes, got {type(key).__name__}")
+        raise ParameterError(f"`key` must be {KEY_BYTES} bytes, got {type(key).__name__}")
     if len(key) != KEY_BYTES:
-        raise ParameterError(f"key must have {KEY_BYTES} bytes, got {len(key)}")
+        raise ParameterError(f"`key` must have {KEY_BYTES} bytes, got {len(key)}")
     return key
 
 
@@ -125,7 +125,7 @@ class KeyedSource:
     def from_seed(cls, seed: int) -> KeyedSource:
         """Make a public stream from a number in [0, 2^256): simulation only, never noise."""
         if not 0 <= seed < 1 << 8 * KEY_BYTES:
-            raise ParameterError(f"seed must be between 0 and 2^256 - 1, got {seed}")
+            raise ParameterError(f"`seed` must be between 0 and 2^256 - 1, got {seed}")
         return cls(seed.to_bytes(KEY_BYTES, "little"))
 
     def words(self, count: int) -> NDArray[np.uint32]:

@@ -41,7 +41,7 @@ class StoredNodes:
 
     def __init__(self, source: RandomSource, context: bytes, path: str | Path | None = None) -> None:
         if not isinstance(context, bytes):
-            raise ParameterError(f"context must be bytes, got {type(context).__name__}")
+            raise ParameterError(f"`context` must be bytes, got {type(context).__name__}")
         self._source = source
         self._lock = threading.RLock()
         name = ":memory:" if path is None else str(path)

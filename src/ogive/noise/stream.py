@@ -43,7 +43,7 @@ def draw_stream(fill: Fill, words_per_draw: float, size: int, source: RandomSour
         ParameterError: size is negative.
     """
     if size < 0:
-        raise ParameterError(f"size must be at least 0, got {size}")
+        raise ParameterError(f"`size` must be at least 0, got {size}")
     out = np.empty((1, size), np.int64)
     carried = np.empty(0, np.uint32)
     done = 0

@@ -69,7 +69,7 @@ def fixed_records(kernel: NDArray[Any], counts: Int64) -> FixedRecords:
         raise ParameterError(f"the kernel must be symmetric, (kinds, kinds), and counts (kinds,), got shapes {shapes}")
     users = int(counts.sum())
     if users < 2 or (counts < 0).any():
-        raise ParameterError("counts must be at least 0 and add up to two records")
+        raise ParameterError("`counts` must be at least 0 and add up to two records")
     held = counts.astype(np.float64)
     values = kernel.astype(np.float64)
     mean = _over_others(values, held) @ held / (users * (users - 1))

@@ -33,9 +33,9 @@ class Design:
     def __post_init__(self) -> None:
         pairs = self.pairs
         if pairs.ndim != 2 or pairs.shape[1] != 2 or not len(pairs):
-            raise ParameterError(f"pairs must be of shape (pairs, 2), at least one, got shape {pairs.shape}")
+            raise ParameterError(f"`pairs` must be of shape (pairs, 2), at least one, got shape {pairs.shape}")
         if pairs.min() < 0 or pairs.max() >= self.users:
-            raise ParameterError(f"pairs must be of users 0 to {self.users - 1}, got {pairs.min()} to {pairs.max()}")
+            raise ParameterError(f"`pairs` must be of users 0 to {self.users - 1}, got {pairs.min()} to {pairs.max()}")
         if (pairs[:, 0] == pairs[:, 1]).any():
             raise ParameterError("a pair must be of two users, got one with themselves")
         if self.between and (self._column(0).astype(bool) & self._column(1).astype(bool)).any():

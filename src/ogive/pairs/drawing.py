@@ -29,7 +29,7 @@ class PublicDraws:
 
     def __init__(self, seed: bytes, purpose: str) -> None:
         if not isinstance(seed, bytes) or not seed:
-            raise ParameterError(f"seed must be bytes, at least one, got {quoted(seed)}")
+            raise ParameterError(f"`seed` must be bytes, at least one, got {quoted(seed)}")
         self._stream = WordStream(digest(HashDomain.PAIRS_DESIGN, purpose.encode(), seed, length=SEED_BYTES))
 
     def permutation(self, size: int) -> Int64:
@@ -50,5 +50,5 @@ def check_count(value: int, name: str, least: int, most: int | None = None) -> i
     span = f"of at least {least}" if most is None else f"from {least} to {most}"
     whole = isinstance(value, int) and not isinstance(value, bool)
     if not whole or value < least or (most is not None and value > most):
-        raise ParameterError(f"{name} must be a whole number {span}, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be a whole number {span}, got {quoted(value)}")
     return value

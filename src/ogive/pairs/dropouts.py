@@ -36,7 +36,7 @@ def paired_again(design: Design, gone: Bool, *, seed: bytes, begun: Bool | None 
     """
     begun = np.zeros(len(design), dtype=np.bool_) if begun is None else begun
     if gone.shape != (design.users,) or begun.shape != (len(design),):
-        raise ParameterError("dropouts must be one truth value a user, and those that began one a pair")
+        raise ParameterError("`dropouts` must be one truth value a user, and those that began one a pair")
     lost = gone[design.pairs].any(axis=1)
     ends = design.pairs[lost & ~begun]
     draws = PublicDraws(seed, "dropouts")

@@ -80,11 +80,11 @@ class ResponseNoise:
 
     def __post_init__(self) -> None:
         if len(set(self.values)) != len(self.values) or len(self.values) < 2:
-            raise ParameterError(f"values must be at least two, distinct, got {self.values}")
+            raise ParameterError(f"`values` must be at least two, distinct, got {self.values}")
         if self.shares is not None and (
             len(self.shares) != len(self.values) or min(self.shares) < 0 or not math.isclose(sum(self.shares), 1)
         ):
-            raise ParameterError(f"shares must be one a value and add up to 1, got {self.shares}")
+            raise ParameterError(f"`shares` must be one a value and add up to 1, got {self.shares}")
 
     def keep(self, epsilon: float) -> float:
         """1 - beta: the chance of answering with the value itself, and not with a uniform one."""
@@ -118,5 +118,5 @@ class ResponseNoise:
 def _positive(value: float, name: str) -> float:
     """The number, if it is above 0 and finite."""
     if not (value > 0 and math.isfinite(value)):
-        raise ParameterError(f"{name} must be above 0 and finite, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be above 0 and finite, got {quoted(value)}")
     return value

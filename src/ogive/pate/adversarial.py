@@ -71,7 +71,7 @@ class VirtualAdversarialStudent(NetworkModel):
         from torch.nn import functional
 
         if not self.radius > 0 or self.unlabelled_batch < 1:
-            raise ParameterError("radius must be above 0, and unlabelled_batch at least 1")
+            raise ParameterError("`radius` must be above 0, and `unlabelled_batch` at least 1")
         inputs, known = tensor(features), whole_tensor(labels)
         labelled = torch.nonzero(known >= 0).ravel()
         if not len(labelled):

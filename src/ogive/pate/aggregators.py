@@ -175,7 +175,7 @@ class InteractiveGNMax:
         object.__setattr__(self, "sigma_2", _positive(sigma_2, "sigma_2"))
         sure = exact(confidence, "confidence")
         if not 0 < sure < 1:
-            raise ParameterError(f"confidence must be strictly between 0 and 1, got {number_text(sure)}")
+            raise ParameterError(f"`confidence` must be strictly between 0 and 1, got {number_text(sure)}")
         object.__setattr__(self, "confidence", sure)
 
     def query(
@@ -226,7 +226,7 @@ class LargestMargins:
     def __init__(self, sigma: Rational | None, keep: int) -> None:
         object.__setattr__(self, "sigma", None if sigma is None else _positive(sigma, "sigma"))
         if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
-            raise ParameterError(f"keep must be a whole number of queries, at least 1, got {quoted(keep)}")
+            raise ParameterError(f"`keep` must be a whole number of queries, at least 1, got {quoted(keep)}")
         object.__setattr__(self, "keep", keep)
 
     def query(
@@ -278,11 +278,11 @@ def check_aggregator(aggregator: Any) -> None:
         ParameterError: it is none.
     """
     if not isinstance(aggregator, Aggregator):
-        raise ParameterError(f"aggregator must be one such as GNMax(40), got {quoted(aggregator)}")
+        raise ParameterError(f"`aggregator` must be one such as GNMax(40), got {quoted(aggregator)}")
 
 
 def _positive(value: Rational, name: str) -> Fraction:
     number = exact(value, name)
     if number <= 0:
-        raise ParameterError(f"{name} must be above 0, got {number_text(number)}")
+        raise ParameterError(f"`{name}` must be above 0, got {number_text(number)}")
     return number

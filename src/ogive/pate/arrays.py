@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError, plain, quoted
 
 SUFFIXES = (".npy", ".npz")
 
@@ -83,7 +83,7 @@ def read_array(file: Path, name: str | None) -> NDArray[Any]:
         size = os.fstat(stream.fileno()).st_size
         if not _is_zip(stream):
             if name is not None:
-                raise ParameterError(f"name is for a file of several arrays (.npz), and {file.name} holds one")
+                raise ParameterError(f"`name` is for a file of several arrays (.npz), and {plain(file.name)} holds one")
             return _read(stream, size, file)
         with _directory(stream, file) as archive:
             member = _chosen(_members(archive), name, file)
@@ -114,15 +114,15 @@ def array_names(file: Path) -> tuple[str, ...]:
 
 def _opened(file: Path) -> IO[bytes]:
     if file.is_dir():
-        raise DataError(f"{file} is a folder; name a file")
+        raise DataError(f"{plain(file)} is a folder; name a file")
     if file.exists() and not file.is_file():
-        raise DataError(f"{file} is a pipe or a device; name a file")
+        raise DataError(f"{plain(file)} is a pipe or a device; name a file")
     try:
         return file.open("rb")
     except FileNotFoundError:
-        raise DataError(f"no such file: {file}") from None
+        raise DataError(f"no such file: {plain(file)}") from None
     except OSError as problem:
-        raise DataError(f"{file} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
+        raise DataError(f"{plain(file)} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
 
 
 def _is_zip(stream: IO[bytes]) -> bool:
@@ -150,17 +150,17 @@ def _members(archive: zipfile.ZipFile) -> list[zipfile.ZipInfo]:
 
 def _chosen(members: list[zipfile.ZipInfo], name: str | None, file: Path) -> zipfile.ZipInfo:
     if not members:
-        raise DataError(f"{file} holds no arrays")
+        raise DataError(f"{plain(file)} holds no arrays")
     names = [member.filename.removesuffix(_MEMBER) for member in members]
     if len(set(names)) < len(names):
-        raise DataError(f"{file} is damaged: it holds two arrays of one name")
+        raise DataError(f"{plain(file)} is damaged: it holds two arrays of one name")
     wanted = names[0] if name is None and len(names) == 1 else name
     if wanted in names:
         return members[names.index(wanted)]
     listed = quoted(", ".join(names[:12]))[1:-1]
     if wanted is None:
-        raise ParameterError(f"{file.name} holds several arrays; say which with name: {listed}")
-    raise ParameterError(f"{file.name} holds no array {quoted(wanted)}; it holds {listed}")
+        raise ParameterError(f"{plain(file.name)} holds several arrays; say which with `name`: {listed}")
+    raise ParameterError(f"{plain(file.name)} holds no array {quoted(wanted)}; it holds {listed}")
 
 
 def _check_member(member: zipfile.ZipInfo, size: int, file: Path) -> None:
@@ -170,15 +170,17 @@ def _check_member(member: zipfile.ZipInfo, size: int, file: Path) -> None:
         DataError: it is so.
     """
     if member.flag_bits & _ENCRYPTED:
-        raise DataError(f"{file} is encrypted; decrypt it first")
+        raise DataError(f"{plain(file)} is encrypted; decrypt it first")
     if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise DataError(f"{file} is compressed in a way that numpy does not write; save it with numpy.savez_compressed")
+        raise DataError(
+            f"{plain(file)} is compressed in a way that numpy does not write; save it with numpy.savez_compressed"
+        )
     stored = member.compress_type == zipfile.ZIP_STORED
     if member.compress_size > size or (stored and member.file_size != member.compress_size):
         raise _damaged(file)
     if member.file_size > max(_UNPACKED_FREELY, _MOST_RATIO * member.compress_size):
         raise DataError(
-            f"{file} would unpack to more than {_MOST_RATIO} times its size, which arrays of numbers do not; "
+            f"{plain(file)} would unpack to more than {_MOST_RATIO} times its size, which arrays of numbers do not; "
             "save it with numpy.savez, uncompressed"
         )
 
@@ -206,13 +208,15 @@ def _read(stream: IO[bytes], size: int, file: Path) -> NDArray[Any]:
         raise _damaged(file) from None
     if kind.kind not in "biuf" or kind.shape:
         held = "objects" if kind.kind == "O" else f"values of type {quoted(kind.name)}"
-        raise DataError(f"{file} holds {held}, not plain numbers; save whole numbers or floats")
+        raise DataError(f"{plain(file)} holds {held}, not plain numbers; save whole numbers or floats")
     if len(shape) > _MOST_AXES or any(isinstance(axis, bool) or not 0 <= axis < _LARGEST for axis in shape):
         raise _damaged(file)
     begin = npy.MAGIC_LEN + len(prefix) + len(header)
     needed = math.prod(shape) * kind.itemsize
     if math.prod(axis or 1 for axis in shape) * kind.itemsize >= _LARGEST or needed > size - begin:
-        raise DataError(f"{file} is cut short or damaged: it says that it holds more numbers than it has bytes for")
+        raise DataError(
+            f"{plain(file)} is cut short or damaged: it says that it holds more numbers than it has bytes for"
+        )
     content = _bytes(stream, needed, file)
     if kind.kind == "b" and content.size and content.max() > 1:
         raise _damaged(file)
@@ -225,7 +229,7 @@ def _bytes(stream: IO[bytes], needed: int, file: Path) -> NDArray[np.uint8]:
     try:
         content = np.empty(needed, dtype=np.uint8)
     except MemoryError:
-        raise DataError(f"{file} does not fit into the memory of this machine") from None
+        raise DataError(f"{plain(file)} does not fit into the memory of this machine") from None
     view = content.data
     for start in range(0, needed, _CHUNK_BYTES):
         part = view[start : start + _CHUNK_BYTES]
@@ -233,7 +237,7 @@ def _bytes(stream: IO[bytes], needed: int, file: Path) -> NDArray[np.uint8]:
         while filled < len(part):
             chunk = stream.read(len(part) - filled)
             if not chunk:
-                raise DataError(f"{file} is cut short: its numbers end too early")
+                raise DataError(f"{plain(file)} is cut short: its numbers end too early")
             part[filled : filled + len(chunk)] = chunk
             filled += len(chunk)
     return content

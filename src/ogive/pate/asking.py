@@ -67,7 +67,7 @@ def scaled(sigma: Fraction, name: str) -> DiscreteGaussian:
         ParameterError: there is too little of it for integers to stand for continuous noise.
     """
     if sigma * 2**BITS < LEAST_SIGMA:
-        raise ParameterError(f"{name} must be at least {LEAST_SIGMA / 2**BITS:.3g} votes, got {number_text(sigma)}")
+        raise ParameterError(f"`{name}` must be at least {LEAST_SIGMA / 2**BITS:.3g} votes, got {number_text(sigma)}")
     return DiscreteGaussian(round_up_scale(sigma * 2**BITS))
 
 
@@ -88,7 +88,7 @@ def most_answers(name: str, ballots: Ballots, max_answers: int | None, probabili
     if max_answers is None:
         return len(ballots.queries)
     if isinstance(max_answers, bool) or not isinstance(max_answers, int) or max_answers < 1:
-        raise ParameterError(f"max_answers must be a whole number of at least 1, got {quoted(max_answers)}")
+        raise ParameterError(f"`max_answers` must be a whole number of at least 1, got {quoted(max_answers)}")
     return min(max_answers, len(ballots.queries))
 
 
@@ -100,8 +100,8 @@ def expected_votes(probabilities: Float64, teachers: int | None) -> tuple[tuple[
     """
     if teachers is None:
         raise ParameterError(
-            "votes are expected of a public number of teachers, which ADD_OR_REMOVE keeps private; "
-            "use adjacency REPLACE"
+            "votes are expected of a public number of teachers, which `ADD_OR_REMOVE` keeps private; "
+            "use `adjacency REPLACE`"
         )
     rounded = np.floor(probabilities * (teachers * 2**BITS) + 0.5).astype(np.int64)
     return tuple(map(tuple, rounded.tolist()))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain
 from ogive.files import OWNER_ONLY, write_atomically
 from ogive.pate.partitioning import Partition
 from ogive.statistics.plain_json import is_text, is_whole
@@ -78,18 +78,18 @@ def open_folder(folder: Path, terms: Terms) -> tuple[Path, frozenset[int]]:
         present = [path.name for path in folder.iterdir()]
     except OSError as problem:
         reason = (problem.strerror or "unknown reason").lower()
-        raise ParameterError(f"cannot keep teachers in {folder}: {reason}") from None
+        raise ParameterError(f"cannot keep teachers in {plain(folder)}: {reason}") from None
     if DESCRIPTION not in present:
         if any(name.startswith("teacher-") for name in present):
-            raise DataError(f"{folder} keeps teachers, and nothing says on which terms; take another folder")
+            raise DataError(f"{plain(folder)} keeps teachers, and nothing says on which terms; take another folder")
         content = json.dumps({"schema": SCHEMA, **asdict(terms)}, indent=1) + "\n"
         write_atomically(folder / DESCRIPTION, content.encode(), mode=OWNER_ONLY)
         return folder, frozenset()
     kept = kept_terms(folder)
     if kept != terms:
         raise DataError(
-            f"{folder} keeps {kept.teachers} teachers ({kept.learner}) that were trained on other terms: the learner, "
-            "the rows, the labels, the partition and the seed must be the same; take another folder"
+            f"{plain(folder)} keeps {kept.teachers} teachers ({kept.learner}) that were trained on other terms: the "
+            "learner, the rows, the labels, the partition and the seed must be the same; take another folder"
         )
     wanted = {model_path(folder, teacher).name: teacher for teacher in range(terms.teachers)}
     return folder, frozenset(wanted[name] for name in present if name in wanted)
@@ -111,11 +111,11 @@ def kept_terms(folder: Path) -> Terms:
         if not whole or not all(map(is_text, (terms.learner, terms.digest))):
             raise ValueError
     except FileNotFoundError:
-        raise DataError(f"{folder} keeps no teachers: it has no {DESCRIPTION}") from None
+        raise DataError(f"{plain(folder)} keeps no teachers: it has no {DESCRIPTION}") from None
     except OSError as problem:
-        raise DataError(f"{path} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
+        raise DataError(f"{plain(path)} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        raise DataError(f"{path} is damaged, or of another version of ogive") from None
+        raise DataError(f"{plain(path)} is damaged, or of another version of ogive") from None
     return terms
 
 
@@ -150,6 +150,6 @@ def read_model(path: Path) -> Any:
     try:
         return pickle.loads(path.read_bytes())
     except OSError as problem:
-        raise DataError(f"{path} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
+        raise DataError(f"{plain(path)} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
     except Exception:
-        raise DataError(f"{path} is damaged; remove it, and train again") from None
+        raise DataError(f"{plain(path)} is damaged; remove it, and train again") from None

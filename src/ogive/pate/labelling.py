@@ -85,12 +85,12 @@ def label(
             raise ParameterError("vote counts say themselves how many queries and classes there are; leave out ballots")
         ballots = trust.ballots
     elif ballots is None:
-        raise ParameterError("name the columns of the teachers' votes and how many classes there are with ballots=")
+        raise ParameterError("name the columns of the teachers' votes and how many classes there are with `ballots=`")
     asked = Labels(aggregator, ballots, max_answers=max_answers, probabilities=probabilities)
     if privacy is None and trust.private:
         privacy = exact_guarantee(asked, trust, adjacency, target_delta)
     elif target_delta is not None:
-        raise ParameterError("privacy and target_delta say the same; give one of them")
+        raise ParameterError("`privacy` and `target_delta` say the same; give one of them")
     return release(asked, trust=trust, privacy=privacy, adjacency=adjacency, ledger=ledger, batch=batch, source=source)
 
 
@@ -101,7 +101,7 @@ def labels_price(asked: Labels, trust: TrustModel, adjacency: Adjacency = Adjace
         ParameterError: the noise is not fixed but follows from what is granted.
     """
     if getattr(asked.aggregator, "sigma", 1) is None:
-        raise ParameterError("the noise follows from what may be spent; say how much with privacy=")
+        raise ParameterError("the noise follows from what may be spent; say how much with `privacy=`")
     unit = trust.unit(adjacency)
     terms = Terms(PureDP(1), unit, trust.refusal, count=trust.count)
     query = asked.aggregator.query(
@@ -119,11 +119,13 @@ def exact_guarantee(asked: Labels, trust: TrustModel, adjacency: Adjacency, targ
     loss = labels_price(asked, trust, adjacency)
     if not isinstance(loss, GaussianDP):
         if target_delta is not None:
-            raise ParameterError("Laplace noise has a guarantee without a delta; leave out target_delta")
+            raise ParameterError("Laplace noise has a guarantee without a delta; leave out `target_delta`")
         assert isinstance(loss, PureDP)
         return loss
     if target_delta is None:
-        raise ParameterError("say how much privacy may be spent with privacy=, or target_delta= to spend what it costs")
+        raise ParameterError(
+            "say how much privacy may be spent with `privacy=`, or `target_delta=` to spend what it costs"
+        )
     delta = exact(target_delta, "target_delta")
     return ApproxDP(least_epsilon(loss, delta), delta)
 
@@ -132,5 +134,5 @@ def _trust(votes: Any, name: str | None) -> TrustModel:
     if isinstance(votes, str | Path):
         return Tallied(read_votes(votes, name=name))
     if name is not None:
-        raise ParameterError("name is for a file of several arrays (.npz)")
+        raise ParameterError("`name` is for a file of several arrays (.npz)")
     return votes if isinstance(votes, TrustModel) else Tallied(votes)

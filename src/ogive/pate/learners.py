@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, OgiveError, ParameterError, quoted
+from ogive.errors import DataError, OgiveError, ParameterError, plain, quoted
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -52,7 +52,7 @@ def check_seed(seed: Any) -> int:
         ParameterError: it is no whole number from 0.
     """
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"seed must be a whole number of at least 0, got {quoted(seed)}")
+        raise ParameterError(f"`seed` must be a whole number of at least 0, got {quoted(seed)}")
     return int(seed)
 
 
@@ -63,7 +63,7 @@ def check_jobs(jobs: Any) -> int:
         ParameterError: it is neither -1 nor a whole number of at least 1.
     """
     if isinstance(jobs, bool) or not isinstance(jobs, int | np.integer) or not (jobs == -1 or jobs >= 1):
-        raise ParameterError(f"jobs must be -1 or at least 1, got {quoted(jobs)}")
+        raise ParameterError(f"`jobs` must be -1 or at least 1, got {quoted(jobs)}")
     return int(jobs)
 
 
@@ -81,7 +81,7 @@ def check_labels(labels: Any, rows: int, classes: int, *, lowest: int = 0) -> In
         DataError: labels are missing, of another number, or none of the classes.
     """
     if isinstance(classes, bool) or not isinstance(classes, int | np.integer) or not 2 <= classes <= MOST_CLASSES:
-        raise ParameterError(f"classes must be a whole number from 2 to {MOST_CLASSES}, got {quoted(classes)}")
+        raise ParameterError(f"`classes` must be a whole number from 2 to {MOST_CLASSES}, got {quoted(classes)}")
     found = np.asarray(labels)
     if found.shape != (rows,):
         raise DataError(f"there must be a label for each of {rows} rows, got labels of the shape {found.shape}")
@@ -172,7 +172,7 @@ def predicted(model: Any, features: Any, classes: int, *, who: str) -> Int64:
     try:
         return check_labels(labels, number_of_rows(features), classes)
     except DataError as problem:
-        raise DataError(f"{who} gave no labels: {problem}") from None
+        raise DataError(f"{who} gave no labels: {plain(problem)}") from None
 
 
 def probabilities_of(model: Any, features: Any, classes: int, *, who: str) -> Float64:
@@ -209,4 +209,4 @@ def rows_of(features: Any, rows: Int64) -> Any:
 
 def _one_line(problem: Exception) -> str:
     text = str(problem).strip().split("\n")[0] or "no reason given"
-    return text if isinstance(problem, OgiveError) else f"{type(problem).__name__}: {text}"
+    return plain(text if isinstance(problem, OgiveError) else f"{type(problem).__name__}: {text}")

@@ -167,9 +167,9 @@ def trained(learner: Any, loss: Callable[[Any, float], Any]) -> Any:
 
     for name in ("steps", "batch"):
         if getattr(learner, name) < 1:
-            raise ParameterError(f"{name} must be at least 1, got {getattr(learner, name)!r}")
+            raise ParameterError(f"`{name}` must be at least 1, got {quoted(getattr(learner, name))}")
     if not learner.rate > 0:
-        raise ParameterError(f"rate must be above 0, got {quoted(learner.rate)}")
+        raise ParameterError(f"`rate` must be above 0, got {quoted(learner.rate)}")
     steps = learner.steps
     memory = 1 - min(1.0, 10 / steps)
     with torch.random.fork_rng(devices=[]):

@@ -82,7 +82,7 @@ def partition(records: Any, teachers: int, *, person: Any = None, seed: int) -> 
     """
     drawn = check_seed(seed)
     if isinstance(teachers, bool) or not isinstance(teachers, int | np.integer) or not 2 <= teachers <= MOST_TEACHERS:
-        raise ParameterError(f"teachers must be a whole number from 2 to {MOST_TEACHERS}, got {quoted(teachers)}")
+        raise ParameterError(f"`teachers` must be a whole number from 2 to {MOST_TEACHERS}, got {quoted(teachers)}")
     if person is None:
         rows = _rows(records)
         if rows < teachers:
@@ -94,7 +94,9 @@ def partition(records: Any, teachers: int, *, person: Any = None, seed: int) -> 
     column = person if isinstance(person, str) else "person"
     source = memory_source(records if isinstance(person, str) else {column: person}, column)
     if column not in source.columns:
-        raise ParameterError(f"the records have no column {column!r}; give a column's name, or the persons themselves")
+        raise ParameterError(
+            f"the records have no column {quoted(column)}; give a column's name, or the persons themselves"
+        )
     if not isinstance(person, str) and source.rows() != _rows(records):
         raise DataError(f"there are {source.rows()} persons for {_rows(records)} rows; each row needs one")
     if source.is_empty():
@@ -116,7 +118,7 @@ def _rows(records: Any) -> int:
     if isinstance(records, dict):
         return memory_source(records, "").rows()
     if not hasattr(records, "shape") and not isinstance(records, Sized):
-        raise ParameterError(f"records must be a table or a number of rows, got {type(records).__name__}")
+        raise ParameterError(f"`records` must be a table or a number of rows, got {type(records).__name__}")
     return number_of_rows(records)
 
 

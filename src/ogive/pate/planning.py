@@ -97,7 +97,7 @@ def plan_labels(
     wanted = counts.argmax(axis=1) if truth is None else check_labels(truth, queries, classes)
     caps = _caps(answers, queries)
     if not epsilons or not all(0 < epsilon < math.inf for epsilon in epsilons):
-        raise ParameterError(f"epsilons must be one or more numbers above 0, got {list(epsilons)}")
+        raise ParameterError(f"`epsilons` must be one or more numbers above 0, got {list(epsilons)}")
     scores = None if probabilities is None else check_probabilities(probabilities, counts.shape)
     rehearsal = Rehearsal(counts, wanted, seed=seed, probabilities=scores)
     sure = InteractiveGNMax(0, 1, 1, confidence).confidence
@@ -191,9 +191,9 @@ def _caps(answers: Sequence[int] | None, queries: int) -> tuple[int, ...]:
         return tuple(sorted({max(1, round(share * queries)) for share in ANSWER_SHARES}))
     for most in answers:
         if isinstance(most, bool) or not isinstance(most, int | np.integer) or not 1 <= most <= queries:
-            raise ParameterError(f"answers must be whole numbers from 1 to the {queries} queries, got {quoted(most)}")
+            raise ParameterError(f"`answers` must be whole numbers from 1 to the {queries} queries, got {quoted(most)}")
     if not answers:
-        raise ParameterError("answers must be one or more numbers")
+        raise ParameterError("`answers` must be one or more numbers")
     return tuple(dict.fromkeys(map(int, answers)))
 
 

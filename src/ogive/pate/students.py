@@ -127,7 +127,7 @@ def train_semi_supervised(learner: Any, inputs: Any, answers: Any, *, classes: i
 def _given(answers: Any) -> Any:
     """Answers, if they are not a release of them."""
     if hasattr(answers, "labels"):
-        raise ParameterError(f"answers must be labels, not {type(answers).__name__}; give its .labels")
+        raise ParameterError(f"`answers` must be labels, not {type(answers).__name__}; give its .labels")
     return answers
 
 

@@ -57,11 +57,11 @@ def simulated_votes(
     """
     for name, value, least in (("queries", queries, 1), ("teachers", teachers, 1), ("classes", classes, 2)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ParameterError(f"{name} must be a whole number of at least {least}, got {quoted(value)}")
+            raise ParameterError(f"`{name}` must be a whole number of at least {least}, got {quoted(value)}")
     if queries * classes > _MOST:
         raise ParameterError(f"{queries} queries of {classes} classes are too many to imagine; take fewer")
     if isinstance(agreement, bool) or not math.isfinite(agreement) or not 0 <= agreement <= 1:
-        raise ParameterError(f"agreement must be a share from 0 to 1, got {quoted(agreement)}")
+        raise ParameterError(f"`agreement` must be a share from 0 to 1, got {quoted(agreement)}")
     drawn = np.random.default_rng(check_seed(seed))
     agreeing = drawn.random(queries) < agreement
     chance = np.where(agreeing, drawn.beta(*_AGREEING, queries), drawn.beta(*_WAVERING, queries))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain
 from ogive.files import remove_leftovers
 from ogive.pate.kept_teachers import Terms, keep, kept_terms, model_path, open_folder, read_model, terms_of
 from ogive.pate.learners import (
@@ -140,7 +140,7 @@ def read_teachers(folder: str | Path) -> Teachers:
     missing = sum(not path.is_file() for path in paths)
     if missing:
         raise DataError(
-            f"{place} keeps {terms.teachers - missing} of {terms.teachers} teachers; train the others first"
+            f"{plain(place)} keeps {terms.teachers - missing} of {terms.teachers} teachers; train the others first"
         )
     return Teachers(paths, terms.classes)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.pate.arrays import SUFFIXES, read_array
 
 Int64 = NDArray[np.int64]
@@ -102,7 +102,7 @@ def check_answered(answered: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
     if given.shape != (queries,) or given.dtype.kind not in "biu":
         got = f"{len(given)} of them" if given.ndim == 1 and given.dtype.kind in "biu" else "something else"
         raise ParameterError(
-            f"answered must be {queries} truth values, or labels with -1 where there was none; got {got}"
+            f"`answered` must be {queries} truth values, or labels with -1 where there was none; got {got}"
         )
     if given.dtype == np.bool_:
         return given
@@ -131,7 +131,7 @@ def read_votes(path: str | Path, *, name: str | None = None) -> Int64:
     if file.suffix.lower() in SUFFIXES:
         return check_votes(read_array(file, name))
     if name is not None:
-        raise ParameterError(f"name is for a file of several arrays (.npz), not for {file.name}")
+        raise ParameterError(f"`name` is for a file of several arrays (.npz), not for {plain(file.name)}")
     return check_votes(_read_table(file))
 
 
@@ -150,7 +150,7 @@ def tally(labels: Any, classes: int) -> Int64:
         DataError: labels have another shape, or one is no class.
     """
     if isinstance(classes, bool) or not isinstance(classes, int | np.integer) or classes < 2:
-        raise ParameterError(f"classes must be a whole number of at least 2, got {quoted(classes)}")
+        raise ParameterError(f"`classes` must be a whole number of at least 2, got {quoted(classes)}")
     found = np.asarray(labels)
     if found.ndim != 2 or found.dtype.kind not in "iufb" or not found.size:
         raise DataError("labels must be whole numbers of the shape (teachers, queries), at least one of each")
@@ -189,8 +189,8 @@ def check_header(names: Sequence[str], file: Path, *, teachers: float | None = N
     numbered = any(numbers == list(range(start, start + len(numbers))) for start in (0, 1))
     if not numbered or sum(numbers) == teachers:
         raise DataError(
-            f"the first line of {file} must name the columns and holds numbers, which would be lost; write a line such "
-            "as class0,class1,class2 above it"
+            f"the first line of {plain(file)} must name the columns and holds numbers, which would be lost; write a "
+            "line such as class0,class1,class2 above it"
         )
 
 
@@ -201,13 +201,15 @@ def _read_table(file: Path) -> Any:
 
     tables = tuple(end for ends in TABLES.values() for end in ends)
     if file.is_file() and not file.name.lower().endswith(tables):
-        raise DataError(f"{file} has an unknown suffix; use one of {', '.join((*SUFFIXES, *tables))}")
+        raise DataError(f"{plain(file)} has an unknown suffix; use one of {', '.join((*SUFFIXES, *tables))}")
     source = file_source(file)
     if source.is_empty():
-        raise DataError(f"{file} has no rows: at least one query is needed")
+        raise DataError(f"{plain(file)} has no rows: at least one query is needed")
     for column in source.columns:
         if kind_of(source.type(column)) != "number":
-            raise DataError(f"column {column!r} of {file} holds no numbers; votes have a column of counts per class")
+            raise DataError(
+                f"column {quoted(column)} of {plain(file)} holds no numbers; votes have a column of counts per class"
+            )
     batches = source.batches(source.columns)
     counts = np.concatenate([np.stack([float_values(each, "number") for each in some], axis=1) for some in batches])
     check_header(source.columns, file, teachers=counts[0].sum())

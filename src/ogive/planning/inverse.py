@@ -99,7 +99,7 @@ def required_privacy(
         if progress is not None:
             progress(min(tried, _MOST_TRIED), _MOST_TRIED)
         if name not in errors:
-            raise ParameterError(f"error must name one of {listed(metrics, errors)}, got {quoted(name)}")
+            raise ParameterError(f"`error` must name one of {listed(metrics, errors)}, got {quoted(name)}")
         return errors[name]
 
     return make(_smallest(value, wanted, name))
@@ -175,7 +175,7 @@ def _loss(step: int) -> Fraction:
 def _wanted(error: Any) -> tuple[str, float]:
     if not isinstance(error, Mapping) or len(error) != 1:
         raise ParameterError(
-            f'error must be one name and its largest value, for example {{"ks": 0.01}}, got {quoted(error)}'
+            f'`error` must be one name and its largest value, for example {{"ks": 0.01}}, got {quoted(error)}'
         )
     [(name, value)] = error.items()
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < math.inf:
@@ -185,9 +185,9 @@ def _wanted(error: Any) -> tuple[str, float]:
 
 def _maker(kind: str, delta: Rational | None) -> Callable[[Fraction], Privacy]:
     if kind not in KINDS:
-        raise ParameterError(f"kind must be one of {', '.join(KINDS)}, got {quoted(kind)}")
+        raise ParameterError(f"`kind` must be one of {', '.join(KINDS)}, got {quoted(kind)}")
     if (kind == "approx") != (delta is not None):
-        raise ParameterError('delta belongs to kind="approx", which needs it, for example delta="1e-6"')
+        raise ParameterError('`delta` belongs to `kind="approx"`, which needs it, for example `delta="1e-6"`')
     if kind == "zcdp":
         return ZeroConcentratedDP
     if delta is None:

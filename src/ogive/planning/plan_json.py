@@ -60,7 +60,7 @@ def _unit(data: Any) -> PrivacyUnit:
     if not isinstance(data, dict) or data.get("adjacency") not in known:
         raise DataError(f"the unit of a plan must be an object whose adjacency is {' or '.join(known)}")
     if not is_whole(data.get("max_rows_per_person")):
-        raise DataError("the max_rows_per_person of a plan must be a whole number")
+        raise DataError("the `max_rows_per_person` of a plan must be a whole number")
     return PrivacyUnit.from_dict(data)
 
 
@@ -131,7 +131,7 @@ def _trust(each: Fields) -> str | None:
 def _guarantee(each: Fields) -> Privacy:
     found = _charge(each, "privacy")
     if isinstance(found, GaussianDP):
-        raise DataError(f"the privacy of {each.what} must be a guarantee, and GaussianDP is none")
+        raise DataError(f"the privacy of {each.what} must be a guarantee, and `GaussianDP` is none")
     return found
 
 

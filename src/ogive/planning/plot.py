@@ -76,7 +76,7 @@ def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
     metrics, deciding = metrics_of(statistic), prediction_of(statistic).deciding
     wanted = next((name for name in deciding if name in names), None) if error is None else named(metrics, error)
     if wanted not in names:
-        raise ParameterError(f"error must be one of {listed(metrics, sorted(names))}, got {quoted(wanted)}")
+        raise ParameterError(f"`error` must be one of {listed(metrics, sorted(names))}, got {quoted(wanted)}")
     kinds = {type(row.privacy) for row in plan.rows}
     if len(kinds) > 1:
         raise ParameterError("a picture needs guarantees of one type; plan for each type on its own")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError, quoted
+from ogive.errors import BudgetError, Marked, OgiveError, ParameterError, UnsupportedError, quoted
 from ogive.planning.rehearsal import rehearse
 from ogive.planning.rows import LeftOut, Plan, PlanRow
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_columns, check_privacy
@@ -91,7 +91,7 @@ def plan(
     """
     trusts = tuple(trust) if isinstance(trust, list | tuple) else (trust,)
     if not trusts:
-        raise ParameterError("name at least one trust model, for example trust=[Central, Local]")
+        raise ParameterError("name at least one trust model, for example `trust=[Central, Local]`")
     planners = [
         Planner.of(
             statistic,
@@ -121,7 +121,7 @@ def plan(
             rows += (dataclasses.replace(row, trust=place) for row in planner.rows(name, method, grant))
         except DOES_NOT_FIT as problem:
             first = first or problem
-            left_out.append(LeftOut(name, grant, str(problem), place))
+            left_out.append(LeftOut(name, grant, Marked(problem.marked), place))
         if progress is not None:
             progress(number + 1, len(tried))
     if not rows:
@@ -134,7 +134,9 @@ def plan(
         trust=", ".join(dict.fromkeys(planner.model.name for planner in planners)),
         rows=tuple(rows),
         left_out=tuple(left_out),
-        basis="\n".join(dict.fromkeys(line for planner in planners for line in planner.basis.split("\n") if line)),
+        basis=Marked(
+            "\n".join(dict.fromkeys(line for planner in planners for line in planner.basis.split("\n") if line))
+        ),
         runs=max(planner.simulated for planner in planners),
     )
 
@@ -182,11 +184,11 @@ class Planner:
             ParameterError, DataError: an argument is out of range, or `like` cannot be read.
         """
         if isinstance(records, bool) or not isinstance(records, int | np.integer) or not 1 <= records <= MAX_RECORDS:
-            raise ParameterError(f"records must be a whole number from 1 to {MAX_RECORDS}, got {quoted(records)}")
+            raise ParameterError(f"`records` must be a whole number from 1 to {MAX_RECORDS}, got {quoted(records)}")
         if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < 2):
-            raise ParameterError(f"runs must be a whole number of at least 2, got {quoted(runs)}")
+            raise ParameterError(f"`runs` must be a whole number of at least 2, got {quoted(runs)}")
         if not hasattr(statistic, "questions") or isinstance(statistic, type):
-            raise ParameterError(f"statistic must be one such as Ecdf(...), got {quoted(statistic)}")
+            raise ParameterError(f"`statistic` must be one such as Ecdf(...), got {quoted(statistic)}")
         unit, model = _trusted(trust, check_adjacency(adjacency), person, max_rows_per_person)
         unit = dataclasses.replace(unit, public=check_columns(public))
         if not model.private:
@@ -207,7 +209,7 @@ class Planner:
 
     @property
     def basis(self) -> str:
-        """What the errors rest on."""
+        """What the errors rest on, as a marked message."""
         simulated = f"simulated, {self.simulated} releases a row, on {self.setting.shape.words}"
         return "\n".join([*self.rested_on, *([simulated] if self.simulated else [])])
 
@@ -344,7 +346,9 @@ def _shape(statistic: Statistic[Any], records: int, like: Any, assumed: Mapping[
     if like is None:
         return prediction_of(statistic.name).imagined(records, assumed)
     for name, value in assumed.items():
-        raise ParameterError(f"errors are simulated on like; leave out {name}={value:g}, which is of an assumed model")
+        raise ParameterError(
+            f"errors are simulated on `like`; leave out `{name}={value:g}`, which is of an assumed model"
+        )
     return Repeated(like, records)
 
 
@@ -357,7 +361,7 @@ def _summed_up(values: Float64, *, squared: bool) -> float:
 def _grants(privacy: Privacy | Sequence[Privacy]) -> tuple[Privacy, ...]:
     if isinstance(privacy, list | tuple):
         if not privacy:
-            raise ParameterError("name at least one guarantee, for example privacy=[PureDP(1)]")
+            raise ParameterError("name at least one guarantee, for example `privacy=[PureDP(1)]`")
         return tuple(dict.fromkeys(check_privacy(each) for each in privacy))
     return (check_privacy(privacy),)
 
@@ -367,5 +371,5 @@ def _trusted(trust: Planned, adjacency: Adjacency, person: str | None, rows: int
     if isinstance(trust, type | Simulation | str):
         return PrivacyUnit(adjacency, person, rows), Simulation.of(trust).options
     if not isinstance(trust, TrustModel):
-        raise ParameterError(f"trust must be a trust model such as Central, got {quoted(trust)}")
+        raise ParameterError(f"`trust` must be a trust model such as Central, got {quoted(trust)}")
     return PrivacyUnit(adjacency, person, rows) if person is not None else trust.unit(adjacency), trust.options

@@ -139,7 +139,9 @@ class Plan(Choices):
         for row in self.rows:
             if row.chosen:
                 return row
-        raise ParameterError("the method of this statistic fits none of the guarantees; see left_out, or method='auto'")
+        raise ParameterError(
+            "the method of this statistic fits none of the guarantees; see left_out, or `method='auto'`"
+        )
 
     @property
     def guessed(self) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
+from ogive.errors import marks_of, unmarked
 from ogive.planning.metrics import in_order, metrics_of, title
 from ogive.planning.rows import LeftOut, Plan, PlanRow
 from ogive.planning.table import Column, Table
@@ -35,8 +36,8 @@ def heading(plan: Plan) -> str:
     return f"{name} of {columns[0]}" if columns else name
 
 
-def table(plan: Plan) -> str:
-    """Aligned rows, then what was left out, then what the columns say."""
+def table(plan: Plan, say: Callable[[str], str] = unmarked) -> str:
+    """Aligned rows, then what was left out, then what the columns say; `say` shows the messages that mark Python."""
     metrics = metrics_of(str(plan.statistic.get("name")))
     errors = in_order(metrics, {name for row in plan.rows for name in row.errors})
     several = any(row.trust is not None for row in plan.rows)
@@ -62,15 +63,15 @@ def table(plan: Plan) -> str:
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
         lines += ["", f"{privacy}", shown.heading]
         lines += [shown.line(row) for row in plan.rows if row.privacy == privacy]
-        lines += _reasons([each for each in others if each.privacy == privacy], plan)
+        lines += map(say, _reasons([each for each in others if each.privacy == privacy], plan))
     if always:
-        lines += [*([""] if len(granted) > 1 else []), *_reasons(always, plan)]
+        lines += [*([""] if len(granted) > 1 else []), *map(say, _reasons(always, plan))]
     lines += ["", '* what this statistic takes; with method="auto" the best that fits']
     lines += [f"{title(metrics, name)}: {metrics[name].words}" for name in errors if name in metrics]
     if shared:
         lines += [f"{name}: {words}" for name, words in _TRAFFIC.items()]
     if plan.basis:
-        lines.append(plan.basis)
+        lines.append(say(marks_of(plan.basis)))
     return "\n".join(lines)
 
 
@@ -87,11 +88,11 @@ def _told_once(
 
 
 def _reasons(left_out: Sequence[LeftOut], plan: Plan) -> list[str]:
-    """A line for every reason, with all methods that it holds for."""
+    """A line for every reason, marked, with all methods that it holds for."""
     places: dict[tuple[str, str], list[str | None]] = {}
     for each in left_out:
         # advice on what else to write follows a semicolon, and is for those who asked for that very method
-        places.setdefault((each.reason.split(";")[0], each.method), []).append(each.trust)
+        places.setdefault((marks_of(each.reason).split(";")[0], each.method), []).append(each.trust)
     methods: dict[tuple[str, str], list[str]] = {}
     for (reason, method), trusts in places.items():
         named = [trust for trust in trusts if trust is not None]

@@ -31,7 +31,7 @@ class ClassBinning:
 
     def __post_init__(self) -> None:
         if self.score.missing == "drop":
-            raise ParameterError("missing scores cannot be dropped; use missing='low', 'high' or 'refuse'")
+            raise ParameterError("missing scores cannot be dropped; use `missing='low'`, `'high'` or `'refuse'`")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -69,13 +69,13 @@ class GroupSums:
     def __post_init__(self) -> None:
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MAX_FRACTIONAL_BITS:
             raise ParameterError(
-                f"bits must be a whole number from 0 to {MAX_FRACTIONAL_BITS}, got {quoted(self.bits)}"
+                f"`bits` must be a whole number from 0 to {MAX_FRACTIONAL_BITS}, got {quoted(self.bits)}"
             )
         grid = self.probability.grid
         if grid.unit != "number" or grid.low != 0 or grid.high != 1:
             raise ParameterError("groups of probabilities must reach from 0 to 1")
         if self.probability.missing == "drop":
-            raise ParameterError("missing probabilities cannot be dropped; use missing='low', 'high' or 'refuse'")
+            raise ParameterError("missing probabilities cannot be dropped; use `missing='low'`, `'high'` or `'refuse'`")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -110,18 +110,20 @@ class GroupBinning:
 
     def __post_init__(self) -> None:
         if not isinstance(self.by, str):
-            raise ParameterError(f"by must be a column's name, got {quoted(self.by)}")
+            raise ParameterError(f"`by` must be a column's name, got {quoted(self.by)}")
         if not isinstance(self.groups, tuple) or not all(isinstance(group, LabelValue) for group in self.groups):
-            raise ParameterError(f"groups must be the values of column {self.by!r}, public, got {quoted(self.groups)}")
+            raise ParameterError(
+                f"`groups` must be the values of column {quoted(self.by)}, public, got {quoted(self.groups)}"
+            )
         if not 1 <= len(self.groups) <= MAX_GROUPS:
             raise ParameterError(f"there must be 1 to {MAX_GROUPS} groups, got {len(self.groups)}")
         if not all(map(storable, self.groups)):
             raise ParameterError(
-                f"groups must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
+                f"`groups` must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
             )
         if len(set(self.groups)) < len(self.groups):
             twice = next(group for number, group in enumerate(self.groups) if group in self.groups[:number])
-            raise ParameterError(f"each group must be named once, but {twice!r} is named twice")
+            raise ParameterError(f"each group must be named once, but {quoted(twice)} is named twice")
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -210,11 +212,11 @@ class Ballots:
     def __post_init__(self) -> None:
         named = isinstance(self.queries, tuple) and all(isinstance(each, str) for each in self.queries)
         if not named or not self.queries:
-            raise ParameterError(f"queries must be the names of one or more columns, got {quoted(self.queries)}")
+            raise ParameterError(f"`queries` must be the names of one or more columns, got {quoted(self.queries)}")
         if len(set(self.queries)) < len(self.queries):
             raise ParameterError("each query must have a column of its own, but one is named twice")
         if isinstance(self.classes, bool) or not isinstance(self.classes, int) or self.classes < 2:
-            raise ParameterError(f"classes must be a whole number of at least 2, got {quoted(self.classes)}")
+            raise ParameterError(f"`classes` must be a whole number of at least 2, got {quoted(self.classes)}")
         if len(self.queries) * self.classes > MAX_SYMBOLS:
             raise ParameterError(
                 f"{len(self.queries)} queries of {self.classes} classes are more than {MAX_SYMBOLS} counts; "

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Binning
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, plain, quoted
 from ogive.noise.base import NodeNoise
 from ogive.noise.shares import widened
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, named_columns
@@ -126,16 +126,18 @@ def undeclared(query: Query, unit: PrivacyUnit) -> str | None:
         return None
     if unit.person is not None and query.public_columns:
         return (
-            f"this publishes how many persons there are of each value of {named_columns(query.public_columns)}, and "
-            "which row of a person is kept depends on all of their values; ask without public_labels or public_groups"
+            "this publishes how many persons there are of each value of "
+            f"{plain(named_columns(query.public_columns))}, and "
+            "which row of a person is kept depends on all of their values; ask without `public_labels` or "
+            "`public_groups`"
         )
     lacking = [column for column in query.public_columns if column not in unit.public]
     if not lacking:
         return None
     return (
-        f"this publishes how many records there are of each value of {named_columns(lacking)}, which the guarantee "
-        "hides; ask without public_labels or public_groups, or declare what everybody may know (an "
-        f"account can when it is new): public=[{', '.join(map(repr, (*unit.public, *lacking)))}]"
+        f"this publishes how many records there are of each value of {plain(named_columns(lacking))}, which the "
+        "guarantee hides; ask without `public_labels` or `public_groups`, or declare what everybody may know (an "
+        f"account can when it is new): `public=[{', '.join(map(quoted, (*unit.public, *lacking)))}]`"
     )
 
 
@@ -176,8 +178,8 @@ def check_missing(binning: Binning, adjacency: Adjacency) -> None:
     """
     if adjacency is Adjacency.REPLACE and binning.missing == "drop":
         raise ParameterError(
-            "missing='drop' would publish how many values are missing, since replacing a record may change it; "
-            "use missing='low' or 'high', or adjacency ADD_OR_REMOVE"
+            "`missing='drop'` would publish how many values are missing, since replacing a record may change it; "
+            "use `missing='low'` or `'high'`, or `adjacency ADD_OR_REMOVE`"
         )
 
 

@@ -57,9 +57,9 @@ class ApproximationScore:
     def __post_init__(self) -> None:
         sizes = {strategy.size for strategy in self.strategies}
         if not self.strategies or len(sizes) != 1 or len(self.noise) != len(self.strategies):
-            raise ParameterError("candidates must all be for one number of bins, each with a size of its noise")
+            raise ParameterError("`candidates` must all be for one number of bins, each with a size of its noise")
         if not 1 <= self._bins <= min(self.size, LARGEST_SIZE):
-            raise ParameterError(f"candidates must be for 1 to {min(self.size, LARGEST_SIZE)} bins, got {self._bins}")
+            raise ParameterError(f"`candidates` must be for 1 to {min(self.size, LARGEST_SIZE)} bins, got {self._bins}")
         if not all(isinstance(each, int) and 0 <= each < 1 << 50 for each in self.noise):
             raise ParameterError(f"sizes of noise must be whole numbers from 0 to 2^50, got {quoted(self.noise)}")
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ogive.accounting import group_loss
 from ogive.columns import Binning
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
@@ -38,7 +38,9 @@ class CurveQuery:
                 f"the strategy covers {self.strategy.size} points but the grid has {self.binning.grid.bins}"
             )
         if self.points is not None and not isinstance(self.strategy, Pointwise):
-            raise ParameterError(f"method {self.strategy.name!r} cannot be opened at single points; use method 'path'")
+            raise ParameterError(
+                f"method {quoted(self.strategy.name)} cannot be opened at single points; use method 'path'"
+            )
 
     @property
     def method(self) -> str:

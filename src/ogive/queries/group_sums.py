@@ -69,7 +69,7 @@ class GroupSumsQuery:
 
     def __post_init__(self) -> None:
         if self.form not in FORMS:
-            raise ParameterError(f"form must be one of {', '.join(FORMS)}, got {quoted(self.form)}")
+            raise ParameterError(f"`form` must be one of {', '.join(FORMS)}, got {quoted(self.form)}")
         if type(self.expected) is not type(self.observed):
             raise ParameterError("expected and observed sums must have noise of one kind, Laplace or Gaussian")
 

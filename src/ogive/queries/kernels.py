@@ -87,13 +87,13 @@ class KernelQuery:
         for kernel in self.measure.kernels:
             kernel.check(self.columns)
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MOST_BITS:
-            raise ParameterError(f"bits must be a whole number from 0 to {MOST_BITS}, got {quoted(self.bits)}")
+            raise ParameterError(f"`bits` must be a whole number from 0 to {MOST_BITS}, got {quoted(self.bits)}")
         if len(self.laws) != len(self.measure.kernels):
             raise ParameterError(f"give one law for each of {len(self.measure.kernels)} kernels, got {len(self.laws)}")
         gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in self.laws)
         if not gaussian and not all(isinstance(law, DiscreteLaplace) for law in self.laws):
             raise ParameterError(
-                f"laws must all be DiscreteLaplace, or all DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
+                f"`laws` must all be DiscreteLaplace, or all DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
             )
 
     @property
@@ -146,7 +146,7 @@ class KernelQuery:
         if unit.adjacency is Adjacency.ADD_OR_REMOVE:
             raise ParameterError(
                 "what one record can change in a mean over pairs depends on the number of records, which is private "
-                "here; use method 'cells', or adjacency REPLACE"
+                "here; use method 'cells', or `adjacency REPLACE`"
             )
         for column in self.rows.domain.columns:
             if isinstance(column, Binning):

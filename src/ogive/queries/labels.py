@@ -104,7 +104,7 @@ class LabelsQuery:
         most, check = self.max_answers, self.check
         if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= queries:
             raise ParameterError(
-                f"max_answers must be a whole number from 1 to the {queries} queries, got {quoted(most)}"
+                f"`max_answers` must be a whole number from 1 to the {queries} queries, got {quoted(most)}"
             )
         check_counted(queries, (self.law,) if check is None else (self.law, check.law), self.bits)
         if check is not None and check.expected is not None and np.shape(check.expected) != (queries, classes):
@@ -142,8 +142,8 @@ class LabelsQuery:
         private = unit.adjacency is not Adjacency.REPLACE
         if self.check is not None and self.check.expected is not None and private:
             raise ParameterError(
-                "votes are expected of a public number of teachers, which ADD_OR_REMOVE keeps private; "
-                "use adjacency REPLACE"
+                "votes are expected of a public number of teachers, which `ADD_OR_REMOVE` keeps private; "
+                "use `adjacency REPLACE`"
             )
         if isinstance(self.law, DiscreteLaplace):
             loss: Loss = PureDP(VOTES_MOVED * self.max_answers * 2**self.bits / self.law.scale)

@@ -38,7 +38,7 @@ def measure_modulo(query: LinearQuery, shares: Uint64, modulus: int) -> Uint64:
         UnsupportedError: the query has so many fractional bits that no limb fits.
     """
     if modulus not in (1 << 64, 1 << 32, field.P):
-        raise ParameterError(f"shares must be modulo 2^64, 2^32 or 2^61 - 1, got {modulus}")
+        raise ParameterError(f"`shares` must be modulo 2^64, 2^32 or 2^61 - 1, got {modulus}")
     width = _limb_bits(query, shares != 0)
     limb = np.uint64((1 << width) - 1)
     total: Uint64 | None = None

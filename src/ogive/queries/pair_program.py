@@ -230,5 +230,5 @@ def _laplace(epsilon: Fraction, delta: Fraction, sensitivity: int) -> LaplaceLaw
                 return law
     raise UnsupportedError(
         f"Laplace noise inside a circuit cannot be drawn precisely enough for epsilon = {float(epsilon):.3g} and "
-        f"delta = {float(delta):.3g} a pair; use noise='response'"
+        f"delta = {float(delta):.3g} a pair; use `noise='response'`"
     )

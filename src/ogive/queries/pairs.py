@@ -134,7 +134,7 @@ class PairsQuery:
         if unit.adjacency is Adjacency.ADD_OR_REMOVE:
             raise ParameterError(
                 "whoever pairs people knows how many there are, so the number of records cannot be private; "
-                "use adjacency REPLACE"
+                "use `adjacency REPLACE`"
             )
         epsilon, delta = self.epsilon, self.delta
         program = self.program(self.rounds)

@@ -68,13 +68,13 @@ class QuantileScore:
     def __init__(self, probability: Rational, *, first: int, last: int) -> None:
         share = exact(probability, "probability")
         if not 0 <= share <= 1:
-            raise ParameterError(f"probability must be in [0, 1], got {probability}")
+            raise ParameterError(f"`probability` must be in [0, 1], got {probability}")
         if share.denominator > MAX_DENOMINATOR:
             raise ParameterError(
-                f"probability must be a fraction with a denominator of at most {MAX_DENOMINATOR}, got {probability}"
+                f"`probability` must be a fraction with a denominator of at most {MAX_DENOMINATOR}, got {probability}"
             )
         if not 0 <= first <= last:
-            raise ParameterError(f"candidates must be bins from first to last, got {first} to {last}")
+            raise ParameterError(f"`candidates` must be bins from first to last, got {first} to {last}")
         object.__setattr__(self, "probability", share)
         object.__setattr__(self, "first", int(first))
         object.__setattr__(self, "last", int(last))

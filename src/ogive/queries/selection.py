@@ -58,7 +58,7 @@ class NoisyMaxQuery:
 
     def __post_init__(self) -> None:
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MAX_BITS:
-            raise ParameterError(f"bits must be a whole number from 0 to {MAX_BITS}, got {quoted(self.bits)}")
+            raise ParameterError(f"`bits` must be a whole number from 0 to {MAX_BITS}, got {quoted(self.bits)}")
 
     @property
     def method(self) -> str:

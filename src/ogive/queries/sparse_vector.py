@@ -59,9 +59,9 @@ class SparseVectorQuery:
 
     def __post_init__(self) -> None:
         if self.side not in SIDES:
-            raise ParameterError(f"side must be {' or '.join(SIDES)}, got {quoted(self.side)}")
+            raise ParameterError(f"`side` must be {' or '.join(SIDES)}, got {quoted(self.side)}")
         if isinstance(self.beyond, bool) or not isinstance(self.beyond, int) or not 0 <= self.beyond <= MAX_BEYOND:
-            raise ParameterError(f"beyond must be a whole number of records, at least 0, got {quoted(self.beyond)}")
+            raise ParameterError(f"`beyond` must be a whole number of records, at least 0, got {quoted(self.beyond)}")
 
     @property
     def method(self) -> str:

@@ -44,7 +44,7 @@ class ThresholdQuery:
         check_counted(self.binning.grid.bins, (self.law,), self.bits)
         last = self.binning.grid.bins - 1
         if isinstance(self.point, bool) or not isinstance(self.point, int) or not 0 <= self.point <= last:
-            raise ParameterError(f"point must be a whole number from 0 to {last}, got {quoted(self.point)}")
+            raise ParameterError(f"`point` must be a whole number from 0 to {last}, got {quoted(self.point)}")
 
     @property
     def method(self) -> str:
@@ -74,8 +74,8 @@ class ThresholdQuery:
         """
         if unit.adjacency is Adjacency.REPLACE and self.binning.missing == "drop":
             raise ParameterError(
-                "missing='drop' would publish how many values are missing, since replacing a record may change it; "
-                "use missing='low' or 'high', or adjacency ADD_OR_REMOVE"
+                "`missing='drop'` would publish how many values are missing, since replacing a record may change it; "
+                "use `missing='low'` or `'high'`, or `adjacency ADD_OR_REMOVE`"
             )
         loss = counted_loss(self.law, self.bits, l1=1, l2_squared=1, integers=1)
         return group_loss(loss, unit.max_rows_per_person)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError
+from ogive.errors import DataError, quoted
 from ogive.queries import Ballots
 from ogive.records.labels import Columns
 
@@ -49,8 +49,8 @@ def votes_of(ballots: Ballots, columns: Columns) -> Int64:
         query = ballots.queries[number]
         if np.isnan(found[number]).any():
             raise DataError(
-                f"column {query!r} has missing votes; every teacher votes, if need be for a class of its own that "
-                "means none of the others"
+                f"column {quoted(query)} has missing votes; every teacher votes, if need be for a class of its own "
+                "that means none of the others"
             )
-        raise DataError(f"column {query!r} has votes that are no classes; they are 0 to {ballots.classes - 1}")
+        raise DataError(f"column {quoted(query)} has votes that are no classes; they are 0 to {ballots.classes - 1}")
     return np.asarray(votes)

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from ogive.columns import Binning, Column, Label
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.records.binning import kind_of, type_words
 from ogive.records.labels import check_category_type, check_label_type
 from ogive.records.sources import Source, names_shown
@@ -61,20 +61,20 @@ def check_columns_named(source: Source, named: Mapping[str, Any]) -> None:
     Raises:
         ParameterError: a parameter was left out, or is no name.
     """
-    there = f"{source.name} has {names_shown(source.columns)}"
+    there = f"{plain(source.name)} has {names_shown(source.columns)}"
     if not source.has_names:
-        there = f"the first line of {source.name} does not look like column names, and must name the columns"
+        there = f"the first line of {plain(source.name)} does not look like column names, and must name the columns"
     left_out = [
         parameter for parameter, name in named.items() if name is None or (isinstance(name, tuple | list) and not name)
     ]
     if left_out:
         many = "s" if len(left_out) > 1 else ""
-        raise ParameterError(f"name the column{many} with {' and '.join(f'{each}=' for each in left_out)}; {there}")
+        raise ParameterError(f"name the column{many} with {' and '.join(f'`{each}=`' for each in left_out)}; {there}")
     for parameter, name in named.items():
         names = name if isinstance(name, tuple | list) and parameter.endswith("s") else [name]
         wrong = next((each for each in names if not isinstance(each, str)), None)
         if wrong is not None:
-            raise ParameterError(f"{parameter} must be a column's name, got {quoted(wrong)}; {there}")
+            raise ParameterError(f"`{parameter}` must be a column's name, got {quoted(wrong)}; {there}")
 
 
 def _check_values(source: Source, binning: Binning, listable: bool) -> None:
@@ -85,25 +85,27 @@ def _check_values(source: Source, binning: Binning, listable: bool) -> None:
     if kind is None:
         hint = f"; {source.numbers_hint}" if holds == "text" else ""
         if holds == "text" and listable:
-            hint += f"; statistics of pairs take text whose values are listed, categories={{{column!r}: ('a', 'b')}}"
-        raise DataError(f"column {column!r} holds {holds}, but numbers or dates are needed{hint}")
+            listed = f"`categories={{{quoted(column)}: ('a', 'b')}}`"
+            hint += f"; statistics of pairs take text whose values are listed, {listed}"
+        raise DataError(f"column {quoted(column)} holds {holds}, but numbers or dates are needed{hint}")
     if kind != unit and (kind, unit) != ("date", "datetime"):
         wanted = {"number": "numbers", "date": "dates", "datetime": "times"}[unit]
         hint = ""
         if (kind, unit) == ("datetime", "date"):
             hint = "; write the bounds as times, for example 2024-01-01T00:00"
-        raise DataError(f"column {column!r} holds {holds}, but the bounds are {wanted}{hint}")
+        raise DataError(f"column {quoted(column)} holds {holds}, but the bounds are {wanted}{hint}")
 
 
 def _no_such_column(source: Source, column: str) -> str:
+    shown = plain(f"{column!r:.200}")
     if not source.has_names:
         if column.lower() in (name.lower() for name in source.columns):
-            return f"{source.name} has no column {column!r:.200}, but one that differs in capitals alone"
+            return f"{plain(source.name)} has no column {shown}, but one that differs in capitals alone"
         return (
-            f"{source.name} has no column {column!r:.200}, and its first line does not look like column names; "
+            f"{plain(source.name)} has no column {shown}, and its first line does not look like column names; "
             "the first line must name the columns"
         )
     lower = {name.lower(): name for name in reversed(source.columns)}
     near = [lower[name] for name in difflib.get_close_matches(column.lower(), list(lower), n=3)]
-    suggestion = f"; did you mean {' or '.join(near)}?" if near else ";"
-    return f"{source.name} has no column {column!r:.200}{suggestion} it has {names_shown(source.columns)}"
+    suggestion = f"; did you mean {plain(' or '.join(near))}?" if near else ";"
+    return f"{plain(source.name)} has no column {shown}{suggestion} it has {names_shown(source.columns)}"

@@ -18,7 +18,7 @@ from ogive.queries import Ballots, Cells, ClassBinning, GroupBinning, GroupSums
 from ogive.records.ballots import votes_of
 from ogive.records.binning import bins_of, fixed_point, in_class
 from ogive.records.labels import Classes, Columns, LabelCodes, Places
-from ogive.records.policies import missing_message, refuse_outside
+from ogive.records.policies import LOW_OR_HIGH, missing_message, refuse_outside
 from ogive.records.rows import DomainRows
 
 Int64 = NDArray[np.int64]
@@ -27,7 +27,7 @@ Float64 = NDArray[np.float64]
 Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
 """Aggregates to which every record adds something of its own: all but `RowValues`, which are no sums."""
 
-COUNTED = "widen the bounds, or count them at the nearer bound with outside='clip'"
+COUNTED = "widen the bounds, or count them at the nearer bound with `outside='clip'`"
 
 
 @dataclass(frozen=True)
@@ -80,8 +80,8 @@ class _Binned:
     def __init__(self, binning: Binning) -> None:
         self._binning = binning
         # values that may not leave 0 to 1 are probabilities, and those are not dropped
-        choices = "'low' or 'high', or, under ADD_OR_REMOVE, 'drop'"
-        self._choices = choices if binning.outside == "clip" else "'low' or 'high'"
+        choices = "`missing='low'` or `'high'`, or, under `ADD_OR_REMOVE`, `'drop'`"
+        self._choices = choices if binning.outside == "clip" else LOW_OR_HIGH
 
     def of(self, columns: Columns) -> Contributions:
         (values,) = columns
@@ -112,7 +112,8 @@ class _Grouped:
             Categories(aggregate.by, aggregate.groups),
             labels,
             one="group",
-            undeclared="holds groups that were not declared; name all of them, which are public, with groups=",
+            parameter="groups",
+            undeclared="holds groups that were not declared; name all of them, which are public, with `groups=`",
         )
 
     def of(self, columns: Columns) -> Contributions:
@@ -163,7 +164,7 @@ class _Voted:
         return Contributions(np.ascontiguousarray(votes_of(self._ballots, columns).T))
 
 
-def _placed(values: Float64, binning: Binning, choices: str = "'low' or 'high'") -> Int64:
+def _placed(values: Float64, binning: Binning, choices: str = LOW_OR_HIGH) -> Int64:
     """The bin of each value; missing ones where the policy says, or -1 where they are dropped."""
     place = {"low": 0, "high": binning.grid.bins - 1}.get(binning.missing, -1)
     found, missing = bins_of(values, binning.grid, place)

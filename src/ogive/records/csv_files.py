@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from ogive.errors import DataError
+from ogive.errors import DataError, plain
 from ogive.records import engine
 from ogive.records.csv_header import read_header
 from ogive.records.digests import file_digest
@@ -145,9 +145,10 @@ def _check_gzip(path: Path) -> None:
             while file.read(CHUNK_BYTES):
                 if file.tell() > most:
                     raise DataError(
-                        f"{path} unpacks to more than {MOST_RATIO} times its size, which tables do not; unpack it first"
+                        f"{plain(path)} unpacks to more than {MOST_RATIO} times its size, which tables do not; "
+                        "unpack it first"
                     )
     except EOFError:
-        raise DataError(f"{path} is cut short: the compressed data end too early") from None
+        raise DataError(f"{plain(path)} is cut short: the compressed data end too early") from None
     except (gzip.BadGzipFile, zlib.error):
-        raise DataError(f"{path} is damaged: it does not decompress") from None
+        raise DataError(f"{plain(path)} is damaged: it does not decompress") from None

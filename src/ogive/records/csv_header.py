@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from ogive.errors import DataError
+from ogive.errors import DataError, plain, quoted
 
 HEADER_BYTES = 1 << 20
 SAMPLE_ROWS = 1_000
@@ -62,11 +62,11 @@ def read_header(path: Path, separator: str | None) -> Header:
     try:
         names = tuple(next(rows, []))
     except csv.Error:
-        raise DataError(f"the first line of {path} does not name columns") from None
+        raise DataError(f"the first line of {plain(path)} does not name columns") from None
     if any(map(_CONTROL.search, names)):
-        raise DataError(f"{path} is not a table: its first line holds control characters")
+        raise DataError(f"{plain(path)} is not a table: its first line holds control characters")
     if not names:
-        raise DataError(f"the first line of {path} must name the columns, but it is empty")
+        raise DataError(f"the first line of {plain(path)} must name the columns, but it is empty")
     sample: list[Sequence[str]] = []
     with contextlib.suppress(csv.Error):  # a field that goes on beyond what was read, or a defect the engine will name
         sample.extend(itertools.islice(rows, SAMPLE_ROWS))
@@ -74,9 +74,9 @@ def read_header(path: Path, separator: str | None) -> Header:
     for position, name in enumerate(names):
         if name in names[:position]:
             if certain:
-                raise DataError(f"{path} has two columns named {name!r}; rename one")
+                raise DataError(f"{plain(path)} has two columns named {quoted(name)}; rename one")
             raise DataError(
-                f"the first line of {path} must name the columns, but it holds one name twice; "
+                f"the first line of {plain(path)} must name the columns, but it holds one name twice; "
                 "if it is a row, write a line of names above it"
             )
     return Header(names, separator, certain)

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ogive.errors import DataError
+from ogive.errors import DataError, plain
 
 READ_BYTES = 1 << 20
 BLOCK_ROWS = 1 << 18
@@ -36,7 +36,7 @@ def file_digest(path: Path) -> bytes:
             while count := file.readinto(buffer):
                 found.update(memoryview(buffer)[:count])
     except OSError as problem:
-        raise DataError(f"{path} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
+        raise DataError(f"{plain(path)} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
     return found.digest()
 
 

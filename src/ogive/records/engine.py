@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from ogive.errors import DataError
+from ogive.errors import DataError, plain, quoted
 from ogive.records.sources import BATCH_ROWS
 
 # duckdb.Error comes through Arrow streams as OSError
@@ -98,17 +98,21 @@ def one_line(path: Path, columns: Sequence[str] = ()) -> Iterator[None]:
         line = re.search(r"CSV Error on Line: (\d+)", said)
         where = f" on line {line[1]}" if line else ""
         if "Expected Number of Columns" in said:
-            message = f"{path} is not a well-formed table: another number of fields than in the header{where}"
+            message = f"{plain(path)} is not a well-formed table: another number of fields than in the header{where}"
         elif "Error when converting column" in said:
             named = (
-                f"column {columns[0]!r}" if len(columns) == 1 else f"one of the columns {', '.join(map(repr, columns))}"
+                f"column {quoted(columns[0])}"
+                if len(columns) == 1
+                else f"one of the columns {', '.join(map(quoted, columns))}"
             )
-            message = f"{named} of {path} holds a value that is not of its kind (number or ISO date){where}"
+            message = f"{named} of {plain(path)} holds a value that is not of its kind (number or ISO date){where}"
             message += f"; {CELLS_HINT}"
         elif "nvalid unicode" in said or "not utf-8" in said:
-            message = f"{path} is not UTF-8 text, so it cannot be read as a table; save it as UTF-8"
+            message = f"{plain(path)} is not UTF-8 text, so it cannot be read as a table; save it as UTF-8"
         elif "quote" in said and "CSV Error" in said:
-            message = f"{path} is not a well-formed table: a quote is missing or too many{where}"
+            message = f"{plain(path)} is not a well-formed table: a quote is missing or too many{where}"
         else:
-            message = f"{path} cannot be read{where}: it is damaged, cut short or not of the kind its suffix says"
+            message = (
+                f"{plain(path)} cannot be read{where}: it is damaged, cut short or not of the kind its suffix says"
+            )
         raise DataError(message) from None

@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from ogive.errors import DataError
+from ogive.errors import DataError, plain, quoted
 from ogive.records.csv_files import CsvSource
 from ogive.records.digests import file_digest
 from ogive.records.engine import one_line, read_parquet, stream
@@ -38,19 +38,19 @@ def file_source(path: Path) -> Source:
     name = path.name.lower()
     kind = next((kind for kind, ends in SUFFIXES.items() if name.endswith(ends)), None)
     if path.is_dir():
-        raise DataError(f"{path} is a folder; name a file")
+        raise DataError(f"{plain(path)} is a folder; name a file")
     if not path.exists():
-        raise DataError(f"no such file: {path}")
+        raise DataError(f"no such file: {plain(path)}")
     if kind is None:
         known = ", ".join(end for ends in SUFFIXES.values() for end in ends)
-        raise DataError(f"{path} has an unknown suffix; use one of {known}")
+        raise DataError(f"{plain(path)} has an unknown suffix; use one of {known}")
     try:
         with path.open("rb") as file:
             file.read(1)
     except OSError as problem:
-        raise DataError(f"{path} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
+        raise DataError(f"{plain(path)} cannot be read: {(problem.strerror or 'unknown reason').lower()}") from None
     if path.stat().st_size == 0:
-        raise DataError(f"{path} is empty")
+        raise DataError(f"{plain(path)} is empty")
     match kind:
         case "parquet":
             return ParquetSource(path)
@@ -113,7 +113,7 @@ class ArrowSource:
             with self._reader() as reader:
                 self._schema = reader.schema
         if not is_file and not ends:
-            raise DataError(f"{path} is cut short: the Arrow stream has no end mark")
+            raise DataError(f"{plain(path)} is cut short: the Arrow stream has no end mark")
         with one_line(path):  # names that are not UTF-8 show when they are asked for
             self.columns = _distinct(self._schema.names, path)
 
@@ -160,5 +160,5 @@ class ArrowSource:
 def _distinct(names: list[str], path: Path) -> tuple[str, ...]:
     for name in names:
         if names.count(name) > 1:
-            raise DataError(f"{path} has two columns named {name!r}; rename one")
+            raise DataError(f"{plain(path)} has two columns named {quoted(name)}; rename one")
     return tuple(names)

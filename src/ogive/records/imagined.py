@@ -72,18 +72,20 @@ class BinormalShape:
 
     def __post_init__(self) -> None:
         if not 0 < self.positive_share < 1:
-            raise ParameterError(f"positive_share must be strictly between 0 and 1, got {quoted(self.positive_share)}")
+            raise ParameterError(
+                f"`positive_share` must be strictly between 0 and 1, got {quoted(self.positive_share)}"
+            )
         if not 0.5 <= self.auc <= 0.999:
-            raise ParameterError(f"auc must be from 0.5 to 0.999, got {quoted(self.auc)}")
+            raise ParameterError(f"`auc` must be from 0.5 to 0.999, got {quoted(self.auc)}")
 
     @property
     def words(self) -> str:
-        """What is assumed."""
+        """What is assumed, as a marked message."""
         if not self.labeled:
-            return "an assumed model: values all over the bounds, equal groups; give like= for a shape of your own"
+            return "an assumed model: values all over the bounds, equal groups; give `like=` for a shape of your own"
         return (
             f"an assumed model: binormal scores, {100 * self.positive_share:g} % positives, AUC {self.auc:g}; "
-            "give like= for a shape of your own"
+            "give `like=` for a shape of your own"
         )
 
     @property
@@ -157,12 +159,12 @@ class Repeated:
     def __init__(self, like: Any, records: int) -> None:
         self._source = _source(like)
         if self._source.is_empty():
-            raise DataError("like has no rows; give at least one")
+            raise DataError("`like` has no rows; give at least one")
         rows = self._source.rows()
         self._records = records
         self._copies, rest = divmod(records, rows)
         self._drawn = np.sort(np.random.default_rng(_SEED).permutation(rows)[:rest])
-        self.words = f"the {rows} rows given as like"
+        self.words = f"the {rows} rows given as `like`"
 
     def sums(self, aggregate: Aggregate) -> Int64:
         """Exact integers of all copies and the rest."""
@@ -182,7 +184,7 @@ class Repeated:
         """The drawn rows of some columns."""
         lacking = [name for name in names if name not in self._source.columns]
         if lacking:
-            raise DataError(f"like has no column {lacking[0]!r}; it needs {' and '.join(names)}")
+            raise DataError(f"`like` has no column {quoted(lacking[0])}; it needs {' and '.join(names)}")
         parts: list[list[Any]] = [[] for _ in names]
         start = 0
         for arrays in self._source.batches(names):

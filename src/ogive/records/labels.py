@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ogive.columns import Categories, Label
-from ogive.errors import DataError
+from ogive.errors import DataError, quoted
 from ogive.records.binning import kind_of, type_words
 
 Codes = NDArray[np.int64]
@@ -37,17 +37,19 @@ def check_label_type(label: Label, arrow_type: Any) -> None:
     if holds == "no values at all":
         return  # every label is missing, and that is said of the rows
     if kind_of(arrow_type) != "number" and holds != "text":
-        raise DataError(f"label column {label.column!r} holds {holds}, but numbers, truth values or text are needed")
+        raise DataError(
+            f"label column {quoted(label.column)} holds {holds}, but numbers, truth values or text are needed"
+        )
     wanted = (*label.positive, *(label.negative or ()))
     if holds == "text" and not any(isinstance(value, str) for value in wanted):
         raise DataError(
-            f"label column {label.column!r} holds text; "
-            "say which text is the positive class, for example positive='yes'"
+            f"label column {quoted(label.column)} holds text; "
+            "say which text is the positive class, for example `positive='yes'`"
         )
     if holds != "text" and all(isinstance(value, str) for value in wanted):
         raise DataError(
-            f"label column {label.column!r} holds numbers, but its classes are given as text; "
-            "write them as numbers, for example positive=1, negative=0"
+            f"label column {quoted(label.column)} holds numbers, but its classes are given as text; "
+            "write them as numbers, for example `positive=1`, `negative=0`"
         )
 
 
@@ -66,9 +68,14 @@ def check_category_type(declared: Categories, arrow_type: Any, plural: str) -> N
     if holds == "no values at all":
         return
     if kind_of(arrow_type) != "number" and holds != "text":
-        raise DataError(f"column {declared.column!r} holds {holds}, but {plural} are numbers, truth values or texts")
+        raise DataError(
+            f"column {quoted(declared.column)} holds {holds}, but {plural} are numbers, truth values or texts"
+        )
     if holds != "text" and all(isinstance(value, str) for value in declared.values):
-        raise DataError(f"column {declared.column!r} holds numbers, but its {plural} are texts; write them as numbers")
+        raise DataError(
+            f"column {quoted(declared.column)} holds numbers, but its {plural} are texts; write them as numbers",
+            parameter=plural,
+        )
 
 
 class LabelCodes:
@@ -130,7 +137,7 @@ class Classes:
     def _class_of(self, code: int) -> bool:
         label, value = self._label, self._labels.values[code]
         if code == MISSING:
-            raise DataError(f"label column {label.column!r} has missing values; every record needs a class")
+            raise DataError(f"label column {quoted(label.column)} has missing values; every record needs a class")
         if _among(value, label.positive):
             return True
         if label.negative is None:
@@ -140,22 +147,22 @@ class Classes:
                 return False
             self._refuse_measured()
             raise DataError(
-                f"label column {label.column!r} holds more than two classes, or the positive one is misspelled; "
-                "check positive=, or name the values of the negative class too with negative="
+                f"label column {quoted(label.column)} holds more than two classes, or the positive one is misspelled; "
+                "check `positive=`, or name the values of the negative class too with `negative=`"
             )
         if _among(value, label.negative):
             return False
         self._refuse_measured()
         raise DataError(
-            f"label column {label.column!r} holds {'text' if isinstance(value, str) else 'numbers'} of neither class; "
-            "name all values of each class with positive= and negative="
+            f"label column {quoted(label.column)} holds {'text' if isinstance(value, str) else 'numbers'} of "
+            "neither class; name all values of each class with `positive=` and `negative=`"
         )
 
     def _refuse_measured(self) -> None:
         """Of a third class: say so where what is measured was named as the label."""
         if self._label.column == self._measured:
             raise DataError(
-                f"column {self._measured!r} is measured and is named as the label too, but holds more than two "
+                f"column {quoted(self._measured)} is measured and is named as the label too, but holds more than two "
                 "values; name the column that holds the classes as the label"
             )
 
@@ -167,15 +174,17 @@ class Places:
         declared: The column and its list.
         labels: What the codes mean.
         one: What a value is called where one is missing.
+        parameter: Name of the parameter that declares them.
         undeclared: What is said of a column that holds any other value, without its name.
     """
 
-    def __init__(self, declared: Categories, labels: LabelCodes, *, one: str, undeclared: str) -> None:
+    def __init__(self, declared: Categories, labels: LabelCodes, *, one: str, parameter: str, undeclared: str) -> None:
         self._column = declared.column
         self._size = declared.size
         self._labels = labels
         self._one = one
         self._undeclared = undeclared
+        self._parameter = parameter
         # numbers and truth values compare as numbers, text as text; a number also names the text that writes it
         self._places: dict[Any, int] = {_written(value): place for place, value in enumerate(declared.values)}
         self._places |= {value: place for place, value in enumerate(declared.values)}
@@ -194,8 +203,8 @@ class Places:
         found = self._table[codes]
         if len(found) and int(found.max()) == self._size:
             if np.any(codes == MISSING):
-                raise DataError(f"column {self._column!r} has missing values; every record needs a {self._one}")
-            raise DataError(f"column {self._column!r} {self._undeclared}")
+                raise DataError(f"column {quoted(self._column)} has missing values; every record needs a {self._one}")
+            raise DataError(f"column {quoted(self._column)} {self._undeclared}", parameter=self._parameter)
         return found
 
 

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from ogive.compiling import njit
-from ogive.errors import DataError
+from ogive.errors import DataError, quoted
 from ogive.records.binning import kind_of, type_words
 from ogive.records.hashing import text_words
 
@@ -71,7 +71,9 @@ def check_person_type(column: str, arrow_type: Any) -> None:
         raise DataError(_missing(column))
     if (kind_of(arrow_type) != "number" and holds != "text") or pa.types.is_boolean(arrow_type):
         holds = "truth values" if pa.types.is_boolean(arrow_type) else holds
-        raise DataError(f"person column {column!r} holds {holds}, but numbers or text are needed to tell persons apart")
+        raise DataError(
+            f"person column {quoted(column)} holds {holds}, but numbers or text are needed to tell persons apart"
+        )
 
 
 class PersonCodes:
@@ -204,4 +206,4 @@ def _canonical(text: str) -> int | str:
 
 
 def _missing(column: str) -> str:
-    return f"person column {column!r} has missing values; every row needs to say whose it is"
+    return f"person column {quoted(column)} has missing values; every row needs to say whose it is"

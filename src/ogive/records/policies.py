@@ -6,9 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Binning
-from ogive.errors import DataError
+from ogive.errors import DataError, quoted
 
 Float64 = NDArray[np.float64]
+
+LOW_OR_HIGH = "`missing='low'` or `'high'`"
+"""What missing values may always mean, as a message marks it."""
 
 
 def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
@@ -31,10 +34,13 @@ def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
         )
         if not advice and (low, high) == ("0", "1"):
             raise DataError(
-                f"column {binning.column!r} has values that are no probabilities: they must lie from 0 to 1; "
+                f"column {quoted(binning.column)} has values that are no probabilities: they must lie from 0 to 1; "
                 "percentages must be divided by 100"
             )
-        raise DataError(f"column {binning.column!r} has values outside {low} to {high}; {advice or 'widen the bounds'}")
+        raise DataError(
+            f"column {quoted(binning.column)} has values outside {low} to {high}; {advice or 'widen the bounds'}",
+            parameter="bounds",
+        )
 
 
 def refuse_fractions(values: Float64, binning: Binning) -> None:
@@ -49,11 +55,11 @@ def refuse_fractions(values: Float64, binning: Binning) -> None:
     """
     if binning.holds_fractions(values):
         raise DataError(
-            f"column {binning.column!r} has values that are not whole, which a grid of integers does not hold; "
-            "use grid='linear'"
+            f"column {quoted(binning.column)} has values that are not whole, which a grid of integers does not hold; "
+            "use `grid='linear'`"
         )
 
 
 def missing_message(binning: Binning, choices: str) -> str:
     """What is said of missing values that a policy refuses."""
-    return f"column {binning.column!r} has missing values; say what they mean with missing={choices}"
+    return f"column {quoted(binning.column)} has missing values; say what they mean with {choices}"

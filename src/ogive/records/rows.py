@@ -16,7 +16,7 @@ from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.errors import DataError
 from ogive.queries import RowValues
 from ogive.records.labels import Classes, Columns, LabelCodes, Places
-from ogive.records.policies import missing_message, refuse_fractions, refuse_outside
+from ogive.records.policies import LOW_OR_HIGH, missing_message, refuse_fractions, refuse_outside
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -73,6 +73,7 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
         column,
         codes,
         one="category",
+        parameter="categories",
         undeclared="has a value that is none of its categories; name all of them, which are public",
     )
     return lambda values: places.number(values).astype(np.float64)
@@ -80,13 +81,13 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
 
 def _bounded(values: Float64, binning: Binning) -> Float64:
     """Numbers within the bounds; NaN only where a missing value is to be dropped."""
-    refuse_outside(values, binning, "widen the bounds, or count them at the nearer bound with outside='clip'")
+    refuse_outside(values, binning, "widen the bounds, or count them at the nearer bound with `outside='clip'`")
     refuse_fractions(values, binning)
     found: Float64 = np.clip(values, binning.grid.low, binning.grid.high) + 0.0  # one number for both zeros
     missing = np.isnan(found)
     if missing.any():
         if binning.missing == "refuse":
-            raise DataError(missing_message(binning, "'low' or 'high'"))
+            raise DataError(missing_message(binning, LOW_OR_HIGH))
         if binning.missing != "drop":
             found[missing] = binning.grid.low if binning.missing == "low" else binning.grid.high
     return found

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from ogive.errors import DataError
+from ogive.errors import DataError, plain, quoted
 from ogive.records.digests import columns_digest
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class FrameSource:
 
 def names_shown(columns: Sequence[str]) -> str:
     """The first names of a table's columns, in a row, for messages."""
-    return ", ".join(columns[:SHOWN_COLUMNS]) + (", ..." if len(columns) > SHOWN_COLUMNS else "")
+    return plain(", ".join(columns[:SHOWN_COLUMNS])) + (", ..." if len(columns) > SHOWN_COLUMNS else "")
 
 
 def _is_narwhals(values: Any, kind: str) -> bool:
@@ -191,16 +191,18 @@ def arrow_array(values: Any, column: str) -> Any:
     if isinstance(values, Mapping) or is_frame:
         names = names_shown([str(name) for name in (values.columns if is_frame else values)])
         raise DataError(
-            f"column {column!r} must be one sequence of values, got a table; give one of its columns {names}"
+            f"column {quoted(column)} must be one sequence of values, got a table; give one of its columns {names}"
         )
     if isinstance(values, str | bytes) or not (hasattr(values, "__len__") and hasattr(values, "__getitem__")):
         raise DataError(
-            f"column {column!r} must be a sequence of values in the order of the rows, got {type(values).__name__}"
+            f"column {quoted(column)} must be a sequence of values in the order of the rows, got "
+            f"{type(values).__name__}"
         )
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise DataError(
-                f"column {column!r} must be one-dimensional, got an array of shape {values.shape}; give one column"
+                f"column {quoted(column)} must be one-dimensional, got an array of shape {values.shape}; give one "
+                "column"
             )
         values = _in_arrow_layout(values)
         if values.dtype.kind in "iuf":
@@ -217,7 +219,7 @@ def arrow_array(values: Any, column: str) -> Any:
         floats = _nearest_floats(values)
         if floats is None:
             raise DataError(
-                f"column {column!r} must hold values of one kind, numbers or dates; it mixes kinds"
+                f"column {quoted(column)} must hold values of one kind, numbers or dates; it mixes kinds"
             ) from None
         return floats
 

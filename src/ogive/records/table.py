@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Binning, Column
-from ogive.errors import DataError, ParameterError, UnsupportedError, quoted
+from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Cells, GroupBinning, RowValues
 from ogive.records.binning import float_values
@@ -58,7 +58,7 @@ class Records:
         """
         records = data if isinstance(data, Records) else Records(_source_of(data, column))
         if records.is_empty:
-            raise DataError(f"{records._source.name} has no rows; a release needs at least one record")
+            raise DataError(f"{plain(records._source.name)} has no rows; a release needs at least one record")
         return records
 
     @staticmethod
@@ -236,11 +236,13 @@ class Records:
             DataError: the table cannot be read, or a person is missing.
         """
         if isinstance(parties, bool) or not isinstance(parties, int) or not 1 <= parties <= MOST_PARTS:
-            raise ParameterError(f"parties must be a whole number from 1 to {MOST_PARTS}, got {quoted(parties)}")
+            raise ParameterError(f"`parties` must be a whole number from 1 to {MOST_PARTS}, got {quoted(parties)}")
         dealt = deal(self._source, self.person, parties)
         if len(np.unique(dealt)) < parties:
-            what = "records" if self.person is None else f"different values of {self.person!r}"
-            raise ParameterError(f"{self._source.name} has too few {what} to deal to {parties} parties; use fewer")
+            what = "records" if self.person is None else f"different values of {quoted(self.person)}"
+            raise ParameterError(
+                f"{plain(self._source.name)} has too few {what} to deal to {parties} parties; use fewer"
+            )
         parts = (Records(PartSource(self._source, dealt, part)) for part in range(parties))
         return tuple(part.bounded(self.person, self.max_rows_per_person) for part in parts)
 
@@ -267,7 +269,7 @@ class Records:
         wanted = dict.fromkeys(column.column for column in columns)
         identifiers = set() if self.person is None else {self.person}
         if self.person in wanted:  # numbers to be measured are read as floats, which may take two persons for one
-            raise DataError(f"column {self.person!r} says whose row it is, so it cannot be what is measured too")
+            raise DataError(f"column {quoted(self.person)} says whose row it is, so it cannot be what is measured too")
         names = [*wanted, *identifiers]
         rows = 0
         persons = None if self.person is None else PersonCodes(self.person, self._source.type(self.person))

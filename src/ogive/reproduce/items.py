@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import ogive
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import Check
 
@@ -159,7 +159,7 @@ def code_version(patterns: tuple[str, ...]) -> str:
     for pattern in patterns:
         files = sorted(root.glob(pattern))
         if not files:
-            raise ParameterError(f"no file of ogive matches {pattern!r}")
+            raise ParameterError(f"no file of ogive matches {quoted(pattern)}")
         for file in files:
             digest.update(f"{file.relative_to(root).as_posix()}\n".encode() + file.read_bytes())
     return digest.hexdigest()

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, plain
 from ogive.reproduce.items import Item, Plan
 from ogive.reproduce.summaries import Summary
 from ogive.reproduce.verdicts import Check, remark, verdict
@@ -108,7 +108,7 @@ def _draft(path: Path) -> Iterator[Path]:
         yield draft
         draft.replace(path)
     except OSError as problem:
-        raise ParameterError(f"cannot write {path}: {(problem.strerror or 'unknown reason').lower()}") from None
+        raise ParameterError(f"cannot write {plain(path)}: {(problem.strerror or 'unknown reason').lower()}") from None
     finally:
         draft.unlink(missing_ok=True)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, plain, quoted
 from ogive.reproduce.items import FIGURE, TABLE, Item, Plan
 from ogive.reproduce.outputs import write_item, write_overview
 from ogive.reproduce.pool import Progress, do_tasks
@@ -79,7 +79,7 @@ def items_of(paper: str) -> tuple[Item, ...]:
         ParameterError: no such paper.
     """
     if paper not in PAPERS:
-        raise ParameterError(f"paper must be one of {', '.join(PAPERS)}, got {quoted(paper)}")
+        raise ParameterError(f"`paper` must be one of {', '.join(PAPERS)}, got {quoted(paper)}")
     items: tuple[Item, ...] = importlib.import_module(PAPERS[paper]).ITEMS
     return items
 
@@ -139,19 +139,19 @@ def reproduce(
         TaskError: a run failed.
     """
     if plan.runs is not None and plan.runs < 1:
-        raise ParameterError(f"runs must be at least 1, got {plan.runs}")
+        raise ParameterError(f"`runs` must be at least 1, got {plan.runs}")
     if workers is not None and workers < 1:
-        raise ParameterError(f"workers must be at least 1, got {workers}")
+        raise ParameterError(f"`workers` must be at least 1, got {workers}")
     for place in plan.data:
         if not place.exists():
-            raise ParameterError(f"there is no file or folder {place} with data sets")
+            raise ParameterError(f"there is no file or folder {plain(place)} with data sets")
     if importlib.util.find_spec("matplotlib") is None:
         raise ParameterError("figures are drawn with matplotlib, which is not installed; pip install 'ogive[plots]'")
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
         reason = (problem.strerror or "unknown reason").lower()
-        raise ParameterError(f"cannot write to the folder {folder}: {reason}") from None
+        raise ParameterError(f"cannot write to the folder {plain(folder)}: {reason}") from None
     store = ResultStore(folder / "runs.jsonl")
     findings = []
     try:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain
 
 
 class ResultStore:
@@ -33,7 +33,9 @@ class ResultStore:
             content = path.read_bytes() if path.exists() else b""
             self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         except OSError as problem:
-            raise ParameterError(f"cannot keep results in {path}: {(problem.strerror or 'unknown').lower()}") from None
+            raise ParameterError(
+                f"cannot keep results in {plain(path)}: {(problem.strerror or 'unknown').lower()}"
+            ) from None
         self._known = self._read(content)
         if content and not content.endswith(b"\n"):
             os.write(self._file, b"\n")

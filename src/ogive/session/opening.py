@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, plain, quoted
 from ogive.ledger import Account, Ledger
 from ogive.ledger.database import Database
 from ogive.ledger.ledger import check_not_lost
@@ -26,7 +26,7 @@ from ogive.privacy import (
 from ogive.records import Records
 from ogive.trust import TrustModel
 
-_HOW_MUCH = "how much may be spent in all, for example limit=PureDP(3)"
+_HOW_MUCH = "how much may be spent in all, for example `limit=PureDP(3)`"
 
 IN_MEMORY = "data"
 """Name of data that have none, in a ledger that lasts as long as the session."""
@@ -48,7 +48,7 @@ def name_of(data: Any, name: str | None, *, lasting: bool) -> str:
             path = path.with_suffix("")
         return check_name(path.name)
     if lasting:
-        raise ParameterError("say what these data are called in the ledger, for example name='patients'")
+        raise ParameterError("say what these data are called in the ledger, for example `name='patients'`")
     return IN_MEMORY
 
 
@@ -59,7 +59,7 @@ def check_name(name: object) -> str:
         ParameterError: it is no text, or empty.
     """
     if not isinstance(name, str) or not name.strip():
-        raise ParameterError(f"name must be what the data set is called in the ledger, got {quoted(name)}")
+        raise ParameterError(f"`name` must be what the data set is called in the ledger, got {quoted(name)}")
     return name
 
 
@@ -87,7 +87,7 @@ def open_ledger(place: str | Path | None, *, limit: Privacy | None) -> Ledger:
         check_not_lost(database)
         file = database.path
         if file is not None and not file.exists():
-            raise ParameterError(f"there is no ledger {file}; to begin one say {_HOW_MUCH}")
+            raise ParameterError(f"there is no ledger {plain(file)}; to begin one say {_HOW_MUCH}")
     return Ledger.open(place)
 
 
@@ -121,7 +121,7 @@ def open_account(
             people in them, have another.
     """
     if limit is not None and not isinstance(limit, PureDP | ZeroConcentratedDP | ApproxDP):
-        raise ParameterError(f"limit must be PureDP, ApproxDP or ZeroConcentratedDP, got {quoted(limit)}")
+        raise ParameterError(f"`limit` must be `PureDP`, `ApproxDP` or `ZeroConcentratedDP`, got {quoted(limit)}")
     known = next((account for account in ledger.accounts() if account.name == name), None)
     chosen = default_adjacency(known, max_rows_per_person) if adjacency is None else check_adjacency(adjacency)
     if public is None:
@@ -140,7 +140,7 @@ def open_account(
         whole = ledger.account(name, unit=unit, limit=limit, lazy=True)
         account = whole.part(part, **records, lazy=True)
     if limit is None and account.is_new:
-        raise ParameterError(f"{name!r} is new in the ledger; say {_HOW_MUCH}")
+        raise ParameterError(f"{quoted(name)} is new in the ledger; say {_HOW_MUCH}")
     return account
 
 
@@ -152,7 +152,7 @@ def check_statistic(statistic: object) -> None:
     """
     if isinstance(statistic, type) or not hasattr(statistic, "questions"):
         raise ParameterError(
-            f"statistic must be one such as Ecdf('age', bounds=(0, 120)), got {type(statistic).__name__}"
+            f"`statistic` must be one such as Ecdf('age', `bounds=(0, 120)`), got {type(statistic).__name__}"
         )
 
 
@@ -169,4 +169,4 @@ def public_size(records: Records, unit: PrivacyUnit, given: int | None) -> int:
     what = (
         "the number of records is private" if unit.person is None else "how many records are kept is not known before"
     )
-    raise ParameterError(f"{what}; say about how many there are, for example records=10000")
+    raise ParameterError(f"{what}; say about how many there are, for example `records=10000`")

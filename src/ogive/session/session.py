@@ -11,7 +11,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn, Self
 
-from ogive.errors import AccountWarning, LedgerError, ParameterError
+from ogive.errors import AccountWarning, LedgerError, ParameterError, quoted
 from ogive.ledger import Account, Ledger
 from ogive.noise.base import RandomSource
 from ogive.planning import plan
@@ -166,7 +166,9 @@ class Session(Verbs):
         """
         account = self._open_account()
         if account.part_name is not None:
-            raise ParameterError(f"this session is of the part {account.part_name!r} already; parts have no parts")
+            raise ParameterError(
+                f"this session is of the part {quoted(account.part_name)} already; parts have no parts"
+            )
         return Session(
             data,
             limit=account.limit if account.is_new else None,
@@ -347,7 +349,7 @@ class Session(Verbs):
         """Answers are stored for the records that the session was opened with, and must not be of others."""
         if self._account is not None and self._records.digest() != self._digest:
             raise LedgerError(
-                "the records changed since this session was opened; open another, with updated=True if these are the "
+                "the records changed since this session was opened; open another, with `updated=True` if these are the "
                 "same people's newer data"
             )
 

@@ -281,7 +281,7 @@ def check_choice(value: object, name: str) -> None:
         ParameterError: it is not True, False or None.
     """
     if not (value is None or isinstance(value, bool)):
-        raise ParameterError(f"{name} must be True or False, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be True or False, got {quoted(value)}")
 
 
 def canonical_class(values: Any) -> Any:

@@ -27,7 +27,7 @@ def check_level(confidence_level: Any) -> Fraction:
     level = exact(confidence_level, "confidence_level")
     if not 0 < level <= MOST_CONFIDENCE:
         raise ParameterError(
-            f"confidence_level must be above 0 and at most {float(MOST_CONFIDENCE):g}, got {confidence_level}"
+            f"`confidence_level` must be above 0 and at most {float(MOST_CONFIDENCE):g}, got {confidence_level}"
         )
     return level
 
@@ -49,6 +49,6 @@ def simulations_needed(level: Fraction, *, share: Fraction, nodes: int, usual: i
     if needed > affordable:
         most = math.floor((1 - 1 / (share * affordable)) * 10_000) / 10_000
         raise ParameterError(
-            f"confidence_level must be at most {most:g} on so many thresholds, got {float(level):g}; use fewer bins"
+            f"`confidence_level` must be at most {most:g} on so many thresholds, got {float(level):g}; use fewer bins"
         )
     return max(usual, needed)

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 
-from ogive.errors import DataError, LedgerError, ParameterError
+from ogive.errors import DataError, LedgerError, ParameterError, plain
 
 if TYPE_CHECKING:
     from ogive.statistics.base import Estimate, Statistic
@@ -176,5 +176,6 @@ def read_recorded(data: Any) -> Estimate:
         return read_estimate(data)
     except (DataError, ParameterError) as problem:
         raise LedgerError(
-            f"the ledger is damaged: a recorded answer cannot be read: {problem}; restore the ledger from a backup"
+            f"the ledger is damaged: a recorded answer cannot be read: {plain(problem)}; "
+            "restore the ledger from a backup"
         ) from None

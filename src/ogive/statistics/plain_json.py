@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.columns import Label
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.files import permissions, write_atomically
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance, declaring
@@ -64,17 +64,17 @@ def parse(source: str | bytes | Path) -> Any:
     except UnicodeDecodeError:
         raise DataError("not a release: not JSON, and no text either") from None
     except json.JSONDecodeError as problem:
-        raise DataError(f"not JSON: {problem}; give a file that ogive wrote as JSON") from None
+        raise DataError(f"not JSON: {plain(problem)}; give a file that ogive wrote as JSON") from None
     except (ValueError, TypeError) as problem:
         said = "a number has too many digits" if "digits" in str(problem) else str(problem)
-        raise DataError(f"not JSON: {said}") from None
+        raise DataError(f"not JSON: {plain(said)}") from None
 
 
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except OSError as problem:
-        raise DataError(f"cannot read {path}: {problem.strerror}") from None
+        raise DataError(f"cannot read {plain(path)}: {problem.strerror}") from None
 
 
 def _refuse_constant(name: str) -> Any:
@@ -117,12 +117,12 @@ class Fields:
         """
         named = data.get("schema") if isinstance(data, dict) else None
         if not isinstance(named, str) or named != schema:
-            got = f", got schema {named[:40]!r}" if isinstance(named, str) else ""
+            got = f", got schema {quoted(named[:40])}" if isinstance(named, str) else ""
             raise DataError(f"not {what}: expected a JSON object of schema {schema}{got}")
         for name in needed:
             if name not in data:
                 lack = "lacks" if what.startswith("a ") else "lack"
-                raise DataError(f"{what} {lack} the field {name!r}")
+                raise DataError(f"{what} {lack} the field {quoted(name)}")
         return Fields(data, what)
 
     def text(self, name: str) -> str:
@@ -133,7 +133,7 @@ class Fields:
         """
         value = self.data[name]
         if not is_text(value):
-            raise DataError(f"the field {name!r} of {self.what} must be a short text")
+            raise DataError(f"the field {quoted(name)} of {self.what} must be a short text")
         return value
 
     def whole(self, name: str, least: int = 0, most: int | None = None) -> int:
@@ -145,7 +145,7 @@ class Fields:
         value = self.data[name]
         if not is_whole(value) or value < least or (most is not None and value > most):
             limit = "" if most is None else f" to {most}"
-            raise DataError(f"the field {name!r} of {self.what} must be a whole number from {least}{limit}")
+            raise DataError(f"the field {quoted(name)} of {self.what} must be a whole number from {least}{limit}")
         return value
 
     def number(self, name: str, most: float = math.inf) -> float:
@@ -157,7 +157,7 @@ class Fields:
         value = self.data[name]
         if not is_number(value) or not 0 <= value <= most * _ROUNDING:
             limit = "" if most == math.inf else f" to {most:g}"
-            raise DataError(f"the field {name!r} of {self.what} must be a number from 0{limit}")
+            raise DataError(f"the field {quoted(name)} of {self.what} must be a number from 0{limit}")
         return float(value)
 
     def flag(self, name: str) -> bool:
@@ -168,7 +168,7 @@ class Fields:
         """
         value = self.data[name]
         if not isinstance(value, bool):
-            raise DataError(f"the field {name!r} of {self.what} must be true or false")
+            raise DataError(f"the field {quoted(name)} of {self.what} must be true or false")
         return value
 
     def rows(self, name: str, what: str, needed: Iterable[str], *, nonempty: bool = False) -> list[Fields]:
@@ -187,7 +187,9 @@ class Fields:
         fit = isinstance(listed, list) and all(isinstance(each, dict) and set(wanted) <= set(each) for each in listed)
         if not fit or (nonempty and not listed):
             objects = "at least one object" if nonempty else "objects"
-            raise DataError(f"the field {name!r} of {self.what} must be a list of {objects} with {', '.join(wanted)}")
+            raise DataError(
+                f"the field {quoted(name)} of {self.what} must be a list of {objects} with {', '.join(wanted)}"
+            )
         return [Fields(each, what) for each in listed]
 
     def numbers(self, name: str) -> NDArray[np.float64]:
@@ -198,7 +200,7 @@ class Fields:
         """
         values = self.data[name]
         if not isinstance(values, list) or not values or not all(map(is_number, values)):
-            raise DataError(f"the field {name!r} of {self.what} must be a list of finite numbers")
+            raise DataError(f"the field {quoted(name)} of {self.what} must be a list of finite numbers")
         return np.array(values, dtype=np.float64)
 
     def chance(self, name: str) -> float:
@@ -233,7 +235,7 @@ class Fields:
         value = self.text("adjacency")
         known = [member.value for member in Adjacency]
         if value not in known:
-            raise DataError(f"unknown adjacency {value[:40]!r} of {self.what}; it must be {' or '.join(known)}")
+            raise DataError(f"unknown adjacency {quoted(value[:40])} of {self.what}; it must be {' or '.join(known)}")
         return Adjacency(value)
 
     def provenance(self, *published: str) -> Provenance | None:
@@ -267,7 +269,7 @@ class Fields:
         try:
             return Label(data["column"], positive, negative)
         except ParameterError as problem:
-            raise DataError(f"the label of {self.what}: {problem}") from None
+            raise DataError(f"the label of {self.what}: {plain(problem)}") from None
 
     def _class(self, data: dict[str, Any], name: str) -> tuple[Any, ...] | None:
         values = data[name]

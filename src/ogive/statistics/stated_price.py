@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from ogive.accounting import at_least, covers, group_loss, total_loss
-from ogive.errors import DataError, ParameterError, UnsupportedError
+from ogive.errors import DataError, ParameterError, UnsupportedError, plain
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.provenance import Provenance
 from ogive.strategies.base import Strategy
@@ -72,7 +72,7 @@ def loss_of(strategy: Strategy, adjacency: Adjacency, rows: int) -> Loss:
     try:
         return group_loss(strategy.loss(adjacency), rows)
     except (ParameterError, UnsupportedError) as problem:
-        raise DataError(f"this estimate contradicts itself: its noise has no price, since {problem}") from None
+        raise DataError(f"this estimate contradicts itself: its noise has no price, since {plain(problem)}") from None
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
         raise DataError("this estimate's strategy is damaged: its noise has no price") from None
 

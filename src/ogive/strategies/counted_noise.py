@@ -29,13 +29,13 @@ def check_counted(size: Any, laws: Sequence[Any], bits: Any) -> None:
         ParameterError: naming the value and what is allowed.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise ParameterError(f"size must be a whole number of at least 1, got {quoted(size)}")
+        raise ParameterError(f"`size` must be a whole number of at least 1, got {quoted(size)}")
     if isinstance(bits, bool) or not isinstance(bits, int) or not 0 <= bits <= MOST_BITS:
-        raise ParameterError(f"bits must be a whole number from 0 to {MOST_BITS}, got {quoted(bits)}")
+        raise ParameterError(f"`bits` must be a whole number from 0 to {MOST_BITS}, got {quoted(bits)}")
     gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in laws)
     if not gaussian and not all(isinstance(law, DiscreteLaplace) for law in laws):
         raise ParameterError(
-            f"laws must all be DiscreteLaplace, or all DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
+            f"`laws` must all be DiscreteLaplace, or all DiscreteGaussian of a sigma of at least {LEAST_SIGMA}"
         )
 
 
@@ -46,7 +46,7 @@ def check_rows(rows: Any) -> int:
         ParameterError: it is no whole number of at least 1.
     """
     if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS_PER_PERSON:
-        raise ParameterError(f"rows must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {quoted(rows)}")
+        raise ParameterError(f"`rows` must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {quoted(rows)}")
     return rows
 
 
@@ -81,7 +81,7 @@ def _mu(privacy: ApproxDP, integers: int, per_unit: float) -> float:
     except ParameterError:
         raise ParameterError(
             f"{privacy} asks for finer Gaussian noise than integers can have; "
-            "use a larger delta or a smaller epsilon, or PureDP, which implies it"
+            "use a larger delta or a smaller epsilon, or `PureDP`, which implies it"
         ) from None
 
 

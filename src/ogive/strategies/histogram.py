@@ -180,7 +180,7 @@ def check_groups(groups: Any) -> int:
         ParameterError: it is no whole number of at least 1.
     """
     if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
-        raise ParameterError(f"groups must be a whole number of at least 1, got {quoted(groups)}")
+        raise ParameterError(f"`groups` must be a whole number of at least 1, got {quoted(groups)}")
     return groups
 
 
@@ -215,7 +215,7 @@ def design_histogram(
     check_privacy(privacy)
     check_rows(rows)
     if accounting not in ACCOUNTINGS:
-        raise ParameterError(f"accounting must be joint or naive, got {quoted(accounting)}")
+        raise ParameterError(f"`accounting` must be joint or naive, got {quoted(accounting)}")
     groups = min(check_groups(groups), size)
     if accounting == "joint":
         changes = _changes(adjacency)

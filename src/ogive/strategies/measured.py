@@ -29,12 +29,12 @@ def check_levels(size: Any, spacings: Sequence[Any], laws: Sequence[Law], *, wha
         ParameterError: naming the value and what is allowed.
     """
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise ParameterError(f"size must be a whole number of at least 1, got {quoted(size)}")
+        raise ParameterError(f"`size` must be a whole number of at least 1, got {quoted(size)}")
     if any(isinstance(value, bool) or not isinstance(value, int) or value < 1 for value in spacings):
-        raise ParameterError(f"{what} must be whole numbers of at least 1, got {tuple(spacings)!r}")
+        raise ParameterError(f"{what} must be whole numbers of at least 1, got {quoted(tuple(spacings))}")
     laplace = all(isinstance(law, DiscreteLaplace) for law in laws)
     if not laplace and not all(isinstance(law, DiscreteGaussian) for law in laws):
-        raise ParameterError("laws must all be DiscreteLaplace or all DiscreteGaussian")
+        raise ParameterError("`laws` must all be DiscreteLaplace or all DiscreteGaussian")
 
 
 def measured_loss(laws: Sequence[Law], *, l1: Sequence[int], l2_squared: Sequence[int]) -> MeasuredPrivacy:
@@ -80,11 +80,13 @@ def check_privacy(privacy: Any, adjacency: Any) -> None:
         ParameterError: naming what would be right.
     """
     if isinstance(privacy, ApproxDP):
-        raise ParameterError("noise is designed for PureDP or ZeroConcentratedDP; convert ApproxDP first")
+        raise ParameterError("noise is designed for `PureDP` or `ZeroConcentratedDP`; convert `ApproxDP` first")
     if not isinstance(privacy, PureDP | ZeroConcentratedDP):
-        raise ParameterError(f"privacy must be PureDP or ZeroConcentratedDP, got {quoted(privacy)}")
+        raise ParameterError(f"`privacy` must be `PureDP` or `ZeroConcentratedDP`, got {quoted(privacy)}")
     if not isinstance(adjacency, Adjacency):
-        raise ParameterError(f"adjacency must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {quoted(adjacency)}")
+        raise ParameterError(
+            f"`adjacency` must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {quoted(adjacency)}"
+        )
 
 
 def batch(answer: Any, width: int) -> tuple[NDArray[np.int64], tuple[int, ...]]:

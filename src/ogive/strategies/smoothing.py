@@ -71,7 +71,7 @@ def unsmoothable(strategy: Strategy, kind: str) -> str | None:
     if approximates(strategy):
         if kind in ("auto", "isotonic") or (kind == RANK_MATCHING and isinstance(strategy, OpenedThresholds)):
             return None
-        return f"{kind} smoothing is not offered for {strategy.name}, which is smooth already; use smooth='isotonic'"
+        return f"{kind} smoothing is not offered for {strategy.name}, which is smooth already; use `smooth='isotonic'`"
     return unsmoothable_square_root(strategy, kind) if isinstance(strategy, SquareRoot) else None
 
 
@@ -121,11 +121,11 @@ def smooth(
         Barczewski, Mawass and Ramon, Eq. 3 (path noise); Hay et al. 2010 (isotonic); Cai 1999 (shrinkage).
     """
     if kind not in SMOOTHINGS and not (kind == RANK_MATCHING and isinstance(strategy, OpenedThresholds)):
-        raise ParameterError(f"kind must be one of {', '.join(SMOOTHINGS)}, got {quoted(kind)}")
+        raise ParameterError(f"`kind` must be one of {', '.join(SMOOTHINGS)}, got {quoted(kind)}")
     if total is not None and total < 0:
-        raise ParameterError(f"total must be at least 0, got {total}")
+        raise ParameterError(f"`total` must be at least 0, got {total}")
     if not anchor and not isinstance(strategy, PathNoise):
-        raise ParameterError("anchor=False is for path noise; other strategies use a public total exactly")
+        raise ParameterError("`anchor=False` is for path noise; other strategies use a public total exactly")
     reason = unsmoothable(strategy, kind)
     if reason is not None:
         raise UnsupportedError(reason)
@@ -224,5 +224,5 @@ def _checked_points(points: Int64 | None, size: int) -> Int64:
         return np.arange(size)
     wanted = np.asarray(points, dtype=np.int64)
     if wanted.ndim != 1 or not wanted.size or wanted[0] < 0 or wanted[-1] >= size or (np.diff(wanted) <= 0).any():
-        raise ParameterError(f"points must be increasing whole numbers from 0 to {size - 1}, got {quoted(points)}")
+        raise ParameterError(f"`points` must be increasing whole numbers from 0 to {size - 1}, got {quoted(points)}")
     return wanted

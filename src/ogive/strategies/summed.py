@@ -67,7 +67,7 @@ class SummedStrategies:
             if not len(self.weights) == len(self.totals) == len(parts) or min(self.totals) < 1:
                 raise ParameterError("a mixture needs a weight and a positive number of records for every part")
             if min(self.weights) < 0 or sum(self.weights) != 1:
-                raise ParameterError(f"weights must be at least 0 and add up to 1, got {sum(self.weights)}")
+                raise ParameterError(f"`weights` must be at least 0 and add up to 1, got {sum(self.weights)}")
 
     @property
     def size(self) -> int:

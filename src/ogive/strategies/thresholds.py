@@ -49,7 +49,7 @@ class OpenedThresholds:
         whole = all(isinstance(point, int) and not isinstance(point, bool) for point in points)
         if not points or not whole or len(set(points)) < len(points) or not 0 <= min(points) <= max(points) < self.size:
             raise ParameterError(
-                f"points must be different whole numbers from 0 to {self.size - 1}, got {quoted(points)}"
+                f"`points` must be different whole numbers from 0 to {self.size - 1}, got {quoted(points)}"
             )
         object.__setattr__(self, "points", points)
 
@@ -182,5 +182,5 @@ class OpenedThresholds:
                 f"adaptive quantiles take DiscreteLaplace or DiscreteGaussian noise, got {quoted(law)}"
             )
         if not isinstance(data["points"], list | tuple):
-            raise ParameterError(f"points must be a list of whole numbers, got {quoted(data['points'])}")
+            raise ParameterError(f"`points` must be a list of whole numbers, got {quoted(data['points'])}")
         return OpenedThresholds(data["size"], tuple(data["points"]), law, data["bits"])

@@ -22,7 +22,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ogive.accounting import gaussian_rho
-from ogive.errors import CopyError, DataError, ParameterError, RefusalError, ReleaseMismatchError, ScaleError, quoted
+from ogive.errors import (
+    CopyError,
+    DataError,
+    ParameterError,
+    RefusalError,
+    ReleaseMismatchError,
+    ScaleError,
+    plain,
+    quoted,
+)
 from ogive.noise import DerivedNodes, SystemSource, current_process, too_much_noise
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, Rational, ZeroConcentratedDP, exact
@@ -149,7 +158,7 @@ class RunningTotal:
         source: RandomSource | None = None,
     ) -> None:
         if name is not None and ledger is None:
-            raise ParameterError("name tells streams of an account apart; leave it out, or say which with ledger=")
+            raise ParameterError("name tells streams of an account apart; leave it out, or say which with `ledger=`")
         self._prepare(steps, privacy, bound, low, resolution, method, adaptive, name)
         key = (source or SystemSource()).key()
         self._paid = None if ledger is None else self._pay(ledger, key)
@@ -168,20 +177,22 @@ class RunningTotal:
     ) -> None:
         """Check the parameters and choose the engine; no noise is drawn and nothing is paid."""
         if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= MAX_STEPS:
-            raise ParameterError(f"steps must be a whole number from 1 to 2^40, got {quoted(steps)}")
+            raise ParameterError(f"`steps` must be a whole number from 1 to 2^40, got {quoted(steps)}")
         if method not in METHODS:
-            raise ParameterError(f"method must be one of {', '.join(METHODS)}, got {quoted(method)}")
+            raise ParameterError(f"`method` must be one of {', '.join(METHODS)}, got {quoted(method)}")
         if not isinstance(privacy, PureDP | ZeroConcentratedDP | ApproxDP):
-            raise ParameterError(f"privacy must be PureDP, ZeroConcentratedDP or ApproxDP, got {quoted(privacy)}")
+            raise ParameterError(
+                f"`privacy` must be `PureDP`, `ZeroConcentratedDP` or `ApproxDP`, got {quoted(privacy)}"
+            )
         self.steps = int(steps)
         self.privacy = privacy
         self._rounds = resolution is not None
         self._unit = exact(1 if resolution is None else resolution, "resolution")
         if self._unit <= 0:
-            raise ParameterError(f"resolution must be above 0, got {resolution}")
+            raise ParameterError(f"`resolution` must be above 0, got {resolution}")
         self._low, self._high = self._in_units(low, "low"), self._in_units(bound, "bound")
         if self._low >= self._high:
-            raise ParameterError(f"low must be below bound, got {low} and {bound}")
+            raise ParameterError(f"`low` must be below bound, got {low} and {bound}")
         if max(abs(self._low), abs(self._high)) * self.steps >= 1 << 53:
             raise ParameterError(
                 "totals could reach 2^53 times the resolution; use fewer steps or a coarser resolution"
@@ -330,14 +341,14 @@ class RunningTotal:
         named = content["parameters"].get("name") if isinstance(content["parameters"], dict) else None
         if named is not None and name is None:
             raise ReleaseMismatchError(
-                f"this running total was paid for from a ledger as {named!r:.60}; say that with name=, and the account "
-                "with ledger="
+                f"this running total was paid for from a ledger as {plain(f'{named!r:.60}')}; say that with "
+                "`name=`, and the account with `ledger=`"
             )
         saved = fields(content["parameters"], frozenset(resumed._parameters), "the parameters of a running total")
         for field, value in resumed._parameters.items():
             if json.dumps(saved[field], sort_keys=True) != json.dumps(value, sort_keys=True):
                 stored = f"{saved[field]!r:.60}"
-                raise ReleaseMismatchError(f"this running total was saved with {field} {stored}, not {value!r}")
+                raise ReleaseMismatchError(f"this running total was saved with {field} {stored}, not {quoted(value)}")
         key = key_of(content["key"])
         if ledger is not None:
             resumed._paid = resumed._found(ledger)
@@ -346,7 +357,7 @@ class RunningTotal:
                     "the account did not pay for this running total, or its data set was updated since"
                 )
         elif name is not None:
-            raise ReleaseMismatchError("this running total was paid for from a ledger; say which with ledger=")
+            raise ReleaseMismatchError("this running total was paid for from a ledger; say which with `ledger=`")
         resumed._begin(key)
         low, high = resumed._low, resumed._high
         taken = whole_number(content["taken"], 0, resumed.steps, "taken")
@@ -372,7 +383,7 @@ class RunningTotal:
             LedgerError: the account hides something else than one element.
         """
         if self._parameters.get("name") is None:
-            raise ParameterError("name the stream with name=, which tells it from others that the account pays for")
+            raise ParameterError("name the stream with `name=`, which tells it from others that the account pays for")
         unit = PrivacyUnit(Adjacency.REPLACE, public=ledger.unit.public)
         ledger.check_unit(unit)
         statistic = {"name": NAME, "column": self._parameters["name"], "stream": self._parameters}
@@ -409,7 +420,7 @@ class RunningTotal:
         if method == "path" and not pure and adaptive:
             raise ParameterError(
                 "path noise under zCDP is proved only for streams that do not react to published totals; "
-                "use method 'tree' or 'sqrt', or say adaptive=False"
+                "use method 'tree' or 'sqrt', or say `adaptive=False`"
             )
         wanted = {method} if method != "auto" else set(makers)
         if method == "auto" and (pure or self.steps > MAX_AUTO_SQRT_STEPS):
@@ -431,7 +442,7 @@ class RunningTotal:
         units: Fraction = exact(value, name) / self._unit
         if units.denominator != 1:
             grid = f"multiple of the resolution {self._unit}" if self._rounds else "whole number, or give a resolution"
-            raise ParameterError(f"{name} must be a {grid}, got {value}")
+            raise ParameterError(f"`{name}` must be a {grid}, got {value}")
         return int(units)
 
     def _to_units(self, values: ArrayLike) -> Int64:

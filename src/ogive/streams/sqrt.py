@@ -51,7 +51,7 @@ class SqrtTotals:
 
     def __init__(self, steps: int, privacy: PureDP | ZeroConcentratedDP, change: int, largest: int) -> None:
         if isinstance(privacy, PureDP):
-            raise ParameterError("the square-root factorization needs ZeroConcentratedDP or ApproxDP, not PureDP")
+            raise ParameterError("the square-root factorization needs `ZeroConcentratedDP` or `ApproxDP`, not `PureDP`")
         if steps > MAX_STEPS:
             raise ParameterError(f"the square-root factorization takes at most {MAX_STEPS} steps, got {steps}")
         self.steps, self.change = steps, change

@@ -13,7 +13,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 _KEY = re.compile("[0-9a-f]{64}")
 
@@ -65,7 +65,7 @@ def unpack(data: bytes, names: frozenset[str], format_name: str) -> dict[str, An
     except (ValueError, RecursionError):
         content = None
     if not isinstance(content, dict) or content.get("format") != format_name:
-        raise ParameterError(f"these bytes are not of the format {format_name!r}")
+        raise ParameterError(f"these bytes are not of the format {quoted(format_name)}")
     return fields(content, names, "the stored running total")
 
 

@@ -262,8 +262,8 @@ def check_trust(trust: object, *, what: str) -> None:
         ParameterError: it is no trust model, or one yet without records.
     """
     if isinstance(trust, type) and issubclass(trust, TrustModel):
-        raise ParameterError(f"{what} needs records: trust=ogive.{trust.__name__}(records)")
+        raise ParameterError(f"{what} needs records: `trust=`ogive.{trust.__name__}(records)")
     if callable(getattr(trust, "over", None)):
-        raise ParameterError(f"{what} needs records: trust=simulation.over(records)")
+        raise ParameterError(f"{what} needs records: `trust=simulation.over(records)`")
     if not isinstance(trust, TrustModel):
-        raise ParameterError(f"trust must be a trust model such as Central(data), got {type(trust).__name__}")
+        raise ParameterError(f"`trust` must be a trust model such as Central(data), got {type(trust).__name__}")

@@ -29,6 +29,6 @@ def model_named(name: str) -> type[TableModel]:
         ParameterError: there is none.
     """
     if name not in MODELS:
-        raise ParameterError(f"trust must be one of {', '.join(MODELS)}, got {quoted(name)}")
+        raise ParameterError(f"`trust` must be one of {', '.join(MODELS)}, got {quoted(name)}")
     module, _, kind = MODELS[name].partition(":")
     return cast(type[TableModel], getattr(import_module(f"ogive.trust.{module}"), kind))

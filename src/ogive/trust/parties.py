@@ -27,7 +27,7 @@ def naming(number: int, parties: int) -> Iterator[None]:
     except (DataError, ParameterError) as problem:
         if parties == 1:
             raise
-        raise type(problem)(f"party {number + 1}: {problem}") from None
+        raise problem.prefixed(f"party {number + 1}") from None
 
 
 class SeveralTables(TableModel):
@@ -115,7 +115,7 @@ def check_classes_named(query: Query, who: str) -> None:
     """
     for column in columns_of(query.aggregate):
         if isinstance(column, Label) and column.negative is None:
-            other = "negative='no'" if isinstance(column.positive[0], str) else "negative=0"
+            other = "`negative='no'`" if isinstance(column.positive[0], str) else "`negative=0`"
             raise ParameterError(
                 f"{who} cannot compare which other class they mean; say the negative class, for example {other}"
             )

@@ -11,8 +11,8 @@ from collections.abc import Collection
 from ogive.queries import Kind, Query
 
 REPORTABLE = (
-    "what owners can report: ecdf and quantiles with method='reports' or 'histogram', "
-    "boxplot with method='resample', or ustatistic, whose kernel auc is the area under a ROC curve"
+    "what owners can report: ecdf and quantiles with `method='reports'` or `'histogram'`, "
+    "boxplot with `method='resample'`, or ustatistic, whose kernel auc is the area under a ROC curve"
 )
 """What would work where nobody sees records."""
 
@@ -55,4 +55,4 @@ def _not_linear(query: Query, limits: str) -> str:
     reason = f"{asked} needs all records in one place, and {limits}; use trust central"
     if isinstance(query, KernelQuery) and any(isinstance(kernel, InOrder) for kernel in query.measure.kernels):
         return reason  # of a record of each class nothing adds up
-    return f"{reason}, or a method whose answers add up, such as method='{adding_up}'"
+    return f"{reason}, or a method whose answers add up, such as `method='{adding_up}'`"

@@ -55,7 +55,7 @@ class Simulation:
                 raise ParameterError(f"trust {model.name} has no option {name}; {takes}")
         for name, field in known.items():
             if name not in options and field.default is dataclasses.MISSING:
-                raise ParameterError(f"trust {model.name} needs {name}, for example {name}=5")
+                raise ParameterError(f"`trust` {model.name} needs `{name}`, for example `{name}=5`")
         self.model = model
         self.options: TrustOptions = model.options_type(**options)  # refuses those that are out of range
         self._said = options

@@ -331,7 +331,7 @@ def test_one_question_has_one_description():
         ({"by": "g", "groups": (1, True)}, "named once, but True is named twice"),
         ({"by": "g", "groups": (None,)}, "groups must be the values of column 'g'"),
         ({"by": 3, "groups": ("a",)}, "by must be a column's name"),
-        ({"groups": ("a", "b")}, "groups need by"),
+        ({"groups": ("a", "b")}, "groups needs by"),
         ({"shares": (0.2,) * 4}, "shares must be five numbers above 0 that add up to 1"),
         ({"shares": (0.1, 0.2, 0.2, 0.2, 0.2)}, "add up to 1, got 0.1, 0.2, 0.2, 0.2, 0.2"),
         ({"shares": (0, 0.25, 0.25, 0.25, 0.25)}, "above 0"),

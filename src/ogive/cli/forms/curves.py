@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.cli.forms.base import Form, Words
 from ogive.cli.options.methods import CurveMethodOptions, OwnerMethodOptions, method_of
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
     from ogive.grids import Bound, Grid
@@ -50,12 +50,14 @@ def _thresholds_in(path: Path) -> list[str]:
     """Thresholds from a text file, separated by white space or commas."""
     if not path.is_file():
         raise ParameterError(
-            f"--grid must be {', '.join(GRIDS)}, thresholds or a file of thresholds, got {str(path)!r}"
+            f"--grid must be {', '.join(GRIDS)}, thresholds or a file of thresholds, got {quoted(str(path))}"
         )
     try:
         return path.read_text(encoding="utf-8").replace(",", " ").split()
     except (OSError, UnicodeDecodeError):
-        raise DataError(f"the thresholds in {path} cannot be read; write numbers or ISO dates, one per line") from None
+        raise DataError(
+            f"the thresholds in {plain(path)} cannot be read; write numbers or ISO dates, one per line"
+        ) from None
 
 
 def _method(words: Words) -> Any:

@@ -17,7 +17,7 @@ from ogive.cli.local.naming import named
 from ogive.cli.options.common import TABLE, OutputOptions, Plot, Words, guarantee
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import to_owners
-from ogive.errors import DataError, OgiveError, ParameterError
+from ogive.errors import DataError, OgiveError, ParameterError, quoted
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
@@ -171,13 +171,13 @@ def _rows(description: Description, data: Path, number_column: str | None) -> tu
     try:
         rows = asked.values(Records.of(data).aggregate(asked))
     except DataError as problem:
-        raise DataError(to_owners(str(problem))) from None
+        raise DataError(to_owners(problem)) from None
     if number_column is None:
         return rows, None
     found = rows[:, -1]
     if ((found != np.floor(found)) | (found < 0) | (found >= description.participants)).any():
         raise DataError(
-            f"column {number_column!r} must hold the number of a participant in each row, "
+            f"column {quoted(number_column)} must hold the number of a participant in each row, "
             f"whole and from 0 to {description.participants - 1}"
         )
     return rows[:, :-1], found.astype(np.int64)

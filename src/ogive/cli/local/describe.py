@@ -88,11 +88,12 @@ def _weight(description: Description) -> str:
 def _predicted(statistic: Statistic[Any], privacy: Privacy, participants: int) -> str:
     """What errors to expect."""
     from ogive.planning import plan
+    from ogive.planning.text import table
     from ogive.trust import Local
 
     with busy("predicting errors") as progress:
         made = plan(statistic, privacy=privacy, records=participants, trust=Local, progress=progress)
-    return in_options(str(made))
+    return table(made, in_options)
 
 
 def _shuffled(description: Description, delta: str) -> str:
@@ -108,7 +109,7 @@ def _shuffled(description: Description, delta: str) -> str:
         group = smallest_group(description.oracle, description.participants)
         bound = shuffled_epsilon(group, loss.epsilon, delta)
     except ParameterError as problem:
-        raise ParameterError(f"--shuffled: {problem}") from None
+        raise ParameterError(f"--shuffled: {problem.marked}") from None
     kept = ApproxDP(Fraction(math.ceil(bound * _SHOWN), _SHOWN), delta)
     return "\n".join(
         [

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ogive.cli.local.naming import named
-from ogive.errors import ParameterError, PeerError, RefusalError
+from ogive.errors import ParameterError, PeerError, RefusalError, plain
 from ogive.files import remove_leftovers, write_whole
 
 try:
@@ -86,7 +86,7 @@ class KeptState:
         """
         if _stamp(self._path) != self._seen:
             raise RefusalError(
-                f"{self._path}: another run has written this file meanwhile, and what it holds is kept; "
+                f"{plain(self._path)}: another run has written this file meanwhile, and what it holds is kept; "
                 "run this again to add the same files to that"
             )
         collection.save(self._path, key=self._key)
@@ -100,7 +100,7 @@ class KeptState:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise RefusalError(
-                f"{self._path}: another run is adding to this file; run this again when that one has ended, "
+                f"{plain(self._path)}: another run is adding to this file; run this again when that one has ended, "
                 "or name another file and merge the two"
             ) from None
         except OSError:
@@ -113,7 +113,7 @@ def _opened(place: Path) -> IO[Any]:
         handle = os.open(place, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
         file = os.fdopen(handle, "r+b", buffering=0)
     except OSError as problem:
-        raise ParameterError(f"cannot open {place}, the key of the partial state: {problem.strerror}") from None
+        raise ParameterError(f"cannot open {plain(place)}, the key of the partial state: {problem.strerror}") from None
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         file.close()
         raise _no_key(place)
@@ -132,14 +132,16 @@ def _key(file: IO[Any], place: Path) -> bytes:
             write_whole(file.fileno(), key, at=0)
             os.fsync(file.fileno())
     except OSError as problem:
-        raise ParameterError(f"cannot use {place}, the key of the partial state: {problem.strerror}") from None
+        raise ParameterError(f"cannot use {plain(place)}, the key of the partial state: {problem.strerror}") from None
     if len(key) != KEY_BYTES:
         raise _no_key(place)
     return key
 
 
 def _no_key(place: Path) -> ParameterError:
-    return ParameterError(f"{place} is no key of a partial state; move it away, or name another file for the state")
+    return ParameterError(
+        f"{plain(place)} is no key of a partial state; move it away, or name another file for the state"
+    )
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

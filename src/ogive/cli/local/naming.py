@@ -15,4 +15,4 @@ def named(path: Path) -> Iterator[None]:
     try:
         yield
     except PeerError as problem:
-        raise PeerError(f"{path}: {problem}") from None
+        raise problem.prefixed(path) from None

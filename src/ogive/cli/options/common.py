@@ -141,7 +141,7 @@ def guarantee(epsilon: str | None, delta: str | None, rho: str | None, *, prefix
         try:
             return kind(*values)
         except ParameterError as problem:  # which begins with the name of the number
-            raise ParameterError(f"--{prefix}{problem}") from None
+            raise ParameterError(f"--{prefix}{problem.marked.replace('`', '', 2)}") from None
 
     if rho is not None:
         if epsilon is not None or delta is not None:

@@ -66,6 +66,10 @@ class HolderOptions:
             if not any(option in takes[name] for name in names):
                 fitting = [name for name in MODELS if option in taken(name)]
                 raise ParameterError(f"--{option} needs --trust {' or '.join(fitting)} beside it")
+        if self.upload == "sums" and self.parties is None:
+            raise ParameterError(
+                "sums are uploaded by organizations; say how many with --parties, or use --upload tables"
+            )
         return [
             Simulation(name, **{option: value for option, value in said.items() if option in takes[name]})
             for name in names

@@ -14,7 +14,7 @@ from ogive.cli.options.common import TABLE, OutputOptions, Plot
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.pate.notes import note
 from ogive.cli.pate.options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
-from ogive.errors import DataError, OgiveError
+from ogive.errors import DataError, OgiveError, plain
 
 if TYPE_CHECKING:
     from ogive.pate import PrivacyCost
@@ -111,7 +111,7 @@ def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
     from ogive.statistics.labels.estimate import LabelsEstimate
 
     if not path.exists():
-        raise DataError(f"no such file: {path}")
+        raise DataError(f"no such file: {plain(path)}")
     try:
         if path.suffix.lower() in (".npy", ".npz"):
             return check_answered(read_array(path, None), votes.shape)
@@ -125,7 +125,7 @@ def answered_in(path: Path | None, aggregator: Aggregator, votes: Int64) -> Any:
 def problem_of(path: Path, problem: OgiveError) -> str:
     """What is wrong with a file, which the line names once."""
     said = str(problem)
-    return said if str(path) in said else f"{path}: {said}"
+    return problem.marked if str(path) in said else f"{plain(path)}: {problem.marked}"
 
 
 def _check_run(released: LabelsEstimate, aggregator: Aggregator, votes: Int64) -> None:

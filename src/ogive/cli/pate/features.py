@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ogive.errors import DataError
+from ogive.errors import DataError, plain, quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,7 +51,7 @@ class Coding:
             raise DataError("there are no columns of features beside the label")
         for name in names:
             if name not in rows.columns:
-                raise DataError(f"{path} has no column {name!r}, from which teachers learn")
+                raise DataError(f"{plain(path)} has no column {quoted(name)}, from which teachers learn")
         return Coding(path, tuple((name, _categories(rows, name, path)) for name in names))
 
     def features(self, rows: Source, path: Path) -> NDArray[np.float64]:
@@ -73,7 +73,9 @@ class Coding:
         texts = {name for name, categories in self.columns if categories is not None}
         for name in names:
             if name not in texts and not _is_number(rows.type(name)):
-                raise DataError(f"column {name!r} of {path} must hold numbers, as that of {self.public} does")
+                raise DataError(
+                    f"column {quoted(name)} of {plain(path)} must hold numbers, as that of {plain(self.public)} does"
+                )
         found: list[NDArray[np.float64]] = []
         before = 0
         for arrays in rows.batches(names, identifiers=texts):
@@ -90,7 +92,7 @@ class Coding:
 
     def _missing(self, name: str, path: Path, row: int) -> str:
         where = f"no finite number in row {row}" if path == self.public else "rows without a finite number"
-        return f"column {name!r} of {path} has {where}; fill in what is missing first"
+        return f"column {quoted(name)} of {plain(path)} has {where}; fill in what is missing first"
 
 
 def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
@@ -101,21 +103,24 @@ def _categories(rows: Source, name: str, path: Path) -> tuple[str, ...] | None:
     if _is_number(kind):
         return None
     if not _is_text(kind):
-        raise DataError(f"column {name!r} of {path} holds {type_words(kind)}; teachers learn from numbers and text")
+        raise DataError(
+            f"column {quoted(name)} of {plain(path)} holds {type_words(kind)}; teachers learn from numbers and text"
+        )
     seen: set[str] = set()
     for (array,) in rows.batches((name,)):
         seen.update(value for value in _decoded(array).unique().to_pylist() if value)
         if len(seen) > MOST_CATEGORIES:
             raise DataError(
-                f"column {name!r} of {path} has more than {MOST_CATEGORIES} different texts, each of which would be a "
-                "feature; leave it out of both files, or make groups of them"
+                f"column {quoted(name)} of {plain(path)} has more than {MOST_CATEGORIES} different texts, each of "
+                "which would be a feature; leave it out of both files, or make groups of them"
             )
     if 2 * sum(map(_writes_a_number, seen)) > len(seen):
         raise DataError(
-            f"column {name!r} of {path} mixes numbers with text; leave out what is no number, or write codes as words"
+            f"column {quoted(name)} of {plain(path)} mixes numbers with text; leave out what is no number, or write "
+            "codes as words"
         )
     if not seen:
-        raise DataError(f"column {name!r} of {path} holds nothing")
+        raise DataError(f"column {quoted(name)} of {plain(path)} holds nothing")
     return tuple(sorted(seen))
 
 

@@ -26,7 +26,7 @@ from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.pate.notes import note
 from ogive.cli.pate.options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions, VotesOptions
 from ogive.cli.paying import files_of, pay_from
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
@@ -153,12 +153,12 @@ def _held(
         raise ParameterError("--name is for an .npz file of vote counts; a table of single votes has columns")
     if path.suffix.lower() in (".npy", ".npz"):
         raise ParameterError(
-            f"--classes is for a table of single votes (CSV, TSV, Parquet or Arrow), and {path.name} holds an array; "
-            "leave it out where the array holds counts"
+            f"--classes is for a table of single votes (CSV, TSV, Parquet or Arrow), and {plain(path.name)} holds "
+            "an array; leave it out where the array holds counts"
         )
     columns = tuple(column for column in file_source(path).columns if column != budget.person)
     if not columns:
-        raise DataError(f"{path} has no column of votes")
+        raise DataError(f"{plain(path)} has no column of votes")
     check_header(columns, path)
     records = Records.of(path)
     model = simulation.over(records, person=budget.person, max_rows_per_person=budget.max_rows_per_person)

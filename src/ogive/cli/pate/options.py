@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain
 
 if TYPE_CHECKING:
     from ogive.pate.aggregators import Aggregator
@@ -126,7 +126,7 @@ class AggregatorOptions:
 
         found = read_array(self.student, None)
         if found.ndim != 2 or found.dtype.kind not in "iuf":
-            raise DataError(f"{self.student} must hold probabilities of the shape (queries, classes)")
+            raise DataError(f"{plain(self.student)} must hold probabilities of the shape (queries, classes)")
         return found[:queries]
 
     def _kind(self) -> str:

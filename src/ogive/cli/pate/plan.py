@@ -11,7 +11,7 @@ from ogive.cli.converters import whole
 from ogive.cli.options.common import TABLE, OutputOptions, Plot, Words
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.pate.options import ALL_VOTES, VotesOptions
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
     from ogive.pate.votes import Int64
@@ -133,7 +133,7 @@ def _truth(path: Path, queries: int) -> Any:
 
     found = read_array(path, None)
     if found.ndim != 1 or len(found) < queries:
-        raise DataError(f"{path} must hold a class for each of {queries} queries, got the shape {found.shape}")
+        raise DataError(f"{plain(path)} must hold a class for each of {queries} queries, got the shape {found.shape}")
     return found[:queries]
 
 

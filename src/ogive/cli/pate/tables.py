@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ogive.cli.forms.plain import meanings
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +26,7 @@ def table(path: Path) -> Source:
 
     source = file_source(path)
     if source.is_empty():
-        raise DataError(f"{path} has no rows")
+        raise DataError(f"{plain(path)} has no rows")
     return source
 
 
@@ -51,7 +51,9 @@ def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> 
     found = np.array([known.get(value, -1) for value in values], dtype=np.int64)
     if (found < 0).any():
         row = int(np.argmax(found < 0))
-        raise DataError(f"the label of row {row} in column {column!r} of {path} is none of the classes of --classes")
+        raise DataError(
+            f"the label of row {row} in column {quoted(column)} of {plain(path)} is none of the classes of --classes"
+        )
     return found
 
 
@@ -65,12 +67,12 @@ def persons_in(rows: Source, column: str, path: Path) -> NDArray[Any]:
 
     values = _values(rows, column, path, identifier=True)
     if None in values:
-        raise DataError(f"column {column!r} of {path} has rows without a person")
+        raise DataError(f"column {quoted(column)} of {plain(path)} has rows without a person")
     return np.array(values)
 
 
 def _values(rows: Source, column: str, path: Path, *, identifier: bool = False) -> list[Any]:
     if column not in rows.columns:
-        raise DataError(f"{path} has no column {column!r}")
+        raise DataError(f"{plain(path)} has no column {quoted(column)}")
     named = {column} if identifier else set()
     return [value for (array,) in rows.batches((column,), identifiers=named) for value in array.to_pylist()]

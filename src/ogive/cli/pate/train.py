@@ -16,7 +16,7 @@ from ogive.cli.options.common import Words
 from ogive.cli.output import busy, check_outputs
 from ogive.cli.pate.features import Coding
 from ogive.cli.pate.tables import labels_in, persons_in, table
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ def train(
     from ogive.pate import partition, train_teachers, votes_of
 
     if output.suffix.lower() != ".npy":
-        raise ParameterError(f"votes are written to an .npy file, got {str(output)!r}")
+        raise ParameterError(f"votes are written to an .npy file, got {quoted(str(output))}")
     check_outputs(data, output, keep=[queries])
     learner = _learner(estimator)
     with busy("reading records"):
@@ -82,8 +82,8 @@ def train(
         unknown = next((column for column in names if column not in asked.columns), None)
         if unknown is not None and person is None:
             raise DataError(
-                f"{queries} has no column {unknown!r}, from which teachers learn; leave it out of {data}, or say "
-                f"--person {unknown} if it says whose row it is"
+                f"{plain(queries)} has no column {quoted(unknown)}, from which teachers learn; leave it out of "
+                f"{plain(data)}, or say --person {plain(unknown)} if it says whose row it is"
             )
         coding = Coding.of(asked, names, queries)
         inputs = coding.features(asked, queries)
@@ -171,7 +171,7 @@ def _imported(estimator: str) -> Any:
         found = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError, ValueError):
         raise ParameterError(
-            f"--estimator {estimator}: there is no {name or 'name'!r} in a module {module!r}"
+            f"--estimator {estimator}: there is no {quoted(name or 'name')} in a module {quoted(module)}"
         ) from None
     if not callable(found) and not hasattr(found, "fit"):
         raise ParameterError(f"--estimator {estimator} is neither an estimator nor a function that makes one")

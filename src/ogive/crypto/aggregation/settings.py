@@ -39,7 +39,7 @@ def check_threshold(threshold: int, parties: int, dropouts: int, colluding: int,
             "to open the sum; count on fewer that leave or collude"
         )
     if not least <= threshold <= most:
-        raise ParameterError(f"threshold must be from {least} to {most} here, got {threshold}")
+        raise ParameterError(f"`threshold` must be from {least} to {most} here, got {threshold}")
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class AggregationSettings:
             ("colluding", self.colluding, 0, count - 1),
         ):
             if not least <= value <= most:
-                raise ParameterError(f"{name} must be from {least} to {most}, got {value}")
+                raise ParameterError(f"`{name}` must be from {least} to {most}, got {value}")
         if self.least - self.colluding < 1:
             raise ParameterError(
                 f"of {count} parties, {self.dropouts} that leave and {self.colluding} that collude leave nobody "
@@ -127,9 +127,9 @@ class AggregationSettings:
         if self.confirmed:
             raise ParameterError("parties that only know their neighbours cannot confirm lists to each other")
         if not 2 <= neighbours < count or neighbours % 2:
-            raise ParameterError(f"neighbours must be an even number below {count}, got {neighbours}")
+            raise ParameterError(f"`neighbours` must be an even number below {count}, got {neighbours}")
         if not 1 <= self.threshold <= neighbours:
-            raise ParameterError(f"threshold must be from 1 to {neighbours} neighbours, got {self.threshold}")
+            raise ParameterError(f"`threshold` must be from 1 to {neighbours} neighbours, got {self.threshold}")
         colluding = counted_on(count, self.colluding)
         bits = failure_bits(count, neighbours, self.threshold, dropouts=self.dropouts, colluding=colluding)
         if bits < SAFE_BITS:

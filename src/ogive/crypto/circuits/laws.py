@@ -50,7 +50,7 @@ class ResponseLaw:
         """
         check_precision(precision)
         if values not in (2, 3) or epsilon <= 0:
-            raise ParameterError(f"values must be 2 or 3 and epsilon above 0, got {quoted(values)} and {epsilon}")
+            raise ParameterError(f"`values` must be 2 or 3 and epsilon above 0, got {quoted(values)} and {epsilon}")
         ideal = probability(epsilon, Fraction(1, values - 1))
         threshold = math.ceil(ideal * (1 << precision))
         if threshold * values >= (1 << precision) * (values - 1):
@@ -157,7 +157,7 @@ class LaplaceLaw:
             ParameterError: an argument is out of its range, or the precision too low for so small a delta.
         """
         if not delta > 0:
-            raise ParameterError(f"delta must be above 0, got {quoted(delta)}")
+            raise ParameterError(f"`delta` must be above 0, got {quoted(delta)}")
         digits = max(1, (sensitivity - 1).bit_length())
         while True:
             law = cls.of(epsilon, sensitivity=sensitivity, digits=digits, precision=precision)

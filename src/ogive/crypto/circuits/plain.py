@@ -60,7 +60,7 @@ def pairs_of(circuit: Circuit, garbler: Bits, evaluator: Bits) -> int:
     pairs = len(garbler)
     if garbler.shape != (pairs, circuit.garbler_bits) or evaluator.shape != (pairs, circuit.evaluator_bits):
         wanted = f"(pairs, {circuit.garbler_bits}) and (pairs, {circuit.evaluator_bits})"
-        raise ParameterError(f"inputs must have the shapes {wanted}, got {garbler.shape} and {evaluator.shape}")
+        raise ParameterError(f"`inputs` must have the shapes {wanted}, got {garbler.shape} and {evaluator.shape}")
     return pairs
 
 
@@ -75,7 +75,7 @@ def arrange(ports: tuple[Port, ...], values: Mapping[str, ArrayLike]) -> Bits:
         ParameterError: names are others, or a number does not fit in the width of its input.
     """
     if {port.name for port in ports} != set(values):
-        raise ParameterError(f"inputs must be {', '.join(port.name for port in ports)}, got {', '.join(values)}")
+        raise ParameterError(f"`inputs` must be {', '.join(port.name for port in ports)}, got {', '.join(values)}")
     return np.hstack([_bits_of(np.asarray(values[port.name]), port) for port in ports])
 
 

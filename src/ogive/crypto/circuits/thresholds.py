@@ -23,7 +23,7 @@ def check_precision(precision: int) -> None:
         ParameterError: it is not from 1 to 64.
     """
     if isinstance(precision, bool) or not isinstance(precision, int) or not 1 <= precision <= MAX_PRECISION:
-        raise ParameterError(f"precision must be a whole number from 1 to {MAX_PRECISION}, got {quoted(precision)}")
+        raise ParameterError(f"`precision` must be a whole number from 1 to {MAX_PRECISION}, got {quoted(precision)}")
 
 
 def as_decimal(value: Fraction) -> Decimal:

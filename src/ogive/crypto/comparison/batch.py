@@ -97,10 +97,10 @@ def join(batches: Sequence[KeyBatch]) -> KeyBatch:
         ParameterError: there are none, or they differ in shape or study.
     """
     if not batches:
-        raise ParameterError("batches must have at least one batch of keys")
+        raise ParameterError("`batches` must have at least one batch of keys")
     first = batches[0]
     if any((batch.shape, batch.study) != (first.shape, first.study) for batch in batches):
-        raise ParameterError("batches must be of one shape and one study")
+        raise ParameterError("`batches` must be of one shape and one study")
     return KeyBatch(
         first.shape,
         first.study,

@@ -45,7 +45,7 @@ def in_chunks(
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise ParameterError(f"threads must be a whole number of at least 1, got {quoted(threads)}")
+        raise ParameterError(f"`threads` must be a whole number of at least 1, got {quoted(threads)}")
     # few keys are divided among the threads
     chunk = min(chunk, max(-(-keys // threads), _LEAST))
     parts = [slice(start, min(start + chunk, keys)) for start in range(0, keys, chunk)]

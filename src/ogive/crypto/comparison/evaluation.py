@@ -106,11 +106,13 @@ def _walks(batch: KeyBatch) -> Callable[[int], Walk]:
 def _distinct(points: ArrayLike, batch: KeyBatch, server: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Points in increasing order without repetition, and where each of those asked for is among them."""
     if isinstance(server, bool) or server not in (0, 1):
-        raise ParameterError(f"server must be 0 or 1, got {quoted(server)}")
+        raise ParameterError(f"`server` must be 0 or 1, got {quoted(server)}")
     asked: NDArray[Any] = np.asarray(points)
     if asked.ndim != 1 or asked.size == 0 or asked.dtype.kind not in "iu":
-        raise ParameterError(f"points must be whole numbers, at least one, shape (B,); got {asked.dtype} {asked.shape}")
+        raise ParameterError(
+            f"`points` must be whole numbers, at least one, shape (B,); got {asked.dtype} {asked.shape}"
+        )
     if asked.min() < 0 or asked.max() >= batch.shape.domain:
-        raise ParameterError(f"points must be in [0, {batch.shape.domain}), got {asked.min()} to {asked.max()}")
+        raise ParameterError(f"`points` must be in [0, {batch.shape.domain}), got {asked.min()} to {asked.max()}")
     distinct, back = np.unique(asked.astype(np.int64), return_inverse=True)
     return distinct, back

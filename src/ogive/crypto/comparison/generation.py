@@ -58,9 +58,9 @@ def generate(
     numbers = _checked("alphas", alphas, shape.domain)
     amounts = None if payloads is None else _checked("payloads", payloads, shape.modulus)
     if amounts is not None and amounts.size != numbers.size:
-        raise ParameterError(f"payloads must be as many as alphas, {numbers.size}, got {amounts.size}")
+        raise ParameterError(f"`payloads` must be as many as alphas, {numbers.size}, got {amounts.size}")
     if not isinstance(study, bytes) or len(study) != STUDY_BYTES:
-        raise ParameterError(f"study must be a digest of {STUDY_BYTES} bytes")
+        raise ParameterError(f"`study` must be a digest of {STUDY_BYTES} bytes")
     n, dtype = numbers.size, shape.dtype
     roots = words(random(SEED_BYTES), 4 * n).reshape(2, n, 2)
     shared = {
@@ -87,9 +87,9 @@ def _checked(name: str, numbers: ArrayLike, stop: int) -> UInt64:
     """Whole numbers in [0, stop) as unsigned words."""
     found: NDArray[Any] = np.asarray(numbers)
     if found.ndim != 1 or (found.dtype.kind not in "iub" and found.size):
-        raise ParameterError(f"{name} must be whole numbers, shape (n,); got {found.dtype} {found.shape}")
+        raise ParameterError(f"`{name}` must be whole numbers, shape (n,); got {found.dtype} {found.shape}")
     if found.size and (found.min() < 0 or int(found.max()) >= stop):
-        raise ParameterError(f"{name} must be in [0, {stop}), got {found.min()} to {found.max()}")
+        raise ParameterError(f"`{name}` must be in [0, {stop}), got {found.min()} to {found.max()}")
     return found.astype(np.uint64)
 
 

@@ -81,14 +81,14 @@ class KeyShape:
 
     def __post_init__(self) -> None:
         if self.group not in GROUPS:
-            raise ParameterError(f"group must be one of {', '.join(GROUPS)}, got {quoted(self.group)}")
+            raise ParameterError(f"`group` must be one of {', '.join(GROUPS)}, got {quoted(self.group)}")
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 1 <= self.bits <= MAX_BITS:
-            raise ParameterError(f"bits must be a whole number from 1 to {MAX_BITS}, got {quoted(self.bits)}")
+            raise ParameterError(f"`bits` must be a whole number from 1 to {MAX_BITS}, got {quoted(self.bits)}")
         if self.early is None:
             object.__setattr__(self, "early", min(self.arithmetic.early, self.bits - 1))
         most = min(self.bits, MAX_EARLY)
         if isinstance(self.early, bool) or not isinstance(self.early, int) or not 0 <= self.early <= most:
-            raise ParameterError(f"early must be a whole number from 0 to {most}, got {quoted(self.early)}")
+            raise ParameterError(f"`early` must be a whole number from 0 to {most}, got {quoted(self.early)}")
 
     @property
     def arithmetic(self) -> Group:

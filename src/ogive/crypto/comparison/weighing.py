@@ -55,9 +55,9 @@ def evaluate_weighed(
     """
     where = np.asarray(points, dtype=np.int64)
     if where.ndim != 1 or not where.size or np.any(np.diff(where) <= 0) or where[0] < 0:
-        raise ParameterError("points must be one or more increasing whole numbers from 0")
+        raise ParameterError("`points` must be one or more increasing whole numbers from 0")
     if where[-1] >= batch.shape.domain or weights.ndim != 2 or weights.shape[1] != where.size:
-        raise ParameterError("points must be in the domain of the keys, with a weight of every form for each")
+        raise ParameterError("`points` must be in the domain of the keys, with a weight of every form for each")
     if batch.shape.group != "field":
         raise ParameterError("only keys of the group 'field' have linear forms")
     forms = np.zeros((len(weights), len(batch)), np.uint64)

@@ -84,7 +84,7 @@ def schedule(kind: Int32, left: Int32, right: Int32, *, inputs: int, outputs: In
     own = inputs + np.arange(kind.size)
     bounds = (left, own), (right, own), (outputs, inputs + kind.size)
     if not np.isin(kind, list(Gate)).all() or any(((wire < 0) | (wire >= bound)).any() for wire, bound in bounds):
-        raise ParameterError("gates must be XOR, AND or NOT of wires before their own, and outputs must be wires")
+        raise ParameterError("`gates` must be XOR, AND or NOT of wires before their own, and outputs must be wires")
     depth = [0] * inputs
     for gate, a, b in zip(kind.tolist(), left.tolist(), right.tolist(), strict=True):
         depth.append(max(depth[a], depth[b]) + (gate == Gate.AND))

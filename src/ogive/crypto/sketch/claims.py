@@ -219,4 +219,4 @@ def _negated_squares(r: UInt64) -> UInt64:
 
 def _check_increasing(name: str, places: Int64) -> None:
     if places.ndim != 1 or not places.size or places[0] < 0 or np.any(np.diff(places) <= 0):
-        raise ParameterError(f"{name} must be one or more increasing whole numbers from 0")
+        raise ParameterError(f"`{name}` must be one or more increasing whole numbers from 0")

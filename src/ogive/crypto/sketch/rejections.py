@@ -29,6 +29,6 @@ def most_rejected(clients: int, *, tolerated: float = DEFAULT_TOLERATED) -> int:
         ParameterError: the share is not from 0 to 1.
     """
     if not 0.0 <= tolerated <= 1.0:
-        raise ParameterError(f"tolerated must be from 0 to 1, got {quoted(tolerated)}")
+        raise ParameterError(f"`tolerated` must be from 0 to 1, got {quoted(tolerated)}")
     # the share as it is written: the nearest float may be a little less, and one client with it
     return max(1, int(Fraction(str(float(tolerated))) * clients))

@@ -45,7 +45,7 @@ class ShareShape:
         ):  # fmt: skip
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-                raise ParameterError(f"{name} must be a whole number from 0 to {most}, got {quoted(value)}")
+                raise ParameterError(f"`{name}` must be a whole number from 0 to {most}, got {quoted(value)}")
 
     @cached_property
     def column_blocks(self) -> int:

@@ -48,12 +48,12 @@ def share(
         ParameterError: the number of servers, the digest or the shape of the array is wrong.
     """
     if isinstance(servers, bool) or not isinstance(servers, int) or not 2 <= servers <= MOST_SERVERS:
-        raise ParameterError(f"servers must be a whole number from 2 to {MOST_SERVERS}, got {quoted(servers)}")
+        raise ParameterError(f"`servers` must be a whole number from 2 to {MOST_SERVERS}, got {quoted(servers)}")
     if not isinstance(study, bytes) or len(study) != STUDY_BYTES:
-        raise ParameterError(f"study must be a digest of {STUDY_BYTES} bytes")
+        raise ParameterError(f"`study` must be a digest of {STUDY_BYTES} bytes")
     values = np.asarray(columns)
     if values.ndim != 2 or len(values) != shape.columns:
-        raise ParameterError(f"columns must have the shape ({shape.columns}, clients), got {values.shape}")
+        raise ParameterError(f"`columns` must have the shape ({shape.columns}, clients), got {values.shape}")
     clients = values.shape[1]
     seeds = np.frombuffer(random(16 * servers * clients), "<u8").reshape(servers, clients, 2).astype(np.uint64)
     explicit = np.empty((shape.explicit, clients), dtype=np.uint64)

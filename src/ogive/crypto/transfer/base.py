@@ -119,7 +119,7 @@ class BaseTransfers:
             PeerError: the session was used before.
         """
         if any(choice not in (0, 1) for choice in choices):
-            raise ParameterError("choices must be 0 or 1")
+            raise ParameterError("`choices` must be 0 or 1")
         self._begin(session)
         return BaseReceiver(session, choices, self._random)
 

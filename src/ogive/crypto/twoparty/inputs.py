@@ -40,7 +40,9 @@ def drawn_bits(
             raise ParameterError(f"{name} is noise, which is drawn and not given")
         width = next((port.width for port in ports if port.name == name), 0)
         if not 0 <= value < 1 << width:
-            raise ParameterError(f"{name} must be the name of an input, and from 0 to {(1 << width) - 1}, got {value}")
+            raise ParameterError(
+                f"`{name}` must be the name of an input, and from 0 to {(1 << width) - 1}, got {value}"
+            )
         found[name] = np.array([[value >> place & 1 for place in range(width)]], np.bool_)
     bits: Bits = arrange(ports, found)[0]
     return bits

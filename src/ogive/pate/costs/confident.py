@@ -150,7 +150,7 @@ def _largest(
     counts = np.atleast_1d(np.asarray(highest, dtype=np.float64))
     paid = np.asarray(answers, dtype=np.float64) * (grid - 1)
     if paid.shape not in ((grid.size,), (counts.size, grid.size)):
-        raise ParameterError(f"answers must have shape (queries, orders), got {np.shape(answers)}")
+        raise ParameterError(f"`answers` must have shape (queries, orders), got {np.shape(answers)}")
     values, places = np.unique(counts, return_inverse=True)
     found = np.zeros((counts.size, grid.size))
     for move in moves:

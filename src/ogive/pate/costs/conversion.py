@@ -49,7 +49,7 @@ def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: Rationa
     elif rule == "tight":
         found = paid + np.log1p(-1 / grid) - (log_delta + np.log(grid)) / (grid - 1)
     else:
-        raise ParameterError(f"rule must be tight or paper, got {quoted(rule)}")
+        raise ParameterError(f"`rule` must be tight or paper, got {quoted(rule)}")
     place = int(found.argmin())
     return Converted(max(0.0, float(found[place])), float(grid[place]))
 
@@ -61,13 +61,13 @@ def delta_of_rdp(costs: ArrayLike, orders: ArrayLike, *, epsilon: float, rule: R
         ParameterError: an argument is out of range.
     """
     if not epsilon >= 0:
-        raise ParameterError(f"epsilon must be at least 0, got {quoted(epsilon)}")
+        raise ParameterError(f"`epsilon` must be at least 0, got {quoted(epsilon)}")
     grid, paid = _checked(costs, orders)
     logs = (grid - 1) * (paid - epsilon)
     if rule == "tight":
         logs = logs - np.log(grid - 1) + grid * np.log1p(-1 / grid)
     elif rule != "paper":
-        raise ParameterError(f"rule must be tight or paper, got {quoted(rule)}")
+        raise ParameterError(f"`rule` must be tight or paper, got {quoted(rule)}")
     place = int(logs.argmin())
     return Converted(min(1.0, math.exp(min(0.0, float(logs[place])))), float(grid[place]))
 
@@ -80,7 +80,7 @@ def check_delta(value: Rational) -> float:
     """
     number = exact(value, "target_delta")
     if not 0 < number < 1:
-        raise ParameterError(f"target_delta must be strictly between 0 and 1, got {number_text(number)}")
+        raise ParameterError(f"`target_delta` must be strictly between 0 and 1, got {number_text(number)}")
     return float(number)
 
 
@@ -88,5 +88,5 @@ def _checked(costs: ArrayLike, orders: ArrayLike) -> tuple[Float64, Float64]:
     grid = check_orders(orders)
     paid = np.atleast_1d(np.asarray(costs, dtype=np.float64))
     if paid.shape != grid.shape or not np.all(paid >= 0):
-        raise ParameterError("costs must be numbers of at least 0, one for each order")
+        raise ParameterError("`costs` must be numbers of at least 0, one for each order")
     return grid, paid

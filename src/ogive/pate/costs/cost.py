@@ -114,7 +114,7 @@ def privacy_cost(
     if order is not None:
         grid = check_orders(order)
     if isinstance(group, bool) or not isinstance(group, int) or group < 1:
-        raise ParameterError(f"group must be a whole number of teachers, at least 1, got {quoted(group)}")
+        raise ParameterError(f"`group` must be a whole number of teachers, at least 1, got {quoted(group)}")
     chosen = _mode(counts, aggregator, mode, noise, group)
     _check_options(chosen, aggregator, order, rule, max_answers, answered, probabilities)
     taken = None if answered is None else check_answered(answered, counts.shape)
@@ -152,7 +152,7 @@ def _mode(votes: Int64, aggregator: Aggregator, mode: str, noise: Noise, group: 
             return "independent"
         return "exact" if _is_quick(votes, aggregator, noise, group) else "joint"
     if mode not in MODES:
-        raise ParameterError(f"mode must be auto or one of {', '.join(MODES)}, got {quoted(mode)}")
+        raise ParameterError(f"`mode` must be auto or one of {', '.join(MODES)}, got {quoted(mode)}")
     name = type(aggregator).__name__
     if isinstance(aggregator, LargestMargins) and mode != "independent":
         raise UnsupportedError(f"{name} opens noisy histograms, whose cost is independent of votes; use independent")
@@ -188,7 +188,7 @@ def _check_options(
 ) -> None:
     """Refuse options that do not go with each other."""
     if rule not in (None, "tight", "paper"):
-        raise ParameterError(f"rule must be tight or paper, got {quoted(rule)}")
+        raise ParameterError(f"`rule` must be tight or paper, got {quoted(rule)}")
     if mode == "realised":
         if order is None or answered is None:
             raise ParameterError("realised costs need answered, and one order that was fixed before the run")
@@ -198,11 +198,11 @@ def _check_options(
         raise ParameterError("answered goes with mode realised")
     if max_answers is not None:
         if mode != "independent":
-            raise ParameterError("max_answers goes with mode independent")
+            raise ParameterError("`max_answers` goes with mode independent")
         if isinstance(max_answers, bool) or not isinstance(max_answers, int) or max_answers < 1:
-            raise ParameterError(f"max_answers must be a whole number, at least 1, got {quoted(max_answers)}")
+            raise ParameterError(f"`max_answers` must be a whole number, at least 1, got {quoted(max_answers)}")
         if isinstance(aggregator, LargestMargins):
-            raise ParameterError("LargestMargins opens every histogram, so that max_answers changes nothing")
+            raise ParameterError("LargestMargins opens every histogram, so that `max_answers` changes nothing")
     interactive = isinstance(aggregator, InteractiveGNMax)
     if probabilities is not None and not interactive:
         raise ParameterError("probabilities go with InteractiveGNMax")

@@ -60,7 +60,7 @@ class PrivacyFilter:
     ) -> None:
         check_aggregator(aggregator)
         if not isinstance(aggregator, GNMax | ConfidentGNMax | InteractiveGNMax):
-            raise UnsupportedError(f"a filter pays for single answers with Gaussian noise, not {aggregator!r}")
+            raise UnsupportedError(f"a filter pays for single answers with Gaussian noise, not {quoted(aggregator)}")
         self.granted = ApproxDP(epsilon, target_delta)
         self.checks = 0
         self.answers = 0

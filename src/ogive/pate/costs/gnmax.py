@@ -163,4 +163,4 @@ def _least_mu(sigma: float) -> float:
 
 def _check_variant(variant: Variant) -> None:
     if variant not in ("exact", "conservative"):
-        raise ParameterError(f"variant must be exact or conservative, got {quoted(variant)}")
+        raise ParameterError(f"`variant` must be exact or conservative, got {quoted(variant)}")

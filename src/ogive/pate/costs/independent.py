@@ -68,7 +68,7 @@ def gaussian_loss(
         squared += Fraction(times * moved * group**2) / size**2
         if noise == "scaled":
             if size * 2**SCALE_BITS < LEAST_SIGMA:
-                raise ParameterError(f"sigma must be at least {LEAST_SIGMA / 2**SCALE_BITS:.3g}, got {float(size):g}")
+                raise ParameterError(f"`sigma` must be at least {LEAST_SIGMA / 2**SCALE_BITS:.3g}, got {float(size):g}")
             distance += times * integers * DISTANCE / (size * 2**SCALE_BITS) ** 2
     return GaussianDP(squared, distance)
 

@@ -56,7 +56,7 @@ def independent_lnmax(scale: float, orders: ArrayLike, *, curve: str = "tight") 
     if curve == "paper":
         return np.minimum(epsilon, epsilon**2 * grid / 2)
     if curve != "tight":
-        raise ParameterError(f"curve must be tight or paper, got {quoted(curve)}")
+        raise ParameterError(f"`curve` must be tight or paper, got {quoted(curve)}")
     # e^(order epsilon) + e^(-(order - 1) epsilon) over 1 + e^epsilon, logs throughout
     total = np.logaddexp(grid * epsilon, -(grid - 1) * epsilon) - np.logaddexp(0.0, epsilon)
     return np.asarray(np.maximum(total / (grid - 1), 0.0))

@@ -46,7 +46,7 @@ def unit_of(noise: Noise) -> float:
         ParameterError: no such noise.
     """
     if noise not in NOISES:
-        raise ParameterError(f"noise must be one of {', '.join(NOISES)}, got {quoted(noise)}")
+        raise ParameterError(f"`noise` must be one of {', '.join(NOISES)}, got {quoted(noise)}")
     return {"continuous": 0.0, "discrete": 1.0, "scaled": 2.0**-SCALE_BITS}[noise]
 
 
@@ -109,9 +109,9 @@ def check_scale(value: float, name: str) -> None:
         ParameterError: it is not.
     """
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-        raise ParameterError(f"{name} must be a number above 0, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be a number above 0, got {quoted(value)}")
     if not (math.isfinite(value) and value > 0):
-        raise ParameterError(f"{name} must be a finite number above 0, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be a finite number above 0, got {quoted(value)}")
 
 
 def _union(votes: ArrayLike, overtakes: Callable[[Float64], Float64]) -> Float64:

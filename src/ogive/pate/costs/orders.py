@@ -41,9 +41,9 @@ def check_orders(orders: ArrayLike) -> Float64:
     try:
         found = np.atleast_1d(np.asarray(orders, dtype=np.float64))
     except (TypeError, ValueError):
-        raise ParameterError("orders must be numbers above 1") from None
+        raise ParameterError("`orders` must be numbers above 1") from None
     if found.ndim != 1 or found.size == 0 or not np.all((found > 1) & (found <= LARGEST_ORDER)):
-        raise ParameterError(f"orders must be numbers above 1 and at most {LARGEST_ORDER:g}, at least one of them")
+        raise ParameterError(f"`orders` must be numbers above 1 and at most {LARGEST_ORDER:g}, at least one of them")
     if np.any(np.diff(found) <= 0):
-        raise ParameterError("orders must increase")
+        raise ParameterError("`orders` must increase")
     return found

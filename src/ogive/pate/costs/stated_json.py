@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, get_args
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain
 from ogive.pate.costs.losing import Noise
 from ogive.pate.costs.orders import check_orders
 from ogive.pate.costs.statements import MODES
@@ -68,7 +68,7 @@ def _by_order(data: dict[str, Any]) -> tuple[tuple[float, ...], tuple[float, ...
     try:
         check_orders(orders)
     except ParameterError as problem:
-        raise DataError(f"a privacy cost: {problem}") from None
+        raise DataError(f"a privacy cost: {plain(problem)}") from None
     return orders, rdp
 
 

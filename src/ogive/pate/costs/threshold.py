@@ -49,7 +49,7 @@ def check_tails(
     """
     check_scale(sigma_1, "sigma_1")
     if not math.isfinite(threshold):
-        raise ParameterError(f"threshold must be a finite number, got {quoted(threshold)}")
+        raise ParameterError(f"`threshold` must be a finite number, got {quoted(threshold)}")
     unit = unit_of(noise)
     distance = np.asarray(highest, dtype=np.float64) - threshold
     if noise == "discrete":
@@ -98,7 +98,7 @@ def rdp_threshold(
         log_pass, log_refuse = check_tails(counts, threshold, sigma_1, noise=noise)
         return rdp_gnmax(np.minimum(log_pass, log_refuse), math.sqrt(2) * sigma_1 / group, grid)
     if mode != "exact":
-        raise ParameterError(f"mode must be one of {', '.join(MODES)}, got {quoted(mode)}")
+        raise ParameterError(f"`mode` must be one of {', '.join(MODES)}, got {quoted(mode)}")
     values, places = np.unique(counts, return_inverse=True)
     here = check_tails(values, threshold, sigma_1, noise=noise)
     costs = [

@@ -70,11 +70,11 @@ def check_smoothness(order: float, smoothness: float) -> None:
         ParameterError: smoothness is not above 0, or not 1 < order < 1 / (1 - e^(-2 smoothness)).
     """
     if not 0 < smoothness < math.inf:
-        raise ParameterError(f"smoothness must be above 0, got {smoothness:g}")
+        raise ParameterError(f"`smoothness` must be above 0, got {smoothness:g}")
     largest = -1 / math.expm1(-2 * smoothness)
     if not 1 < order < largest:
         raise ParameterError(
-            f"order must be above 1 and below 1 / (1 - e^(-2 smoothness)) = {largest:.6g}, got {order:g}"
+            f"`order` must be above 1 and below 1 / (1 - e^(-2 smoothness)) = {largest:.6g}, got {order:g}"
         )
 
 
@@ -85,7 +85,7 @@ def check_scale(scale: float) -> None:
         ParameterError: scale is not above 0.
     """
     if not 0 < scale < math.inf:
-        raise ParameterError(f"scale must be above 0, got {scale:g}")
+        raise ParameterError(f"`scale` must be above 0, got {scale:g}")
 
 
 def rule_of_order(planned_epsilon: float, target_delta: float) -> float:

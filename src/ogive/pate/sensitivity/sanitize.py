@@ -160,12 +160,12 @@ def sanitize(
     if ledger is None:
         if charge_delta is not None or batch is not None:
             raise ParameterError(
-                "charge_delta and batch need an account that pays; give ledger= too, or leave them out"
+                "`charge_delta` and batch need an account that pays; give `ledger=` too, or leave them out"
             )
         return made(generator)
     beside = default_charge_delta(ledger, delta) if charge_delta is None else exact(charge_delta, "charge_delta")
     if not 0 < beside < 1:
-        raise ParameterError(f"charge_delta must be strictly between 0 and 1, got {float(beside):g}")
+        raise ParameterError(f"`charge_delta` must be strictly between 0 and 1, got {float(beside):g}")
     asked = {
         "aggregator": describe(aggregator),
         "delta": delta,
@@ -186,7 +186,7 @@ def _planned(planned: float | None, order: float | None, delta: float, independe
     """An epsilon to plan with, from public numbers."""
     if planned is not None:
         if not 0 < planned < math.inf:
-            raise ParameterError(f"planned_epsilon must be above 0, got {planned:g}")
+            raise ParameterError(f"`planned_epsilon` must be above 0, got {planned:g}")
         return planned
     if order is not None and order > 1:
         return -2 * math.log(delta) / (order - 1)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.accounting.rounding import shown_up
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.pate.costs.conversion import Rule, check_delta, epsilon_of_rdp
 from ogive.pate.sensitivity.gnss import check_scale, check_smoothness, gnss_rdp, limit_rdp
 from ogive.pate.sensitivity.normal import GRID
@@ -87,11 +87,11 @@ class SanitizedCost:
         check_smoothness(self.order, self.smoothness)
         check_scale(self.scale)
         if self.form not in FORMS:
-            raise ParameterError(f"form must be joint or additive, got {quoted(self.form)}")
+            raise ParameterError(f"`form` must be joint or additive, got {quoted(self.form)}")
         if self.method not in METHODS:
-            raise ParameterError(f"method must be {', '.join(METHODS)}, got {quoted(self.method)}")
+            raise ParameterError(f"`method` must be {', '.join(METHODS)}, got {quoted(self.method)}")
         if max(self.answered or 0, self.max_answers) > self.queries:
-            raise ParameterError(f"answered and max_answers must be at most the {self.queries} queries")
+            raise ParameterError(f"answered and `max_answers` must be at most the {self.queries} queries")
 
     @property
     def rule(self) -> Rule:
@@ -182,7 +182,7 @@ class SanitizedCost:
         try:
             return SanitizedCost(**values)
         except ParameterError as problem:
-            raise DataError(f"not a sanitized cost: {problem}") from None
+            raise DataError(f"not a sanitized cost: {plain(problem)}") from None
 
     @staticmethod
     def from_json(source: str | bytes | Path) -> SanitizedCost:
@@ -217,5 +217,5 @@ def _checked(name: str, kind: str, value: Any) -> Any:
     else:
         fits, wanted = is_text(value), "a short text"
     if not fits:
-        raise DataError(f"the field {name!r} of a sanitized cost must be {wanted}")
+        raise DataError(f"the field {quoted(name)} of a sanitized cost must be {wanted}")
     return float(value) if kind.startswith("float") else value

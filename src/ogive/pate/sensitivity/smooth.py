@@ -137,7 +137,7 @@ def _answer_sigma(aggregator: Aggregator) -> float:
         return float(aggregator.sigma_2)
     raise UnsupportedError(
         f"no smooth sensitivity is known for the cost of {type(aggregator).__name__}; "
-        "publish its data-independent cost (privacy_cost with mode independent)"
+        "publish its data-independent cost (`privacy_cost` with mode independent)"
     )
 
 
@@ -150,13 +150,13 @@ def _check_form(
 ) -> None:
     """Refuse what does not go together."""
     if form not in FORMS:
-        raise ParameterError(f"form must be joint or additive, got {quoted(form)}")
+        raise ParameterError(f"`form` must be joint or additive, got {quoted(form)}")
     checked = not isinstance(aggregator, GNMax)
     if form == "additive" and checked:
         if answered is None:
             raise ParameterError("the additive form needs answered: which queries the teachers answered")
         if answered.shape != votes.shape[:1]:
-            raise ParameterError(f"answered must have one truth value for each of the {votes.shape[0]} queries")
+            raise ParameterError(f"`answered` must have one truth value for each of the {votes.shape[0]} queries")
     elif answered is not None:
         raise ParameterError("answered goes with the additive form of an aggregator that may refuse")
     scored = isinstance(aggregator, InteractiveGNMax) and form == "joint"

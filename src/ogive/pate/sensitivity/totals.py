@@ -70,7 +70,7 @@ def answer_profile(
         ParameterError: no such method or noise.
     """
     if method not in ("auto", "algorithms", "ranges"):
-        raise ParameterError(f"method must be auto, algorithms or ranges, got {quoted(method)}")
+        raise ParameterError(f"`method` must be auto, algorithms or ranges, got {quoted(method)}")
     teachers, classes = int(votes[0].sum()), votes.shape[1]
     rivals = Rivals.of(bound.sigma, teachers=teachers, classes=classes, tie_gap=unit_of(noise))
     marks = landmarks(bound, classes)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.reproduce.items import Places, Setting
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _digest(path: Path | None) -> str:
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     except OSError as problem:
-        raise DataError(f"cannot read {path}: {(problem.strerror or 'unknown reason').lower()}") from None
+        raise DataError(f"cannot read {plain(path)}: {(problem.strerror or 'unknown reason').lower()}") from None
 
 
 def known_table(path: Path) -> DataSet:
@@ -134,7 +134,7 @@ def known_table(path: Path) -> DataSet:
         if data_set.target in header:
             return data_set
     targets = ", ".join(f"{data_set.target} ({data_set.title})" for data_set in DATA_SETS.values())
-    raise ParameterError(f"{path} is none of the paper's tables; each is known by its target column: {targets}")
+    raise ParameterError(f"{plain(path)} is none of the paper's tables; each is known by its target column: {targets}")
 
 
 def first_line(path: Path) -> tuple[str, list[str]]:
@@ -144,7 +144,7 @@ def first_line(path: Path) -> tuple[str, list[str]]:
         with opener(path, "rt", encoding="utf-8-sig", newline="") as file:
             line = file.readline()
     except (OSError, EOFError, UnicodeDecodeError):
-        raise ParameterError(f"cannot read {path} as a table of text") from None
+        raise ParameterError(f"cannot read {plain(path)} as a table of text") from None
     delimiter = ";" if line.count(";") > line.count(",") else ","
     return delimiter, next(csv.reader([line.strip()], delimiter=delimiter), [])
 
@@ -168,12 +168,12 @@ def read_table(data_set: DataSet, path: Path) -> tuple[pa.Table, Bool]:
             convert_options=arrow_csv.ConvertOptions(null_values=_MISSING, strings_can_be_null=True),
         )
     except (pa.ArrowInvalid, OSError):
-        raise DataError(f"cannot read {path} as a table separated by {delimiter!r}") from None
+        raise DataError(f"cannot read {plain(path)} as a table separated by {quoted(delimiter)}") from None
     if data_set.target not in table.column_names:
-        raise DataError(f"{path} lacks the column {data_set.target} of {data_set.title}")
+        raise DataError(f"{plain(path)} lacks the column {data_set.target} of {data_set.title}")
     target = compute.cast(table[data_set.target], pa.string())
     if target.null_count:
-        raise DataError(f"{path} has {target.null_count} rows without a value of {data_set.target}")
+        raise DataError(f"{plain(path)} has {target.null_count} rows without a value of {data_set.target}")
     if data_set.positive is None:
         chosen = compute.not_equal(target, data_set.negative)
     else:

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain
 from ogive.pate.arrays import array_names, read_array
 from ogive.pate.votes import check_votes, read_votes
 from ogive.reproduce.items import Places, Setting
@@ -147,7 +147,7 @@ def labels_of(votes: VoteSet, places: Places, asked: int) -> Int64 | None:
         return None
     labels = _read_digits(path) if votes is MNIST else _read_incomes(path)
     if labels.size < asked:
-        raise DataError(f"{path} has {labels.size} labels, fewer than the {asked} queries that are asked")
+        raise DataError(f"{plain(path)} has {labels.size} labels, fewer than the {asked} queries that are asked")
     return labels[:asked]
 
 
@@ -156,9 +156,11 @@ def _read_votes(votes: VoteSet, path: Path) -> Int64:
     counts = check_votes(read_votes(path, name=votes.array if path.suffix == ".npz" else None), teachers=TEACHERS)
     queries, classes = counts.shape
     if queries < votes.queries:
-        raise DataError(f"{votes.array} needs at least {votes.queries} rows, got {queries} ({path})")
+        raise DataError(f"{votes.array} needs at least {votes.queries} rows, got {queries} ({plain(path)})")
     if classes != votes.classes:
-        raise DataError(f"{votes.array} needs {votes.classes} columns, one for every class, got {classes} ({path})")
+        raise DataError(
+            f"{votes.array} needs {votes.classes} columns, one for every class, got {classes} ({plain(path)})"
+        )
     return counts
 
 
@@ -169,7 +171,7 @@ def _read_digits(path: Path) -> Int64:
     except (ParameterError, DataError):
         labels = None
     if labels is None or labels.ndim != 1 or labels.dtype.kind not in "iu":
-        raise DataError(f"{path} is no file of MNIST; that has an array y_test")
+        raise DataError(f"{plain(path)} is no file of MNIST; that has an array y_test")
     return labels.astype(np.int64)
 
 
@@ -180,9 +182,9 @@ def _read_incomes(path: Path) -> Int64:
         with opener(path, "rt", encoding="utf-8") as file:
             last = [line.rsplit(",", 1)[1].strip().rstrip(".") for line in file if "," in line]
     except (OSError, EOFError, UnicodeDecodeError):
-        raise DataError(f"{path} cannot be read as the test part of Adult") from None
+        raise DataError(f"{plain(path)} cannot be read as the test part of Adult") from None
     if not set(last) <= {"<=50K", ">50K"}:
-        raise DataError(f"{path} is not the test part of Adult, whose lines end with <=50K. or >50K.")
+        raise DataError(f"{plain(path)} is not the test part of Adult, whose lines end with <=50K. or >50K.")
     return np.array([income == ">50K" for income in last], dtype=np.int64)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain
 from ogive.reproduce.items import Places, Setting
 from ogive.reproduce.projection.shapes import Shape
 
@@ -78,13 +78,13 @@ def read(path: Path) -> Float64:
             column = next((name for name in table.fieldnames or () if name.lower().startswith("weight")), None)
             cells = [] if column is None else [row[column] for row in table]
     except (OSError, EOFError, UnicodeDecodeError):
-        raise ParameterError(f"cannot read {path} as a table of text") from None
+        raise ParameterError(f"cannot read {plain(path)} as a table of text") from None
     if not cells:
-        raise ParameterError(f"{path} is not the table of weights of Figure 3; that has a column Weight(Pounds)")
+        raise ParameterError(f"{plain(path)} is not the table of weights of Figure 3; that has a column Weight(Pounds)")
     try:
         values = np.array(cells, dtype=np.float64)
     except (ValueError, TypeError):
-        raise DataError(f"{path} has weights that are not numbers") from None
+        raise DataError(f"{plain(path)} has weights that are not numbers") from None
     if not np.isfinite(values).all():
-        raise DataError(f"{path} has weights that are not numbers")
+        raise DataError(f"{plain(path)} has weights that are not numbers")
     return np.clip(values, LOW, HIGH)

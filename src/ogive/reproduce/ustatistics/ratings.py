@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError
+from ogive.errors import DataError, plain
 from ogive.reproduce.ecdf.data_sets import SIMULATED
 from ogive.reproduce.items import Places, Setting
 from ogive.reproduce.ustatistics.tables import RATINGS, of_ratings
@@ -74,7 +74,8 @@ def read(path: Path) -> Int64:
                 counts[place[row[ROOM]], place[row[CLEAN]]] += 1
     except (OSError, EOFError, UnicodeDecodeError, KeyError, TypeError):
         raise DataError(
-            f"{path} is not the table of ratings of Figure 4; that has columns {ROOM} and {CLEAN} of -1 and 1 to 5"
+            f"{plain(path)} is not the table of ratings of Figure 4; that has columns {ROOM} and {CLEAN} of -1 and "
+            "1 to 5"
         ) from None
     return counts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, plain
 from ogive.reproduce.ecdf.data_sets import DIABETES, first_line
 from ogive.reproduce.items import Places
 
@@ -23,7 +23,7 @@ def holds_ratings(path: Path) -> bool:
     if DIABETES.target in header:
         return False
     raise ParameterError(
-        f"{path} is none of the paper's tables; patients are known by the column {DIABETES.target}, "
+        f"{plain(path)} is none of the paper's tables; patients are known by the column {DIABETES.target}, "
         f"ratings of hotels by {' and '.join(RATINGS)}"
     )
 

@@ -72,15 +72,15 @@ class Bounds:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.column, str):
-            raise ParameterError(f"column must be a column's name, got {quoted(self.column)}")
+            raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
         if exact(self.base, "base") <= 1:
-            raise ParameterError(f"base must be above 1, got {self.base}")
+            raise ParameterError(f"`base` must be above 1, got {self.base}")
         if not 0 < exact(self.smallest, "smallest") < exact(self.largest, "largest"):
             raise ParameterError(
-                f"magnitudes must be above 0 and increase, got smallest={self.smallest}, largest={self.largest}"
+                f"`magnitudes` must be above 0 and increase, got `smallest={self.smallest}`, `largest={self.largest}`"
             )
         if not LEAST_FALSE_ALARM <= exact(self.false_alarm, "false_alarm") < 1:
-            raise ParameterError(f"false_alarm must be from {LEAST_FALSE_ALARM:g} to below 1, got {self.false_alarm}")
+            raise ParameterError(f"`false_alarm` must be from {LEAST_FALSE_ALARM:g} to below 1, got {self.false_alarm}")
         object.__setattr__(self, "false_alarm", float(self.false_alarm))
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         self.binning()

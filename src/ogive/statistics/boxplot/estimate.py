@@ -83,7 +83,7 @@ class Boxplots(Estimate):
             if box.group == group and isinstance(box.group, str) == isinstance(group, str):
                 return box
         known = ", ".join(repr(box.group) for box in self.boxes)
-        raise ParameterError(f"there is no box of {group!r}; there are {known}")
+        raise ParameterError(f"there is no box of {quoted(group)}; there are {known}")
 
     def with_provenance(self, provenance: Provenance) -> Boxplots:
         """The same boxes carrying where they come from, and what has to be known of it."""
@@ -127,9 +127,9 @@ class Boxplots(Estimate):
                 violins need.
         """
         if kind not in KINDS:
-            raise ParameterError(f"kind must be {' or '.join(KINDS)}, got {quoted(kind)}")
+            raise ParameterError(f"`kind` must be {' or '.join(KINDS)}, got {quoted(kind)}")
         if truth is not None:
             self.errors(truth)
         if kind == "violin" and not all(each.curves for each in (self, truth) if each is not None):
-            raise ParameterError("violins need a whole curve, which method='resample' releases")
+            raise ParameterError("violins need a whole curve, which `method='resample'` releases")
         return room(type(self), "plot").plot_boxes(self, ax, kind=kind, truth=truth)

@@ -90,22 +90,22 @@ class Boxplot:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if self.method not in BOX_METHODS:
-            raise ParameterError(f"method must be {' or '.join(BOX_METHODS)}, got {quoted(self.method)}")
+            raise ParameterError(f"`method` must be {' or '.join(BOX_METHODS)}, got {quoted(self.method)}")
         if self.by is None and self.groups is not None:
-            raise ParameterError("groups need by, the column that says which group a record belongs to")
+            raise ParameterError("`groups` needs `by`, the column that says which group a record belongs to")
         if self.by is not None:
             if self.groups is None or isinstance(self.groups, str):
                 raise ParameterError(
-                    f"say which groups column {self.by!r} has, for example groups=('a', 'b'); "
+                    f"say which groups column {quoted(self.by)} has, for example `groups=('a', 'b')`; "
                     "they are public, never read from records"
                 )
             object.__setattr__(self, "groups", _values(self.groups))
         check_choice(self.public_groups, "public_groups")
         if self.public_groups and self.by is None:
-            raise ParameterError("public_groups needs by, the column that says which group a record belongs to")
+            raise ParameterError("`public_groups` needs `by`, the column that says which group a record belongs to")
         object.__setattr__(self, "shares", _shares(self.shares))
         if isinstance(self.beyond, bool) or not isinstance(self.beyond, int) or not 0 <= self.beyond <= MAX_BEYOND:
-            raise ParameterError(f"beyond must be a whole number of records, at least 0, got {quoted(self.beyond)}")
+            raise ParameterError(f"`beyond` must be a whole number of records, at least 0, got {quoted(self.beyond)}")
         self.grouping()
 
     def _ecdf(self, records: int | None = None, *, private: bool = True) -> Ecdf:
@@ -203,7 +203,7 @@ class Boxplot:
         if self.method != "five_numbers" or not self.beyond or terms.records is None:
             return
         if 2 * self.beyond >= terms.records:
-            raise ParameterError(f"beyond must be less than half of the {terms.records} records, got {self.beyond}")
+            raise ParameterError(f"`beyond` must be less than half of the {terms.records} records, got {self.beyond}")
 
     def _five(self, terms: Terms) -> Generator[Query, Answer, Box]:
         shares = [exact(share, "a share") for share in self.shares]
@@ -214,7 +214,7 @@ def _values(given: Any) -> tuple[LabelValue, ...]:
     """Groups as a tuple of Python's own values."""
     if not isinstance(given, tuple | list | np.ndarray):
         raise ParameterError(
-            f"groups must be a list of the values of a column, for example ('a', 'b'), got {quoted(given)}"
+            f"`groups` must be a list of the values of a column, for example ('a', 'b'), got {quoted(given)}"
         )
     return tuple(value.item() if isinstance(value, np.generic) else value for value in given)
 
@@ -224,8 +224,8 @@ def _shares(given: Any) -> tuple[Fraction, ...]:
     try:
         shares = tuple(exact(share, "each of the shares") for share in given)
     except TypeError:
-        raise ParameterError(f"shares must be five numbers that add up to 1, got {quoted(given)}") from None
+        raise ParameterError(f"`shares` must be five numbers that add up to 1, got {quoted(given)}") from None
     if len(shares) != len(NUMBERS) or min(shares) <= 0 or sum(shares) != 1:
         written = ", ".join(str(share) for share in given)
-        raise ParameterError(f"shares must be five numbers above 0 that add up to 1, got {written}")
+        raise ParameterError(f"`shares` must be five numbers above 0 that add up to 1, got {written}")
     return shares

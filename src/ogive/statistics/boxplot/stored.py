@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.statistics.boxplot.boxes import NUMBERS, SHOWN_OUTLIERS, Box, box_of
@@ -131,7 +131,7 @@ def _box(grid: Grid, data: Any) -> Box:
         raise DataError("the numbers of a box must lie in the bounds of the grid and not decrease")
     for name in ("below", "above"):
         if data[name] is not None and not (is_whole(data[name]) and data[name] >= 0):
-            raise DataError(f"the field {name!r} of a box must be a number of records or null")
+            raise DataError(f"the field {quoted(name)} of a box must be a number of records or null")
     if not isinstance(outliers, list) or len(outliers) > 2 * SHOWN_OUTLIERS or not all(map(is_number, outliers)):
         raise DataError(f"the outliers of a box must be a list of at most {2 * SHOWN_OUTLIERS} numbers")
     if any(not grid.low <= value <= grid.high for value in outliers) or outliers != sorted(outliers):

@@ -115,7 +115,7 @@ def paper_noise(bins: int, granted: Granted) -> tuple[PathNoise, Fraction]:
         ParameterError: the guarantee is not pure.
     """
     if not isinstance(granted, PureDP):
-        raise ParameterError("the paper's constants are for pure privacy, for example privacy=PureDP(1)")
+        raise ParameterError("the paper's constants are for pure privacy, for example `privacy=PureDP(1)`")
     height = (bins - 1).bit_length()
     scale = round_up_scale((height + 9) / granted.epsilon)
     strategy = design_path(bins, privacy=PureDP((height + 1) / scale), adjacency=Adjacency.REPLACE, constants="paper")

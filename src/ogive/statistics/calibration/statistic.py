@@ -116,36 +116,38 @@ class HosmerLemeshow:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.probability, str):
-            raise ParameterError(f"probability must be a column's name, got {quoted(self.probability)}")
+            raise ParameterError(f"`probability` must be a column's name, got {quoted(self.probability)}")
         for name in ("positive", "negative"):
             object.__setattr__(self, name, _as_tuple(getattr(self, name)))
         if self.negative is None and self.positive == (1,):
             object.__setattr__(self, "negative", (0,))
         if self.constants not in CONSTANTS:
-            raise ParameterError(f"constants must be exact or paper, got {quoted(self.constants)}")
+            raise ParameterError(f"`constants` must be exact or paper, got {quoted(self.constants)}")
         if self.constants == "paper":
             if self.split is not None or self.method not in ("auto", "path"):
                 raise ParameterError("the paper's constants fix method and split; leave them out")
             object.__setattr__(self, "form", "counts")
         if self.form not in FORMS:
-            raise ParameterError(f"form must be one of {', '.join(FORMS)}, got {quoted(self.form)}")
+            raise ParameterError(f"`form` must be one of {', '.join(FORMS)}, got {quoted(self.form)}")
         if not isinstance(self.method, str) or self.method not in ("auto", *UNBIASED_METHODS):
             raise ParameterError(
-                f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(self.method)}"
+                f"`method` must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(self.method)}"
             )
         self._aggregate(self._grid())
         if isinstance(self.groups, bool) or not isinstance(self.groups, int) or not 2 <= self.groups <= self.bins:
             raise ParameterError(
-                f"groups must be a whole number from 2 to bins = {self.bins}, got {quoted(self.groups)}"
+                f"`groups` must be a whole number from 2 to bins = {self.bins}, got {quoted(self.groups)}"
             )
         if self.split is not None and not 0 < exact(self.split, "split") < 1:
-            raise ParameterError(f"split must be strictly between 0 and 1, got {self.split}")
+            raise ParameterError(f"`split` must be strictly between 0 and 1, got {self.split}")
         if not exact(self.floor, "floor") > 0:
-            raise ParameterError(f"floor must be above 0, got {self.floor}")
+            raise ParameterError(f"`floor` must be above 0, got {self.floor}")
         object.__setattr__(self, "floor", float(exact(self.floor, "floor")))
         whole = isinstance(self.df, int) and not isinstance(self.df, bool) and self.df >= 1
         if not (self.df is None or self.df == "fitted" or whole):
-            raise ParameterError(f"df must be None, 'fitted' or a whole number of at least 1, got {quoted(self.df)}")
+            raise ParameterError(
+                f"`df` must be `None, 'fitted'` or a whole number of at least 1, got {quoted(self.df)}"
+            )
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
 
     def canonical(self) -> HosmerLemeshow:

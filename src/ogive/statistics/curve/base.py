@@ -82,7 +82,9 @@ class CurveBase(Estimate):
         if self.measured is not None:
             measured = np.array(self.measured)
             if self.strategy is None or measured.ndim != 1 or measured.dtype.kind not in "iu" or not len(measured):
-                raise ParameterError("measured must hold the whole numbers that a noisy strategy measured, shape (M,)")
+                raise ParameterError(
+                    "`measured` must hold the whole numbers that a noisy strategy measured, shape (M,)"
+                )
             measured = measured.astype(np.int64)
             measured.flags.writeable = False
             object.__setattr__(self, "measured", measured)
@@ -90,9 +92,9 @@ class CurveBase(Estimate):
     def _numbers(self, name: str) -> Float64:
         values = np.array(getattr(self, name), dtype=np.float64)
         if values.shape != (self.grid.bins,):
-            raise ParameterError(f"{name} must hold {self.grid.bins} numbers, one a threshold, got {values.shape}")
+            raise ParameterError(f"`{name}` must hold {self.grid.bins} numbers, one a threshold, got {values.shape}")
         if not np.isfinite(values).all():
-            raise ParameterError(f"{name} must hold finite numbers")
+            raise ParameterError(f"`{name}` must hold finite numbers")
         return values
 
     def __eq__(self, other: object) -> bool:

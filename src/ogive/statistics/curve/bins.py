@@ -68,7 +68,7 @@ def histogram(grid: Grid, probabilities: Float64, records: float, edges: Any) ->
 def _cuts(grid: Grid, numbers: Float64) -> NDArray[np.int64]:
     """0-based thresholds of the edges; -1 for the grid's lower bound."""
     if numbers.ndim != 1 or len(numbers) < 2 or np.any(np.diff(numbers) <= 0):
-        raise ParameterError("edges must be at least two increasing values")
+        raise ParameterError("`edges` must be at least two increasing values")
     places = jumps(grid)
     nearest = np.clip(np.searchsorted(places, numbers), 0, grid.bins - 1)
     nearest -= (nearest > 0) & (np.abs(places[nearest - 1] - numbers) < np.abs(places[nearest] - numbers))
@@ -120,7 +120,7 @@ def draw(grid: Grid, probabilities: Float64, size: int, rng: np.random.Generator
         ParameterError: size is not a whole number of at least 0.
     """
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-        raise ParameterError(f"size must be a whole number of at least 0, got {quoted(size)}")
+        raise ParameterError(f"`size` must be a whole number of at least 0, got {quoted(size)}")
     uniform = 1 - rng.random(size)
     bins = np.searchsorted(probabilities, uniform, side="left")
     low, high = lower_ends(grid)[bins], grid.thresholds[bins]

@@ -109,7 +109,7 @@ def axis_of(a: Any, b: Any, bounds: tuple[Any, Any] | None) -> Axis:
     known = [Axis(item.grid.unit, item.grid.low, item.grid.high) for item in (a, b) if isinstance(item, CurveBase)]
     if bounds is not None:
         if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-            raise ParameterError("bounds must be the two ends of the axis, for example bounds=(0, 120)")
+            raise ParameterError("`bounds` must be the two ends of the axis, for example `bounds=(0, 120)`")
         ends = Grid.linear(*bounds, bins=1)
         known.append(Axis(ends.unit, ends.low, ends.high))
     for other in known[1:]:
@@ -118,7 +118,7 @@ def axis_of(a: Any, b: Any, bounds: tuple[Any, Any] | None) -> Axis:
     if known:
         return known[0]
     if any(is_known(item) for item in (a, b)):
-        raise ParameterError("a known distribution needs bounds to be compared within, for example bounds=(0, 120)")
+        raise ParameterError("a known distribution needs bounds to be compared within, for example `bounds=(0, 120)`")
     units = {_unit(item) for item in (a, b)}
     if len(units) > 1 and "number" in units:
         raise ParameterError("numbers and dates do not compare; give both in one kind")
@@ -275,7 +275,7 @@ def quantile_pairs(curve: CurveBase, other: Any, points: Any) -> tuple[Float64, 
         ParameterError: the other is on another axis, or the number of points is no whole number above 0.
     """
     if isinstance(points, bool) or not isinstance(points, int | np.integer) or not 1 <= points <= 10_000:
-        raise ParameterError(f"points must be a whole number from 1 to 10000, got {quoted(points)}")
+        raise ParameterError(f"`points` must be a whole number from 1 to 10000, got {quoted(points)}")
     axis = axis_of(curve, other, None)
     shares = (np.arange(points) + 0.5) / points
     return form(curve, axis, None).quantile(shares), form(other, axis, None).quantile(shares)

@@ -83,7 +83,7 @@ def distances(a: Any, b: Any, *, bounds: tuple[Any, Any] | None = None, between:
         KS 1, Earth Mover's 1, energy 1.414
     """
     if between not in (None, "steps", "lines"):
-        raise ParameterError(f"between must be steps or lines, got {quoted(between)}")
+        raise ParameterError(f"`between` must be steps or lines, got {quoted(between)}")
     axis = axis_of(a, b, bounds)
     first, second = (form(item, axis, between) for item in (a, b))
     return compare(first, second, unit=axis.unit)

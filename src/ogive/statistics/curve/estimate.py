@@ -153,7 +153,7 @@ class Curve(CurveBase):
             ParameterError: t or target is not what is asked for.
         """
         if target not in TARGETS:
-            raise ParameterError(f"target must be population or sample, got {quoted(target)}")
+            raise ParameterError(f"`target` must be population or sample, got {quoted(target)}")
         numbers = to_numbers(self.grid, t)
         if not self.defined:
             return plain(np.full(numbers.shape, np.inf))

@@ -135,7 +135,7 @@ def groups(grid: Grid, probabilities: Float64, bins: Any) -> tuple[Float64, Floa
     """
     wanted = min(DEFAULT_GROUPS, grid.bins) if bins is None else bins
     if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or not 1 <= wanted <= grid.bins:
-        raise ParameterError(f"bins must be a whole number from 1 to {grid.bins}, all thresholds, got {quoted(bins)}")
+        raise ParameterError(f"`bins` must be a whole number from 1 to {grid.bins}, all thresholds, got {quoted(bins)}")
     cuts = np.rint(np.linspace(0, grid.bins, int(wanted) + 1)).astype(np.int64)
     shares = np.diff(np.concatenate(([0.0], probabilities))[cuts])
     if grid.kind == "integers":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain
 from ogive.grids import MAX_BINS, Grid
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.merging.batches import MOST_BATCHES, read_batches
@@ -124,7 +124,7 @@ def read_strategy(data: Any, size: int) -> Any:
     except ParameterError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as problem:
-        raise DataError(f"the strategy cannot be read: {problem}") from None
+        raise DataError(f"the strategy cannot be read: {plain(problem)}") from None
 
 
 def _check_plain(data: Any, size: int, depth: int) -> None:

@@ -82,7 +82,7 @@ def frame(curve: Curve, backend: str | None) -> Any:
             raise ParameterError("a data frame needs pandas, polars or pyarrow installed")
         backend = installed[0]
     if backend not in BACKENDS:
-        raise ParameterError(f"backend must be one of {', '.join(BACKENDS)}, got {quoted(backend)}")
+        raise ParameterError(f"`backend` must be one of {', '.join(BACKENDS)}, got {quoted(backend)}")
     if importlib.util.find_spec(backend) is None:
         raise ParameterError(f"{backend} is not installed; install it with: pip install {backend}")
     labels = curve.labels

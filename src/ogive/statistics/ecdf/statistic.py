@@ -47,7 +47,7 @@ def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | str) -
         return grid
     if not isinstance(bounds, tuple | list) or len(bounds) != 2:
         raise ParameterError(
-            "say which values are possible, for example bounds=(0, 120); bounds are public, never read from records"
+            "say which values are possible, for example `bounds=(0, 120)`; bounds are public, never read from records"
         )
     match grid:
         case "linear":
@@ -57,7 +57,7 @@ def make_grid(bounds: tuple[Bound, Bound] | None, bins: int, grid: Grid | str) -
         case "integers":
             return Grid.integers(*bounds)
         case _:
-            raise ParameterError(f"grid must be linear, geometric, integers or a Grid, got {quoted(grid)}")
+            raise ParameterError(f"`grid` must be linear, geometric, integers or a Grid, got {quoted(grid)}")
 
 
 DesignedT = TypeVar("DesignedT", bound="Designed")
@@ -130,11 +130,11 @@ class Ecdf:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.column, str):
-            raise ParameterError(f"column must be a column's name, got {quoted(self.column)}")
+            raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
         self.binning()
         as_method(self.method)
         if self.smooth not in ("auto", *SMOOTHINGS):
-            raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {quoted(self.smooth)}")
+            raise ParameterError(f"`smooth` must be auto or one of {', '.join(SMOOTHINGS)}, got {quoted(self.smooth)}")
         if isinstance(self.method, Strategy):
             reason = unsmoothable(self.method, self.smooth)
             if reason is not None:

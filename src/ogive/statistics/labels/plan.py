@@ -26,7 +26,7 @@ class AgreeingTeachers:
 
     records: int
 
-    words = "an assumed model: seven of ten teachers agree in every query; give like= for other votes that are public"
+    words = "an assumed model: seven of ten teachers agree in every query; give `like=` for other votes that are public"
 
     def sums(self, aggregate: Aggregate) -> Int64:
         """Votes per query and class.
@@ -55,5 +55,5 @@ class Prediction(prediction.Prediction):
             ParameterError: something is said of scores.
         """
         for name, value in assumed.items():
-            raise ParameterError(f"votes have no scores; leave out {name}={value:g}, or give votes with like=")
+            raise ParameterError(f"votes have no scores; leave out `{name}={value:g}`, or give votes with `like=`")
         return AgreeingTeachers(records)

@@ -70,9 +70,9 @@ class Labels:
     def __post_init__(self) -> None:
         # a class has all that its instances have
         if isinstance(self.aggregator, type) or not isinstance(self.aggregator, Aggregator):
-            raise ParameterError(f"aggregator must be one such as GNMax(40), got {quoted(self.aggregator)}")
+            raise ParameterError(f"`aggregator` must be one such as GNMax(40), got {quoted(self.aggregator)}")
         if not isinstance(self.ballots, Ballots):
-            raise ParameterError(f"ballots must be Ballots(queries, classes), got {type(self.ballots).__name__}")
+            raise ParameterError(f"`ballots` must be Ballots(queries, classes), got {type(self.ballots).__name__}")
         if self.probabilities is not None:
             rows = np.asarray(self.probabilities).tolist()
             # as they are; the aggregator says what is wrong with them

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, plain
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.queries import Ballots
 from ogive.statistics.labels.estimate import LabelsEstimate
@@ -90,7 +90,7 @@ def _ballots(data: Any) -> Ballots:
     try:
         return Ballots(tuple(queries), data["classes"])
     except ParameterError as problem:
-        raise DataError(f"the ballots of labels: {problem}") from None
+        raise DataError(f"the ballots of labels: {plain(problem)}") from None
 
 
 def _aggregator(data: Any) -> dict[str, Any]:

@@ -60,11 +60,11 @@ class AdaptiveQuantiles:
     def __post_init__(self) -> None:
         rounds = self.rounds
         if rounds is not None and (isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1):
-            raise ParameterError(f"rounds must be a whole number of at least 1 where given, got {quoted(rounds)}")
+            raise ParameterError(f"`rounds` must be a whole number of at least 1 where given, got {quoted(rounds)}")
         if self.accounting not in ACCOUNTINGS:
-            raise ParameterError(f"accounting must be joint or naive, got {quoted(self.accounting)}")
+            raise ParameterError(f"`accounting` must be joint or naive, got {quoted(self.accounting)}")
         if self.noise not in NOISES:
-            raise ParameterError(f"noise must be auto, gaussian or laplace, got {quoted(self.noise)}")
+            raise ParameterError(f"`noise` must be auto, gaussian or laplace, got {quoted(self.noise)}")
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
         """Ask for one count after the other, all of them at the whole of the guarantee.

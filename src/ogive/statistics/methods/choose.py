@@ -54,10 +54,10 @@ def as_method(method: Any) -> Method:
     """
     if isinstance(method, str):
         if method not in ("auto", *METHODS):
-            raise ParameterError(f"method must be auto or one of {', '.join(METHODS)}, got {quoted(method)}")
+            raise ParameterError(f"`method` must be auto or one of {', '.join(METHODS)}, got {quoted(method)}")
         return CURVE_METHODS.get(method, method)
     if isinstance(method, type) or not isinstance(method, CurveMethod | Strategy):
-        raise ParameterError(f"method must be a name, a candidate or a strategy, got {quoted(method)}")
+        raise ParameterError(f"`method` must be a name, a candidate or a strategy, got {quoted(method)}")
     return method
 
 
@@ -79,7 +79,7 @@ def check_expected(records: Any) -> None:
         return
     if isinstance(records, bool) or not isinstance(records, int) or not 1 <= records <= MOST_EXPECTED:
         raise ParameterError(
-            f"expected_records must be a whole number from 1 to {MOST_EXPECTED}, got {quoted(records)}"
+            f"`expected_records` must be a whole number from 1 to {MOST_EXPECTED}, got {quoted(records)}"
         )
 
 

@@ -121,6 +121,6 @@ def guessed(task: CurveTask) -> int:
     if task.records is None:
         raise ParameterError(
             "the number of records is private, so the error of this method is not predicted; "
-            "give a public guess as expected_records"
+            "give a public guess as `expected_records`"
         )
     return max(1, task.records)

@@ -74,7 +74,7 @@ def ask_groups(
     if owners_answer(terms) and not public_groups and terms.adjacency is Adjacency.REPLACE:
         raise ParameterError(
             "every owner says which group a report is for, so groups are public under trust local; "
-            "say public_groups=True of a column that is declared public, or use trust central"
+            "say `public_groups=True` of a column that is declared public, or use trust central"
         )
     shared = _shared_terms(groups, ask, terms, public_groups)
     known = shared.adjacency is Adjacency.REPLACE

@@ -43,9 +43,9 @@ class HistogramQueries:
     def __post_init__(self) -> None:
         check_groups(self.groups)
         if self.accounting not in ACCOUNTINGS:
-            raise ParameterError(f"accounting must be joint or naive, got {quoted(self.accounting)}")
+            raise ParameterError(f"`accounting` must be joint or naive, got {quoted(self.accounting)}")
         if self.noise not in NOISES:
-            raise ParameterError(f"noise must be auto, gaussian or laplace, got {quoted(self.noise)}")
+            raise ParameterError(f"`noise` must be auto, gaussian or laplace, got {quoted(self.noise)}")
 
     def strategy(self, task: CurveTask) -> Strategy:
         """What is measured."""

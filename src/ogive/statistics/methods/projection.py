@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, Privacy
 from ogive.queries import Answer, Query
 from ogive.statistics.curve.estimate import Curve
@@ -45,7 +45,7 @@ class Projection:
     def __post_init__(self) -> None:
         for name, allowed in (("basis", BASES), ("noise", SHAPES), ("constants", CONSTANTS)):
             if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+                raise ParameterError(f"`{name}` must be one of {', '.join(allowed)}, got {quoted(getattr(self, name))}")
         if self.degree is not None:
             check_degree(self.degree, self.basis, self.noise)
 

@@ -65,12 +65,12 @@ class Reports:
         if children is not None and (
             isinstance(children, bool) or not isinstance(children, int) or not 2 <= children <= 8
         ):
-            raise ParameterError(f"branching must be a whole number from 2 to 8, got {quoted(children)}")
+            raise ParameterError(f"`branching` must be a whole number from 2 to 8, got {quoted(children)}")
         for name, allowed in (("nodes", NODES), ("split", SPLITS)):
             if getattr(self, name) not in (None, *allowed):
-                raise ParameterError(f"{name} must be {' or '.join(allowed)}, got {getattr(self, name)!r}")
+                raise ParameterError(f"`{name}` must be {' or '.join(allowed)}, got {quoted(getattr(self, name))}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 63:
-            raise ParameterError(f"seed must be a whole number from 0 to 2^63 - 1, got {quoted(self.seed)}")
+            raise ParameterError(f"`seed` must be a whole number from 0 to 2^63 - 1, got {quoted(self.seed)}")
 
     def oracle(self, task: CurveTask) -> TreeOracle:
         """How each owner's bin is randomized.
@@ -134,7 +134,7 @@ def check_public_number(task: CurveTask) -> None:
     """
     if task.terms.adjacency is not Adjacency.REPLACE:
         raise ParameterError(
-            "whoever gets reports can count them, so the number of records cannot be private; use adjacency REPLACE"
+            "whoever gets reports can count them, so the number of records cannot be private; use `adjacency REPLACE`"
         )
     check_missing(task.binning, task.terms.adjacency)
 

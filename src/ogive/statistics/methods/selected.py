@@ -56,7 +56,7 @@ class PrivateSelection:
     def __init__(self, share: Rational = "0.1") -> None:
         value = exact(share, "share")
         if not 0 < value < 1:
-            raise ParameterError(f"share must be strictly between 0 and 1, got {share}")
+            raise ParameterError(f"`share` must be strictly between 0 and 1, got {share}")
         object.__setattr__(self, "share", value)
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:

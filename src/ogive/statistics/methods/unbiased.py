@@ -62,7 +62,7 @@ def candidates(
         ScaleError: every strategy would need more noise than can be drawn.
     """
     if method != "auto" and method not in UNBIASED_METHODS:
-        raise ParameterError(f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(method)}")
+        raise ParameterError(f"`method` must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(method)}")
     found: list[Strategy] = []
     failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
     for grant in grants(privacy):
@@ -77,8 +77,8 @@ def candidates(
         raise too_much_noise(privacy, f"{size} threshold{'s' if size > 1 else ''}", failed)
     if not found:
         raise ParameterError(
-            f"method {method!r} has Gaussian noise and cannot give {privacy}; "
-            "ask for ZeroConcentratedDP or ApproxDP, or use method='auto'"
+            f"method {quoted(method)} has Gaussian noise and cannot give {privacy}; "
+            "ask for `ZeroConcentratedDP` or `ApproxDP`, or use `method='auto'`"
         )
     return tuple(sorted(found, key=lambda strategy: mean_variance(strategy, adjacency)))
 

@@ -79,12 +79,14 @@ class Quantiles:
         try:
             wanted = np.atleast_1d(np.asarray(self.probabilities, dtype=np.float64))
         except (TypeError, ValueError):
-            raise ParameterError(f"probabilities must be numbers in [0, 1], got {quoted(self.probabilities)}") from None
+            raise ParameterError(
+                f"`probabilities` must be numbers in [0, 1], got {quoted(self.probabilities)}"
+            ) from None
         if wanted.ndim != 1 or wanted.size == 0:
             raise ParameterError("ask for at least one probability")
         if not np.all((wanted >= 0) & (wanted <= 1)):
             raise ParameterError(
-                f"probabilities must be in [0, 1], got {wanted[~((wanted >= 0) & (wanted <= 1))][0]:g}"
+                f"`probabilities` must be in [0, 1], got {wanted[~((wanted >= 0) & (wanted <= 1))][0]:g}"
             )
         level = check_level(self.confidence_level)
         object.__setattr__(self, "probabilities", tuple(float(p) for p in wanted))

@@ -1,8 +1,21 @@
 """What the command line cannot read off the fields of an ROC curve."""
 
+from __future__ import annotations
+
+from typing import Any
+
 from ogive.statistics.options import Command
 
+
+def _table(estimate: Any) -> str:
+    """A ROC curve as text, with what to do on the command line where its area has no interval."""
+    from ogive.statistics.roc.text import summary
+
+    return summary(estimate, no_interval="no interval on so many thresholds; take fewer --bins for one")
+
+
 COMMAND = Command(
+    table=_table,
     names={"budget": "division"},
     help={
         "public_labels": "Everybody may know each record's class, which --public declares and then is the default; "

@@ -80,9 +80,9 @@ class RocEstimate(Estimate):
         ) or (one.total is None) != (other.total is None):
             raise ParameterError("the curves of both classes must be measured alike")
         if self.positive_when not in roc_points.ORIENTATIONS:
-            raise ParameterError(f"positive_when must be high or low, got {quoted(self.positive_when)}")
+            raise ParameterError(f"`positive_when` must be high or low, got {quoted(self.positive_when)}")
         if self.budget not in BUDGETS:
-            raise ParameterError(f"budget must be joint or split, got {quoted(self.budget)}")
+            raise ParameterError(f"`budget` must be joint or split, got {quoted(self.budget)}")
         if self.total is not None and self.total < 0:
             raise ParameterError(f"the number of records must be at least 0, got {self.total}")
         if one.total is not None and other.total is not None and self.total != one.total + other.total:
@@ -324,4 +324,4 @@ def _tail(confidence_level: float) -> Fraction:
 
 def _check_target(target: str) -> None:
     if target not in TARGETS:
-        raise ParameterError(f"target must be population or sample, got {quoted(target)}")
+        raise ParameterError(f"`target` must be population or sample, got {quoted(target)}")

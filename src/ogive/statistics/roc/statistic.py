@@ -96,7 +96,7 @@ class Roc:
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.score, str):
-            raise ParameterError(f"score must be a column's name, got {quoted(self.score)}")
+            raise ParameterError(f"`score` must be a column's name, got {quoted(self.score)}")
         object.__setattr__(self, "positive", _values(self.positive, "positive"))
         if self.negative is not None:
             object.__setattr__(self, "negative", _values(self.negative, "negative"))
@@ -105,16 +105,16 @@ class Roc:
         self.classes()
         for name, allowed in (("positive_when", ORIENTATIONS), ("budget", BUDGETS)):
             if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name} must be {' or '.join(allowed)}, got {getattr(self, name)!r}")
+                raise ParameterError(f"`{name}` must be {' or '.join(allowed)}, got {quoted(getattr(self, name))}")
         check_choice(self.public_labels, "public_labels")
         if not isinstance(self.method, str | Strategy):
-            raise ParameterError(f"method must be a name or a strategy, got {quoted(self.method)}")
+            raise ParameterError(f"`method` must be a name or a strategy, got {quoted(self.method)}")
         if isinstance(self.method, str) and self.method not in ("auto", *UNBIASED_METHODS):
             raise ParameterError(
-                f"method must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(self.method)}"
+                f"`method` must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(self.method)}"
             )
         if self.smooth not in ("auto", *SMOOTHINGS):
-            raise ParameterError(f"smooth must be auto or one of {', '.join(SMOOTHINGS)}, got {quoted(self.smooth)}")
+            raise ParameterError(f"`smooth` must be auto or one of {', '.join(SMOOTHINGS)}, got {quoted(self.smooth)}")
         if not isinstance(self.method, str) and approximates(self.method):
             raise ParameterError("a ROC curve needs a method without bias, such as path or sqrt")
         reason = None if isinstance(self.method, str) else unsmoothable(self.method, self.smooth)
@@ -220,7 +220,7 @@ def _values(given: Any, name: str) -> tuple[LabelValue, ...]:
     values = given if isinstance(given, tuple | list | set | frozenset | np.ndarray) else (given,)
     plain = tuple(value.item() if isinstance(value, np.generic) else value for value in values)
     if not plain or not all(isinstance(value, LabelValue) for value in plain):
-        raise ParameterError(f"{name} must be the value or values of a class, for example 'yes', got {quoted(given)}")
+        raise ParameterError(f"`{name}` must be the value or values of a class, for example 'yes', got {quoted(given)}")
     return plain
 
 

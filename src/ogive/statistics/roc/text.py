@@ -10,9 +10,10 @@ from ogive.statistics.roc.estimate import RocEstimate
 
 _SHOWN = (0.05, 0.1, 0.2, 0.5)
 _QUICK = 1 << 16
+_NO_INTERVAL = "auc_interval() simulates an interval, which takes a while on so many thresholds"
 
 
-def facts(estimate: RocEstimate) -> list[tuple[str, str]]:
+def facts(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> list[tuple[str, str]]:
     """What a reader should know before using the curve, as pairs of a name and a value."""
     about = "" if estimate.public_labels or not estimate.private else "about "
     negatives, positives = estimate.classes
@@ -31,16 +32,16 @@ def facts(estimate: RocEstimate) -> list[tuple[str, str]]:
     if estimate.strategy is not None:
         method = f"{estimate.strategy.name}, {estimate.budget} budget, smoothing {estimate.negatives.smoothing}"
         rows.append(("method", method))
-    rows.append(("AUC", _area(estimate)))
+    rows.append(("AUC", _area(estimate, no_interval)))
     ties = f"ties move the AUC by at most {estimate.tie_bound:.2g}, which its interval counts"
     rows.append(("grid", f"{estimate.grid.bins} thresholds; {ties}"))
     return rows
 
 
-def _area(estimate: RocEstimate) -> str:
-    """The area, with its interval where that does not take long."""
+def _area(estimate: RocEstimate, no_interval: str) -> str:
+    """The area, with its interval where that does not take long, and else why there is none."""
     if estimate.private and estimate.grid.bins > _QUICK:
-        return f"{estimate.auc:.4f} (auc_interval() simulates an interval, which takes a while on so many thresholds)"
+        return f"{estimate.auc:.4f} ({no_interval})"
     low, high = estimate.auc_interval()
     level = f"{100 * estimate.confidence_level:.6g} %"
     return f"{estimate.auc:.4f} ({level} interval for the population {low:.4f} to {high:.4f})"
@@ -63,10 +64,10 @@ def _label(estimate: RocEstimate, number: float) -> str:
     return str(estimate.grid.label(float(np.floor(number))))
 
 
-def summary(estimate: RocEstimate) -> str:
-    """Some lines of plain text."""
+def summary(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> str:
+    """Some lines of plain text; `no_interval` is said of an area whose interval would take long."""
     lines = [f"ROC curve of {estimate.score}"]
-    lines += [f"  {name + ':':<12}{value}" for name, value in facts(estimate)]
+    lines += [f"  {name + ':':<12}{value}" for name, value in facts(estimate, no_interval)]
     if estimate.defined:
         lines.append(f"  {'called positive':>18}  {'false positives':>15}  {'true positives':>14}")
         lines += [f"  {a:>18}  {b:>15}  {c:>14}" for a, b, c in operating_points(estimate)]

@@ -164,7 +164,7 @@ def check_pairs(task: MeanTask, name: str) -> None:
     if of_classes(task.measure):
         raise ParameterError(
             f"method {name} is for pairs of records, and {task.measure.name} looks at one of each class; "
-            "use method='kernel'"
+            "use `method='kernel'`"
         )
 
 
@@ -175,7 +175,7 @@ def check_simple(task: MeanTask, name: str) -> None:
         ParameterError: it was asked for.
     """
     if task.rounding != "simple":
-        raise ParameterError(f"method {name} rounds nothing at random; leave out rounding='randomized'")
+        raise ParameterError(f"method {name} rounds nothing at random; leave out `rounding='randomized'`")
 
 
 def check_served(terms: Terms, query: Query) -> None:

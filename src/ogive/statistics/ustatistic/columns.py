@@ -109,7 +109,7 @@ def described_columns(
             unknown = [str(name) for name in given if name not in names]
             if unknown:
                 raise ParameterError(
-                    f"{what} are given for column {unknown[0]!r}, which is none of {', '.join(map(repr, names))}"
+                    f"{what} are given for column {quoted(unknown[0])}, which is none of {', '.join(map(repr, names))}"
                 )
     listed = {name: _of_list(categories, name) for name in names}
     numeric = [name for name in names if listed[name] is None]
@@ -132,13 +132,13 @@ def described_columns(
 def _described(name: str, bounds: Any, bins: Any, grid: Any, listed: Any, missing: str, outside: str) -> Described:
     if listed is not None:
         if bounds is not None and not isinstance(bounds, str):
-            raise ParameterError(f"column {name!r} has categories, so leave out its bounds")
+            raise ParameterError(f"column {quoted(name)} has categories, so leave out its bounds")
         return Described(Categories(name, listed))
     kind = "linear" if grid is None else grid
     if bounds is None and not isinstance(kind, Grid):
         raise ParameterError(
-            f"say which values of column {name!r} are possible, for example bounds=(0, 120) or "
-            "categories=('a', 'b'); both are public, never read from records"
+            f"say which values of column {quoted(name)} are possible, for example `bounds=(0, 120)` or "
+            "`categories=('a', 'b')`; both are public, never read from records"
         )
     free = (bins is None or bins == AUTO) and kind in ("linear", "geometric")
     if not free and (bins is None or bins == AUTO):
@@ -161,7 +161,7 @@ def _of_pair(given: Any, name: str, number: int, columns: int) -> Any:
     if _for_all(given):
         return tuple(given)
     if given is not None and not isinstance(given, tuple | list | Mapping):
-        raise ParameterError(f"bounds must be a pair, a pair for each column or None, got {quoted(given)}")
+        raise ParameterError(f"`bounds` must be a pair, a pair for each column or None, got {quoted(given)}")
     found = _of(given, name, number, columns, "bounds")
     return None if found is None else tuple(found) if _is_pair(found) else found
 
@@ -181,7 +181,7 @@ def _of_list(given: Any, name: str) -> tuple[LabelValue, ...] | None:
         return None
     if isinstance(found, str) or not isinstance(found, tuple | list | np.ndarray | range):
         raise ParameterError(
-            f"categories must be a list of values, or one for each column by name, got {quoted(found)}"
+            f"`categories` must be a list of values, or one for each column by name, got {quoted(found)}"
         )
     return tuple(each.item() if isinstance(each, np.generic) else each for each in found)
 
@@ -199,7 +199,7 @@ def check_number(measure: Measure, names: Sequence[str]) -> None:
         shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
         listed = f"{len(names)}: {shown}" if names else "none"
         raise ParameterError(
-            f"{name} needs two columns, {what}, for example columns=('{one}', '{other}'), got {listed}"
+            f"{name} needs two columns, {what}, for example `columns=('{one}', '{other}')`, got {listed}"
         )
     if not names:
         raise ParameterError("name at least one column")
@@ -218,8 +218,8 @@ def classes_of(given: Sequence[Any], categories: Any) -> int:
         listed = _of_list(categories, last)
         if listed is None and len(given) == 2:
             raise ParameterError(
-                f"list the classes of column {last!r} in order, for example categories={{{last!r}: (0, 1, 2)}}; "
-                "they are public"
+                f"list the classes of column {quoted(last)} in order, for example "
+                f"`categories={{{quoted(last)}: (0, 1, 2)}}`; they are public"
             )
         return _FEWEST if listed is None else len(listed)
     column = last.column if isinstance(last, Described) else last
@@ -252,13 +252,15 @@ def check_no_label(name: str | None, measure: Measure, positive: Any, negative: 
     Raises:
         ParameterError: something was said.
     """
-    reason = f"{measure.name} has no label" if name is None else f"column {name!r} says itself which classes it has"
+    reason = (
+        f"{measure.name} has no label" if name is None else f"column {quoted(name)} says itself which classes it has"
+    )
     if as_values(positive) != (1,):
-        raise ParameterError(f"{reason}, so leave out positive=")
+        raise ParameterError(f"{reason}, so leave out `positive=`")
     if negative is not None:
-        raise ParameterError(f"{reason}, so leave out negative=")
+        raise ParameterError(f"{reason}, so leave out `negative=`")
     if name is None and not public:
-        raise ParameterError(f"{reason}, so leave out public_labels=False")
+        raise ParameterError(f"{reason}, so leave out `public_labels=False`")
 
 
 def as_values(given: Any) -> tuple[Any, ...] | None:

@@ -161,7 +161,7 @@ class UstatisticEstimate(Estimate):
         """
         level = float(check_level(self.confidence_level if confidence_level is None else confidence_level))
         if target not in TARGETS:
-            raise ParameterError(f"target must be {' or '.join(TARGETS)}, got {quoted(target)}")
+            raise ParameterError(f"`target` must be {' or '.join(TARGETS)}, got {quoted(target)}")
         if not self.defined:
             return math.nan, math.nan
         error = self.standard_error if target == "population" else self.randomization_error

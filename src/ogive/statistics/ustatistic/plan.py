@@ -21,12 +21,12 @@ from ogive.statistics.ustatistic.statistic import Ustatistic
 SHAPE_WORDS = (
     f"errors are those on {len(SHAPES)} public reference shapes, spread out and skewed, and where bins round values on "
     f"{len(NARROW)} that fill a part of the bounds, whose columns go together; "
-    "with equal classes where these are public; give like= for a shape of your own"
+    "with equal classes where these are public; give `like=` for a shape of your own"
 )
 
 ROUNDED_WORDS = (
     "an interval counts besides how far rounding to bins may move the value at most, whatever the records: where "
-    "values are whole numbers, grid='integers' rounds nothing and may state far less than a smaller error here"
+    "values are whole numbers, `grid='integers'` rounds nothing and may state far less than a smaller error here"
 )
 
 
@@ -65,7 +65,7 @@ class Prediction(prediction.Prediction):
         for name, value in assumed.items():
             raise ParameterError(
                 "errors of statistics of pairs are those on public reference shapes; "
-                f"leave out {name}={value:g}, or give like= for a shape of your own"
+                f"leave out `{name}={value:g}`, or give `like=` for a shape of your own"
             )
         return super().imagined(records, assumed)
 

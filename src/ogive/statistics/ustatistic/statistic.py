@@ -137,14 +137,14 @@ class Ustatistic:
             # one spelling of one question
             object.__setattr__(self, "method", _spelled(self.method))
         elif self.method not in ("auto", *METHODS):
-            raise ParameterError(f"method must be one of auto, {', '.join(METHODS)}, got {quoted(self.method)}")
+            raise ParameterError(f"`method` must be one of auto, {', '.join(METHODS)}, got {quoted(self.method)}")
         for name, allowed in (
             ("matrix", MATRICES[:2]),
             ("rounding", ROUNDINGS),
             ("missing", ("refuse", "low", "high")),
         ):
             if getattr(self, name) not in allowed:
-                raise ParameterError(f"{name} must be one of {', '.join(allowed)}, got {getattr(self, name)!r}")
+                raise ParameterError(f"`{name}` must be one of {', '.join(allowed)}, got {quoted(getattr(self, name))}")
         check_choice(self.public_labels, "public_labels")
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         check_expected(self.expected_records)
@@ -161,7 +161,7 @@ class Ustatistic:
         """What is asked for, as an object."""
         if callable(self.kernel) and not isinstance(self.kernel, Kernel | Measure):
             raise ParameterError(
-                "a function needs the range of its values; give kernel=ogive.kernels.measure_of(f, range=(0, 1))"
+                "a function needs the range of its values; give `kernel=ogive.kernels.measure_of(f, range=(0, 1))`"
             )
         if isinstance(self.kernel, str) and self.kernel == "auc" and not self._takes_labels_as_public:
             return measure_of("auc_private")
@@ -176,7 +176,7 @@ class Ustatistic:
         names = tuple(map(_name, given))
         twice = next((name for number, name in enumerate(names) if name in names[:number]), None)
         if twice is not None:
-            raise ParameterError(f"each column must be named once, but {twice!r} is named twice")
+            raise ParameterError(f"each column must be named once, but {quoted(twice)} is named twice")
         samples = max(kernel.samples for kernel in self.measure.kernels)
         labeled = samples > 1 or self.measure.name in _LABELED
         check_number(self.measure, names)
@@ -215,14 +215,14 @@ class Ustatistic:
             return whole, None
         if self.public_labels is False:
             raise ParameterError(
-                f"{self.measure.name} takes classes that are public, so leave out public_labels=False; "
+                f"{self.measure.name} takes classes that are public, so leave out `public_labels=False`; "
                 "kernel 'auc', asked for by name, can hide two of them"
             )
         classes = whole[-1].column
         if not isinstance(classes, Label | Categories) or classes.size != samples:
             raise ParameterError(
-                f"{self.measure.name} needs a column of {samples} classes last; list those of {names[-1]!r} in order, "
-                f"for example categories={{{names[-1]!r}: (0, 1, 2)}}"
+                f"{self.measure.name} needs a column of {samples} classes last; list those of {quoted(names[-1])} "
+                f"in order, for example `categories={{{quoted(names[-1])}: (0, 1, 2)}}`"
             )
         return whole[:-1], classes
 
@@ -396,7 +396,7 @@ def _listed(columns: Any) -> tuple[Any, ...]:
     given = tuple(columns) if isinstance(columns, tuple | list) else (columns,)
     for each in given:
         if not isinstance(each, str | Binning | Categories | Label | Described):
-            raise ParameterError(f"columns must be names of columns, got {quoted(each)}")
+            raise ParameterError(f"`columns` must be names of columns, got {quoted(each)}")
     return given
 
 

@@ -104,13 +104,13 @@ def _check_derived(found: UstatisticEstimate, data: dict[str, Any]) -> None:
             for one, other in zip(written, expected, strict=True)
         )
         if not fits:
-            raise DataError(f"the field {name!r} of {_WHAT} contradicts the others")
+            raise DataError(f"the field {quoted(name)} of {_WHAT} contradicts the others")
 
 
 def _list(data: dict[str, Any], name: str) -> list[Any]:
     values = data[name]
     if not isinstance(values, list) or len(values) > _MOST:
-        raise DataError(f"the field {name!r} of {_WHAT} must be a list of at most {_MOST}")
+        raise DataError(f"the field {quoted(name)} of {_WHAT} must be a list of at most {_MOST}")
     return values
 
 
@@ -123,14 +123,14 @@ def _texts(values: Any) -> tuple[str, ...]:
 def _number(data: dict[str, Any], name: str) -> float:
     value = data[name]
     if not is_number(value):
-        raise DataError(f"the field {name!r} of {_WHAT} must be a finite number, got {quoted(value)}")
+        raise DataError(f"the field {quoted(name)} of {_WHAT} must be a finite number, got {quoted(value)}")
     return float(value)
 
 
 def _error(data: dict[str, Any], name: str) -> float:
     value = _number(data, name)
     if value < 0:
-        raise DataError(f"the field {name!r} of {_WHAT} must be at least 0")
+        raise DataError(f"the field {quoted(name)} of {_WHAT} must be at least 0")
     return value
 
 
@@ -156,7 +156,7 @@ def _limits(values: Any) -> tuple[float, float]:
 def _sizes(data: dict[str, Any], name: str, *, least: int) -> tuple[int, ...]:
     values = _list(data, name)
     if not all(is_whole(value) and value >= least for value in values):
-        raise DataError(f"the field {name!r} of {_WHAT} must be a list of whole numbers from {least}")
+        raise DataError(f"the field {quoted(name)} of {_WHAT} must be a list of whole numbers from {least}")
     return tuple(values)
 
 

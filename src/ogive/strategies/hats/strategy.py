@@ -70,7 +70,7 @@ class LeastSquaresHats:
         if any(b <= a for a, b in zip(self.spacings, self.spacings[1:], strict=False)) or any(
             spacing >= self.size for spacing in self.spacings
         ):
-            raise ParameterError(f"spacings must increase and stay below {self.size}, got {self.spacings}")
+            raise ParameterError(f"`spacings` must increase and stay below {self.size}, got {self.spacings}")
 
     @property
     def levels(self) -> tuple[Level, ...]:

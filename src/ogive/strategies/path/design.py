@@ -44,9 +44,9 @@ def design_path(
     """
     check_privacy(privacy, adjacency)
     if constants not in ("exact", "paper"):
-        raise ParameterError(f"constants must be exact or paper, got {quoted(constants)}")
+        raise ParameterError(f"`constants` must be exact or paper, got {quoted(constants)}")
     if gaussian not in ("fine", "integer"):
-        raise ParameterError(f"gaussian must be fine or integer, got {quoted(gaussian)}")
+        raise ParameterError(f"`gaussian` must be fine or integer, got {quoted(gaussian)}")
     if constants == "paper":
         if base not in (None, 2) or root not in (None, True):
             raise ParameterError("the paper's constants are for base 2 with all levels; leave base and root out")

@@ -25,7 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import Level
@@ -59,7 +59,7 @@ class PathNoise:
 
     def __post_init__(self) -> None:
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MAX_BITS:
-            raise ParameterError(f"bits must be a whole number from 0 to {MAX_BITS}, got {quoted(self.bits)}")
+            raise ParameterError(f"`bits` must be a whole number from 0 to {MAX_BITS}, got {quoted(self.bits)}")
 
     @property
     def size(self) -> int:
@@ -178,14 +178,14 @@ class PathNoise:
             tree = PathTree(data["size"], tuple(data["radices"]), data["root"])
             law, bits = law_from_dict(data["law"]), data["bits"]
         except (KeyError, TypeError) as problem:
-            raise ParameterError(f"not path noise: {problem}") from None
+            raise ParameterError(f"not path noise: {plain(problem)}") from None
         if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
             raise ParameterError(f"path noise needs a discrete Laplace or Gaussian law, got {quoted(data['law'])}")
         return cls(tree, law, bits)
 
     def _checked(self, points: Int64) -> Int64:
         if points.size and not (points.min() >= 0 and points.max() < self.size):
-            raise ParameterError(f"points must be from 0 to {self.size - 1}")
+            raise ParameterError(f"`points` must be from 0 to {self.size - 1}")
         return points
 
     def _totals(self, counts: Int64) -> Int64:

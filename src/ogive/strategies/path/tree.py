@@ -40,7 +40,7 @@ class PathTree:
         if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
             raise ParameterError(f"a tree needs at least 1 point, got {quoted(self.size)}")
         if any(isinstance(r, bool) or not isinstance(r, int) or r < 2 for r in self.radices):
-            raise ParameterError(f"radices must be whole numbers from 2 up, got {quoted(self.radices)}")
+            raise ParameterError(f"`radices` must be whole numbers from 2 up, got {quoted(self.radices)}")
         if math.prod(self.radices) < self.size:
             raise ParameterError(f"radices {self.radices} cover {math.prod(self.radices)} points, not {self.size}")
         if not self.radices and not self.root:

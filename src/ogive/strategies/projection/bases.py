@@ -129,4 +129,4 @@ def basis_named(name: str) -> Basis:
     try:
         return BASES[name]
     except (KeyError, TypeError):
-        raise ParameterError(f"basis must be one of {', '.join(BASES)}, got {quoted(name)}") from None
+        raise ParameterError(f"`basis` must be one of {', '.join(BASES)}, got {quoted(name)}") from None

@@ -95,7 +95,9 @@ def noise_per_unit(privacy: Any) -> float:
         case PureDP():
             return LAPLACE / float(privacy.epsilon)
         case _:
-            raise ParameterError(f"privacy must be PureDP, ApproxDP or ZeroConcentratedDP, got {quoted(privacy)}")
+            raise ParameterError(
+                f"`privacy` must be `PureDP`, `ApproxDP` or `ZeroConcentratedDP`, got {quoted(privacy)}"
+            )
 
 
 def usual_degree(ratio: float) -> int:

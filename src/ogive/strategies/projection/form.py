@@ -49,17 +49,17 @@ class Form:
         _among(self.constants, CONSTANTS, "constants")
         if not isinstance(self.adjacency, Adjacency):
             raise ParameterError(
-                f"adjacency must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {quoted(self.adjacency)}"
+                f"`adjacency` must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {quoted(self.adjacency)}"
             )
         check_degree(self.degree, self.basis, self.noise)
         if self.absolute and self.basis == "splines":
             raise ParameterError(
                 "splines are for Gaussian noise: one record moves many of them, which costs Laplace noise dearly; "
-                "use another basis, or ApproxDP or ZeroConcentratedDP"
+                "use another basis, or `ApproxDP` or `ZeroConcentratedDP`"
             )
         if self.constants == "paper" and (self.noise != "moments" or self.counted or self.absolute):
             raise ParameterError(
-                "constants='paper' is for Gaussian noise on moments with adjacency REPLACE; use constants='exact'"
+                "`constants='paper'` is for Gaussian noise on moments with `adjacency REPLACE`; use `constants='exact'`"
             )
 
     @property
@@ -108,14 +108,14 @@ def check_degree(degree: Any, basis: str, noise: str) -> None:
     least = basis_named(basis).least
     largest = LARGEST_DEGREE if noise == "moments" else MAX_DEGREE
     if noise == "moments" and basis != "legendre":
-        raise ParameterError(f"moments give Legendre coefficients only, not basis {basis!r}")
+        raise ParameterError(f"moments give Legendre coefficients only, not basis {quoted(basis)}")
     whole = isinstance(degree, int) and not isinstance(degree, bool)
     if whole and least <= degree <= largest:
         return
     lost = whole and largest < degree <= MAX_DEGREE
-    reason = ": beyond, coefficients computed from moments lose their digits; use noise='shaped'" if lost else ""
+    reason = ": beyond, coefficients computed from moments lose their digits; use `noise='shaped'`" if lost else ""
     raise ParameterError(
-        f"degree must be a whole number from {least} to {largest} for {basis} with {noise} noise, "
+        f"`degree` must be a whole number from {least} to {largest} for {basis} with {noise} noise, "
         f"got {quoted(degree)}{reason}"
     )
 

@@ -238,13 +238,13 @@ class OrthogonalProjection:
             ParameterError: an argument is out of range, the noise is Laplace or the number of records private.
         """
         if self._form.absolute or self._form.counted:
-            raise ParameterError("the error bound is for Gaussian noise under REPLACE")
+            raise ParameterError("the error bound is for Gaussian noise under `REPLACE`")
         loading = self._form.coefficients()[1] @ self._unwhitened * math.sqrt(self.law.variance)
         return l2_bound(loading, records, alpha=alpha, sampling_failure=sampling_failure, noise_failure=noise_failure)
 
     def _check_total(self, total: int | None) -> None:
         if total is None and not self._form.counted and (self._form.system.pinned or self.noise == "moments"):
-            raise ParameterError("this projection needs the number of records, which is public under REPLACE")
+            raise ParameterError("this projection needs the number of records, which is public under `REPLACE`")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -286,7 +286,7 @@ def check_bits(bits: Any) -> int:
         ParameterError: they are no whole number, or too few or too many.
     """
     if isinstance(bits, bool) or not isinstance(bits, int) or not 8 <= bits <= MAX_BITS:
-        raise ParameterError(f"bits must be a whole number from 8 to {MAX_BITS}, got {quoted(bits)}")
+        raise ParameterError(f"`bits` must be a whole number from 8 to {MAX_BITS}, got {quoted(bits)}")
     return bits
 
 

@@ -37,7 +37,7 @@ def moments_of(form: Form, sums: Float64, total: int | None, covariance: Float64
     if form.basis != "legendre":
         raise ParameterError(f"moments follow from the legendre basis only, not from {form.basis}")
     if total is None and not form.counted:
-        raise ParameterError("moments need the number of records, which is public under REPLACE")
+        raise ParameterError("moments need the number of records, which is public under `REPLACE`")
     # power sums are `count` times the number of records plus `matrix` times the sums of features
     if form.noise == "moments":
         count, matrix = 0.0, np.eye(form.degree + 1)
@@ -75,12 +75,12 @@ def l2_bound(loading: Float64, records: int, *, alpha: float, sampling_failure: 
         Theorem 1 of Tao and Sarwate 2025, repaired and sharpened; `docs/proofs/projection.md`.
     """
     if isinstance(records, bool) or not isinstance(records, int) or records < 1:
-        raise ParameterError(f"records must be a whole number of at least 1, got {quoted(records)}")
+        raise ParameterError(f"`records` must be a whole number of at least 1, got {quoted(records)}")
     if not 0 <= alpha < math.inf:
-        raise ParameterError(f"alpha must be at least 0, got {quoted(alpha)}")
+        raise ParameterError(f"`alpha` must be at least 0, got {quoted(alpha)}")
     for value, name in ((sampling_failure, "sampling_failure"), (noise_failure, "noise_failure")):
         if not 0 < value < 1:
-            raise ParameterError(f"{name} must be strictly between 0 and 1, got {quoted(value)}")
+            raise ParameterError(f"`{name}` must be strictly between 0 and 1, got {quoted(value)}")
     singular = np.linalg.svd(loading, compute_uv=False) / records
     sampling = math.sqrt(math.log(2 / sampling_failure) / records)
     noise = float(np.linalg.norm(singular)) + float(singular.max()) * math.sqrt(2 * math.log(1 / noise_failure))

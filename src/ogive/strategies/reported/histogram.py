@@ -90,7 +90,7 @@ class ReportedHistogram:
             ParameterError: the number of records would be private; whoever gets the reports can count them.
         """
         if adjacency is not Adjacency.REPLACE:
-            raise ParameterError("reports can be counted, so only REPLACE is hidden by them")
+            raise ParameterError("reports can be counted, so only `REPLACE` is hidden by them")
         return self.oracle.loss
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:

@@ -132,7 +132,7 @@ class Convolver:
             most = int(np.abs(values.astype(object)).sum())
         if most * self._largest >= LIMIT:
             allowed = LIMIT // self._largest
-            raise ParameterError(f"counts must add up to less than {allowed} for exact measurement, got {most}")
+            raise ParameterError(f"`counts` must add up to less than {allowed} for exact measurement, got {most}")
         products = []
         for which, (prime, _) in enumerate(PRIMES):
             product = _transform(values, self._length, which)

@@ -53,7 +53,7 @@ class SquareRoot:
         if not isinstance(self.law, DiscreteGaussian):
             raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {quoted(self.law)}")
         if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 1 <= self.bits <= 24:
-            raise ParameterError(f"bits must be a whole number from 1 to 24, got {quoted(self.bits)}")
+            raise ParameterError(f"`bits` must be a whole number from 1 to 24, got {quoted(self.bits)}")
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -184,8 +184,8 @@ def design_square_root(size: int, *, privacy: PureDP | ZeroConcentratedDP, adjac
     check_privacy(privacy, adjacency)
     if isinstance(privacy, PureDP):
         raise ParameterError(
-            "the square-root factorization needs ZeroConcentratedDP: its L1 sensitivity grows like sqrt(size), "
-            "so for PureDP use tree_ls or hat_ls"
+            "the square-root factorization needs `ZeroConcentratedDP`: its L1 sensitivity grows like sqrt(size), "
+            "so for `PureDP` use tree_ls or hat_ls"
         )
     change = squared_sensitivity(size, BITS, adjacency is Adjacency.REPLACE)
     (law,) = measured_laws(privacy, [Fraction(1)], l1=[0], l2_squared=[change])

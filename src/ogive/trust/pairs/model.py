@@ -66,10 +66,10 @@ class PairsOptions(TrustOptions):
 
     def __post_init__(self) -> None:
         if self.circuits not in CIRCUITS:
-            raise ParameterError(f"circuits must be {' or '.join(CIRCUITS)}, got {quoted(self.circuits)}")
+            raise ParameterError(f"`circuits` must be {' or '.join(CIRCUITS)}, got {quoted(self.circuits)}")
         absent = self.absent
         if isinstance(absent, bool) or not isinstance(absent, int | float) or not 0 <= absent < 1:
-            raise ParameterError(f"absent must be a share from 0 to less than 1, got {quoted(absent)}")
+            raise ParameterError(f"`absent` must be a share from 0 to less than 1, got {quoted(absent)}")
 
 
 class Pairs(SingleTable):

@@ -83,7 +83,7 @@ class SecAgg(SeveralTables):
     ) -> None:
         if not isinstance(parties, list | tuple) or not 2 <= len(parties) <= MOST_PARTIES:
             raise ParameterError(
-                f"parties must be a list of the records of 2 to {MOST_PARTIES} parties, for example "
+                f"`parties` must be a list of the records of 2 to {MOST_PARTIES} parties, for example "
                 "[north, south]; for a single one use Central"
             )
         self.options: SecAggOptions = SecAggOptions(len(parties), colluding, dropouts, threshold)
@@ -129,7 +129,7 @@ def _rounds(leaving: Mapping[int, str], parties: int) -> dict[int, Round]:
     for party, step in leaving.items():
         if party not in range(1, parties + 1) or step not in steps:
             raise ParameterError(
-                f"leaving must be like {{3: 'input'}}, with parties from 1 to {parties} and one of the steps "
-                f"{', '.join(steps)}; got {quoted(party)}: {step!r}"
+                f"`leaving` must be like {{3: 'input'}}, with parties from 1 to {parties} and one of the steps "
+                f"{', '.join(steps)}; got {quoted(party)}: {quoted(step)}"
             )
     return {party: steps[step] for party, step in leaving.items()}

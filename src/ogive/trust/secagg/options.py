@@ -75,7 +75,7 @@ class SecAggOptions(TrustOptions):
             for law in set(laws):
                 share_of(law, self.honest)
         except UnsupportedError as problem:
-            return str(problem)
+            return problem.marked
         if largest_share(laws, parties=self.parties, honest=self.honest) < 1 << 32:
             return "so much noise of so many parties might not fit in 64 bits; ask for a larger epsilon or rho"
         return None

@@ -50,17 +50,19 @@ class AggregationTerms:
     def __post_init__(self) -> None:
         parties = self.parties
         if isinstance(parties, bool) or not isinstance(parties, int) or not 2 <= parties <= MOST_PARTIES:
-            raise ParameterError(f"parties must be a whole number from 2 to {MOST_PARTIES}, got {quoted(parties)}")
+            raise ParameterError(f"`parties` must be a whole number from 2 to {MOST_PARTIES}, got {quoted(parties)}")
         for name, value in (("colluding", self.colluding), ("dropouts", self.dropouts)):
             if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < parties:
-                raise ParameterError(f"{name} must be a number of parties from 0 to {parties - 1}, got {quoted(value)}")
+                raise ParameterError(
+                    f"`{name}` must be a number of parties from 0 to {parties - 1}, got {quoted(value)}"
+                )
         if self.honest < 1:
             raise ParameterError(
-                f"colluding={self.colluding} and dropouts={self.dropouts} leave none of {parties} parties honest; "
+                f"`colluding={self.colluding}` and `dropouts={self.dropouts}` leave none of {parties} parties honest; "
                 "one is needed"
             )
         if self.wanted is not None and (isinstance(self.wanted, bool) or not isinstance(self.wanted, int)):
-            raise ParameterError(f"threshold must be a number of parties, got {quoted(self.wanted)}")
+            raise ParameterError(f"`threshold` must be a number of parties, got {quoted(self.wanted)}")
         graph = self.graph  # refuses numbers that no graph can serve
         if self.wanted is not None and graph is not None:
             raise ParameterError(

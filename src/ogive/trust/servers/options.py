@@ -54,7 +54,7 @@ class ServersOptions(TrustOptions):
         if self.parties is not None and (
             isinstance(self.parties, bool) or not isinstance(self.parties, int) or self.parties < 1
         ):
-            raise ParameterError(f"parties must be a whole number of at least 1, got {quoted(self.parties)}")
+            raise ParameterError(f"`parties` must be a whole number of at least 1, got {quoted(self.parties)}")
         _ = self.uploads  # refuses what does not fit
 
     @cached_property
@@ -116,18 +116,20 @@ def _checked(servers: int, upload: str, verified: bool | None, verifications: in
         ("servers", servers, 2, MOST_SERVERS), ("verifications", verifications, 1, MOST_VERIFICATIONS),
     ):  # fmt: skip
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ParameterError(f"{name} must be a whole number from {least} to {most}, got {quoted(value)}")
+            raise ParameterError(f"`{name}` must be a whole number from {least} to {most}, got {quoted(value)}")
     if verified is not None and not isinstance(verified, bool):
-        raise ParameterError(f"verified must be True or False, got {quoted(verified)}")
+        raise ParameterError(f"`verified` must be True or False, got {quoted(verified)}")
     if upload not in UPLOADS:
-        raise ParameterError(f"upload must be one of {', '.join(UPLOADS)}, got {quoted(upload)}")
+        raise ParameterError(f"`upload` must be one of {', '.join(UPLOADS)}, got {quoted(upload)}")
     if upload == KEYS and servers != 2:
-        raise ParameterError(f"comparison keys are for two servers, not {servers}; use upload='tables'")
+        raise ParameterError(f"comparison keys are for two servers, not {servers}; use `upload='tables'`")
     if upload == SUMS and not organizations:
-        raise ParameterError("sums are uploaded by organizations; give a list of their tables, or use upload='tables'")
+        raise ParameterError(
+            "sums are uploaded by organizations; give a list of their tables, or use `upload='tables'`"
+        )
     summed = upload == SUMS or (upload == AUTO and organizations)
     if summed and verified:
-        raise ParameterError("sums of an organization cannot be verified; use upload='tables', one for every record")
+        raise ParameterError("sums of an organization cannot be verified; use `upload='tables'`, one for every record")
     return upload != SUMS if verified is None else verified
 
 

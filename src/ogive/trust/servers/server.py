@@ -90,7 +90,7 @@ class Server:
         progress: Callable[[int, int], None] = lambda done, whole: None,
     ) -> None:
         if state is not None and (state.study, state.session, state.server) != (collected.study, session, number):
-            raise ParameterError("state must be that of this server in this session of this study")
+            raise ParameterError("`state` must be that of this server in this session of this study")
         self.collected = collected
         self.session = session
         self.random = random

@@ -65,11 +65,11 @@ def simultaneous_band(
     if target == APPROXIMATION and not approximate:
         raise ParameterError("only curves of methods that approximate have a band for the approximation; use sample")
     if target not in (*TARGETS, APPROXIMATION):
-        raise ParameterError(f"target must be population or sample, got {quoted(target)}")
+        raise ParameterError(f"`target` must be population or sample, got {quoted(target)}")
     if simulations is not None and (
         isinstance(simulations, bool) or not isinstance(simulations, int) or simulations < 1
     ):
-        raise ParameterError(f"simulations must be a whole number above 0, got {quoted(simulations)}")
+        raise ParameterError(f"`simulations` must be a whole number above 0, got {quoted(simulations)}")
     if approximate:
         low, high = common_ends(
             raw,

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 from ogive.privacy import Rational, exact
 from ogive.provenance import CLEAR
 from ogive.statistics.curve.base import CurveBase
@@ -113,7 +113,9 @@ def _difference(one: CurveBase, other: CurveBase) -> str | None:
     if one.grid != other.grid:
         return "sites with different bounds or thresholds; release all on one public grid"
     if one.column != other.column:
-        return f"columns {one.column!r} and {other.column!r}; give the column one name before it is released"
+        return (
+            f"columns {quoted(one.column)} and {quoted(other.column)}; give the column one name before it is released"
+        )
     if one.adjacency is not other.adjacency or mine.adjacency is not its.adjacency:
         return f"adjacency {mine.adjacency.value} and {its.adjacency.value}; release all under one"
     if mine.unit != its.unit:
@@ -156,17 +158,17 @@ def _check_batches(batches: Sequence[Batch]) -> None:
     for number, batch in enumerate(batches):
         for known in batches[:number]:
             if batch.release_id == known.release_id:
-                raise ParameterError(f"the batch {batch.words!r} was counted before: it is the same release")
+                raise ParameterError(f"the batch {quoted(batch.words)} was counted before: it is the same release")
             if batch.name is not None and batch.name == known.name:
                 raise ParameterError(
-                    f"a batch named {batch.name!r} was counted before; the same people would count twice"
+                    f"a batch named {quoted(batch.name)} was counted before; the same people would count twice"
                 )
     overlap = find_overlap(batches)
     if overlap is not None:
         one, other = overlap
         raise ParameterError(
-            f"one account paid for {one.words!r} and {other.words!r}, and not as two of its declared parts; "
-            "the same people would count twice"
+            f"one account paid for {quoted(one.words)} and {quoted(other.words)}, and not as two of its declared "
+            "parts; the same people would count twice"
         )
 
 
@@ -178,17 +180,17 @@ def _shares(weights: Sequence[Rational], curves: Sequence[CurveBase]) -> tuple[F
         given = ()
     if len(given) != len(curves):
         got = f"{len(given)} of them" if given else type(weights).__name__
-        raise ParameterError(f"weights must be one number for each of the {len(curves)} curves, got {got}")
+        raise ParameterError(f"`weights` must be one number for each of the {len(curves)} curves, got {got}")
     exactly = [exact(weight, "a weight") for weight in given]
     if min(exactly) < 0:
-        raise ParameterError(f"weights must be at least 0, got {float(min(exactly)):g}")
+        raise ParameterError(f"`weights` must be at least 0, got {float(min(exactly)):g}")
     whole = sum(exactly, Fraction(0))
     if abs(whole - 1) > _NEAR_ONE:
-        raise ParameterError(f"weights must add up to 1, got {float(whole):.10g}")
+        raise ParameterError(f"`weights` must add up to 1, got {float(whole):.10g}")
     for number, curve in enumerate(curves, 1):
         if curve.total is None:
             raise ParameterError(
-                "weights need public numbers of records (adjacency REPLACE); without weights counts are added up"
+                "weights need public numbers of records (`adjacency REPLACE`); without weights counts are added up"
             )
         if curve.strategy is None or approximates(curve.strategy):
             what = "exact" if curve.strategy is None else f"an approximation ({curve.strategy.name})"

@@ -141,7 +141,7 @@ def kernels(task: MeanTask) -> Kernels:
         other = "" if of_classes(task.measure) else "method='cells', or "
         raise ParameterError(
             "what one record can change in a mean over pairs depends on the number of records, which is private here; "
-            f"use {other}adjacency REPLACE"
+            f"use {other}`adjacency REPLACE`"
         )
     query = design_kernels(rows, task.measure, terms.privacy, records=terms.records)
     check_served(terms, query)

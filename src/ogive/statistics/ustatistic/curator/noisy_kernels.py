@@ -126,7 +126,7 @@ def _gaussian(
         try:
             mu = gaussian_grant(privacy, integers=len(shares), per_unit=2.0**bits)
         except ParameterError as problem:
-            raise ScaleError(str(problem)) from None
+            raise ScaleError(problem.marked) from None
         mu_squared = Fraction(mu) ** 2 * _ROOM
     unit = _change(measure, shares, 2, bits) / mu_squared
     round_up_root(unit * max(shares))

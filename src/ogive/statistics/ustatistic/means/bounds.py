@@ -37,7 +37,7 @@ def variance_bound(bins: int, epsilon: Rational, records: int, *, oracle: str = 
         ParameterError: an argument is out of range.
     """
     if bins < 2:
-        raise ParameterError(f"bins must be at least 2, got {bins}")
+        raise ParameterError(f"`bins` must be at least 2, got {bins}")
     if records < 2:
         raise ParameterError(f"a mean over pairs needs at least 2 records, got {records}")
     return _bound(oracle)(int(bins), _ratio(epsilon), float(records), lipschitz)
@@ -109,7 +109,7 @@ def optimal_bins(
     if records < 2:
         raise ParameterError(f"a mean over pairs needs at least 2 records, got {records}")
     if most < 2:
-        raise ParameterError(f"most must be at least 2, got {most}")
+        raise ParameterError(f"`most` must be at least 2, got {most}")
     last = min(records, most)
     tried = [1 << power for power in range(1, last.bit_length())] if oracle == "haar" else range(2, last + 1)
 
@@ -131,19 +131,19 @@ def _ratio(epsilon: Rational) -> float:
     """The number e^epsilon - 1."""
     value = float(exact(epsilon, "epsilon"))
     if not 0 < value <= 500:
-        raise ParameterError(f"epsilon must be above 0 and at most 500, got {value:g}")
+        raise ParameterError(f"`epsilon` must be above 0 and at most 500, got {value:g}")
     return math.expm1(value)
 
 
 def _check_lipschitz(lipschitz: float) -> None:
     if not 0 < lipschitz < math.inf:
-        raise ParameterError(f"lipschitz must be a finite number above 0, got {lipschitz}")
+        raise ParameterError(f"`lipschitz` must be a finite number above 0, got {lipschitz}")
 
 
 def _bound(oracle: str) -> Callable[[int, float, float, float], float]:
     bounds = {"krr": _krr_bound, "unary": _unary_bound, "haar": _haar_bound}
     if oracle not in bounds:
-        raise ParameterError(f"oracle must be one of {', '.join(bounds)}, got {quoted(oracle)}")
+        raise ParameterError(f"`oracle` must be one of {', '.join(bounds)}, got {quoted(oracle)}")
     return bounds[oracle]
 
 
@@ -188,9 +188,9 @@ def _rounding(matrix: str, constants: str) -> Callable[[float], float]:
         ("average", "paper"): 4.0,
     }
     if matrix not in MATRIX_KINDS:
-        raise ParameterError(f"matrix must be one of {', '.join(MATRIX_KINDS)}, got {quoted(matrix)}")
+        raise ParameterError(f"`matrix` must be one of {', '.join(MATRIX_KINDS)}, got {quoted(matrix)}")
     if constants not in CONSTANTS:
-        raise ParameterError(f"constants must be one of {', '.join(CONSTANTS)}, got {quoted(constants)}")
+        raise ParameterError(f"`constants` must be one of {', '.join(CONSTANTS)}, got {quoted(constants)}")
     return lambda lipschitz: factors[matrix, constants] * lipschitz**2
 
 

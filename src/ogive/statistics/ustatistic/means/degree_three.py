@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError, ParameterError, quoted
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -34,7 +34,7 @@ def mean(oracle: Any, sums: Int64, tensor: ArrayLike) -> float:
     Privacy: post-processing of randomized reports.
     """
     if getattr(oracle, "name", None) != "krr":
-        raise ParameterError(f"means over triples need reports of krr, got {getattr(oracle, 'name', None)!r}")
+        raise ParameterError(f"means over triples need reports of krr, got {quoted(getattr(oracle, 'name', None))}")
     k = oracle.size
     if k > LARGEST_TRIPLE:
         raise ParameterError(f"a tensor over triples of {k} symbols is too large; use at most {LARGEST_TRIPLE} bins")

@@ -138,7 +138,7 @@ def _spent(privacy: Privacy, noise: str) -> tuple[Fraction, Fraction]:
             return privacy.epsilon, privacy.delta
         raise UnsupportedError(
             "Laplace noise that two people draw inside a circuit is cut off far out, which costs a delta; grant one, "
-            "for example ApproxDP(1, \"1e-9\"), or use noise='response'"
+            "for example `ApproxDP(1, \"1e-9\")`, or use `noise='response'`"
         )
     pure = privacy if isinstance(privacy, PureDP) else pure_epsilon(privacy)
     return pure.epsilon, Fraction(0)

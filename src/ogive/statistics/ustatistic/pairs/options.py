@@ -50,13 +50,13 @@ class Paired:
 
     def __post_init__(self) -> None:
         if self.design not in DESIGNS:
-            raise ParameterError(f"design must be one of {', '.join(DESIGNS)}, got {quoted(self.design)}")
+            raise ParameterError(f"`design` must be one of {', '.join(DESIGNS)}, got {quoted(self.design)}")
         if self.rounds != "auto" and not _whole(self.rounds, 1):
-            raise ParameterError(f"rounds must be auto or a whole number of at least 1, got {quoted(self.rounds)}")
+            raise ParameterError(f"`rounds` must be auto or a whole number of at least 1, got {quoted(self.rounds)}")
         if self.noise not in ("auto", *NOISES):
-            raise ParameterError(f"noise must be one of auto, {', '.join(NOISES)}, got {quoted(self.noise)}")
+            raise ParameterError(f"`noise` must be one of auto, {', '.join(NOISES)}, got {quoted(self.noise)}")
         if not _whole(self.bits, 1) or self.bits > MAX_BITS:
-            raise ParameterError(f"bits must be a whole number from 1 to {MAX_BITS}, got {quoted(self.bits)}")
+            raise ParameterError(f"`bits` must be a whole number from 1 to {MAX_BITS}, got {quoted(self.bits)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `from_dict` inverts it."""

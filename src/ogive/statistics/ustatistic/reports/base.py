@@ -106,7 +106,7 @@ def check_pairwise(size: int) -> None:
     if size > LARGEST_PAIRWISE:
         raise ParameterError(
             f"a matrix over pairs of {size} symbols is too large; use at most {LARGEST_PAIRWISE} bins in all, "
-            f"or method='hierarchy' for the area under a curve, of at most {MAX_TALLY} bins"
+            f"or `method='hierarchy'` for the area under a curve, of at most {MAX_TALLY} bins"
         )
 
 

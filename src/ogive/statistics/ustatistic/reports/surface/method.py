@@ -94,7 +94,7 @@ def surface(task: MeanTask, name: str) -> Surface:
     if classes is None or len(task.measure.kernels) != 1:
         raise ParameterError(f"{measure} is no volume under one ROC surface of public classes")
     if task.rounding != "simple":
-        raise ParameterError(f"{measure} jumps from 0 to 1, so leave out rounding='randomized'")
+        raise ParameterError(f"{measure} jumps from 0 to 1, so leave out `rounding='randomized'`")
     if task.matrix != "average":
         raise ParameterError(f"{measure} counts one of the orders of scores in one bin, so matrix must be average")
     most = min(MOST_SYMBOLS, LARGEST // classes.size)

@@ -235,7 +235,7 @@ def check_a(a: Any) -> None:
         return
     if isinstance(a, bool) or not isinstance(a, int | float) or not 1 < a <= _LARGEST_A:
         raise ParameterError(
-            f"a must be 'auto', 'paper' or a number above 1 and at most {_LARGEST_A:g}, got {quoted(a)}"
+            f"`a` must be 'auto', 'paper' or a number above 1 and at most {_LARGEST_A:g}, got {quoted(a)}"
         )
 
 
@@ -246,7 +246,7 @@ def check_prune(prune: Any) -> None:
         ParameterError: it is neither "auto" nor a truth value.
     """
     if not isinstance(prune, bool) and prune != "auto":
-        raise ParameterError(f"prune must be 'auto', True or False, got {quoted(prune)}")
+        raise ParameterError(f"`prune` must be 'auto', True or False, got {quoted(prune)}")
 
 
 def threshold_of(sizes: Sizes, a: str | float) -> float:

@@ -93,7 +93,7 @@ def check_choice(value: str, name: str, known: tuple[str, ...]) -> None:
         ParameterError: it is none.
     """
     if value not in known:
-        raise ParameterError(f"{name} must be {' or '.join(map(repr, known))}, got {quoted(value)}")
+        raise ParameterError(f"`{name}` must be {' or '.join(map(repr, known))}, got {quoted(value)}")
 
 
 def least_a(branching: int) -> float:

@@ -69,13 +69,15 @@ class HierarchyAuc:
         check_a(self.a)
         check_prune(self.prune)
         if self.prune is False and (self.variant, self.a) != ("half", "auto"):
-            raise ParameterError("variant and a are for discarded nodes, and prune=False discards none; leave them out")
+            raise ParameterError(
+                "`variant` and `a` are for discarded nodes, and `prune=False` discards none; leave them out"
+            )
         if self.composition is not None and self.composition not in COMPOSITIONS:
-            raise ParameterError(f"composition must be {', '.join(COMPOSITIONS)}, got {quoted(self.composition)}")
+            raise ParameterError(f"`composition` must be {', '.join(COMPOSITIONS)}, got {quoted(self.composition)}")
         if self.split == "users" and self.composition is not None:
             raise ParameterError(
-                f"composition={self.composition!r} shares a budget out among levels, and no owner reports on two of "
-                "them under split='users'; use split='budget', or leave it out"
+                f"`composition={quoted(self.composition)}` shares a budget out among levels, and no owner reports "
+                "on two of them under `split='users'`; use `split='budget'`, or leave it out"
             )
         if self.split == "budget" and self.composition is None:
             object.__setattr__(self, "composition", "basic")
@@ -83,7 +85,7 @@ class HierarchyAuc:
         if children is not None and (
             isinstance(children, bool) or not isinstance(children, int) or not 2 <= children <= 8
         ):
-            raise ParameterError(f"branching must be a whole number from 2 to 8, got {quoted(children)}")
+            raise ParameterError(f"`branching` must be a whole number from 2 to 8, got {quoted(children)}")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; `from_dict` inverts it."""
@@ -123,8 +125,8 @@ class HierarchyAuc:
             return design_tree(leaves, report_epsilon(privacy, 1), **asked)
         if not isinstance(privacy, ApproxDP):
             raise ParameterError(
-                f"composition={self.composition!r} needs a guarantee with a delta, and there is none; "
-                "without one use composition='basic'"
+                f"`composition={quoted(self.composition)}` needs a guarantee with a delta, and there is none; "
+                "without one use `composition='basic'`"
             )
         return design_tree(leaves, privacy.epsilon, privacy.delta, composition=self.composition, **asked)
 
@@ -176,7 +178,7 @@ class HierarchyAuc:
             True
         """
         if self.branching is None:
-            raise ParameterError("a bound needs the number of children of a node; name it, for example branching=2")
+            raise ParameterError("a bound needs the number of children of a node; name it, for example `branching=2`")
         oracle = self.oracle(bins, check_privacy(privacy), branching=self.branching)
         sizes = self.sizes(oracle, positives, negatives, ties)
         return error_bound(sizes, self.threshold(sizes), shared=self.split == "budget", against=against)
