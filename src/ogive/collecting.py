@@ -47,7 +47,9 @@ def describe_collection(
     terms = Terms(privacy, PrivacyUnit(Adjacency.REPLACE), refusal, count=lambda: participants)
     query = next(statistic.questions(terms))
     if not isinstance(query, ReportsQuery):
-        raise UnsupportedError(refusal(query))
+        reason = refusal(query)
+        assert reason is not None, "reports alone are served"
+        raise UnsupportedError(reason)
     return Description(
         domain=query.rows.domain,
         oracle=query.oracle,
