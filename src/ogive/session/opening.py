@@ -152,7 +152,7 @@ def check_statistic(statistic: object) -> None:
     """
     if isinstance(statistic, type) or not hasattr(statistic, "questions"):
         raise ParameterError(
-            f"`statistic` must be one such as Ecdf('age', `bounds=(0, 120)`), got {type(statistic).__name__}"
+            f"`statistic` must be one such as Ecdf('age', bounds=(0, 120)), got {type(statistic).__name__}"
         )
 
 
