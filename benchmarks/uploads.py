@@ -20,7 +20,13 @@ from ogive.crypto.comparison.weighing import evaluate_weighed
 from ogive.crypto.linear import project
 from ogive.crypto.sketch import CellClaim
 from ogive.crypto.tables import ShareShape, one_hot_columns, share
-from ogive.crypto.upload_costs import BLOCKS_PER_SECOND, CELLS_PER_SECOND, PRODUCTS_PER_SECOND, WEIGHED_PER_SECOND
+from ogive.crypto.upload_costs import (
+    BLOCKS_PER_SECOND,
+    CELLS_PER_SECOND,
+    PRODUCTS_PER_SECOND,
+    WEIGHED_PER_SECOND,
+    blocks_at,
+)
 
 STUDY = bytes(32)
 SEED = 7
@@ -43,7 +49,7 @@ def key_rows(runs: int, size: int) -> Iterator[dict[str, Any]]:
             shape = KeyShape(group="field", bits=bits)
             batch, _ = generate(rng.integers(0, 1 << bits, clients), shape=shape, study=STUDY)
             at = np.linspace(0, (1 << bits) - 2, points).astype(np.int64)
-            blocks = clients * shape.blocks_to_evaluate(at)
+            blocks = clients * blocks_at(shape, points)
             took = seconds(lambda work=work, batch=batch, at=at: work(batch, at, server=0, threads=1), runs)
             yield rate(
                 f"keys of {bits} bits at {points} points, {name}", "M blocks/s", blocks / took, BLOCKS_PER_SECOND

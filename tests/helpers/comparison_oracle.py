@@ -115,3 +115,15 @@ def evaluate(setting: Setting, server: int, key: Key, x: int) -> int:
         bit = bits[side] ^ (bit & (left, right)[side])
     place = x % 2**setting.early
     return (total + sign * (setting.leaf(seed)[place] + bit * key.leaf[place])) % setting.modulus
+
+
+def blocks_to_generate(shape):
+    """AES blocks that make a pair of keys."""
+    return 2 * (3 * shape.levels + shape.leaf_blocks)
+
+
+def blocks_to_evaluate(shape, points):
+    """AES blocks that evaluate one key at points, where every prefix that they share is walked once."""
+    per_block = min(shape.leaf_values, shape.per_block)
+    prefixes = [len({point >> shape.bits - level for point in map(int, points)}) for level in range(shape.levels + 1)]
+    return sum(prefixes[1:]) + sum(prefixes[:-1]) + len({int(point) // per_block for point in points})

@@ -9,6 +9,7 @@ from ogive.grids import Grid
 from ogive.privacy import Adjacency, PureDP
 from ogive.provenance import Provenance
 from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.roc.noise import pairs_at_ends
 from ogive.strategies import design_path
 
 PROVENANCE = Provenance(
@@ -77,3 +78,8 @@ def any_curve(draw):
     strategy = path(grid.bins, 1, adjacency) if noisy else None
     raw = cumulative + wiggle if noisy else cumulative
     return Curve(grid, cumulative, raw, strategy, adjacency, total, "none", draw(st.text(max_size=20)))
+
+
+def pairs_in_order(negatives, positives, positive_when):
+    """Pairs of a negative and a positive record that the score ranks rightly, ties one half, from cumulative counts."""
+    return pairs_at_ends(negatives, positives, positive_when).sum(axis=0) / 2

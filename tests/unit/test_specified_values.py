@@ -10,6 +10,9 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.conditional import conditional
+from helpers.paper_bounds import root_a
+from helpers.trees import ArrayTree
 
 import ogive
 from ogive import kernels
@@ -19,11 +22,11 @@ from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, TreeOracl
 from ogive.statistics.ustatistic.means import bounds as bounds_generic
 from ogive.statistics.ustatistic.means import expected_error as predicted
 from ogive.statistics.ustatistic.means import generic, two_sample
-from ogive.statistics.ustatistic.means.variance import conditional, hoeffding
+from ogive.statistics.ustatistic.means.variance import hoeffding
 from ogive.statistics.ustatistic.reports.laws import law_of
 from ogive.statistics.ustatistic.reports.trees.auc import auc_of_trees, sizes_of, threshold_of
-from ogive.statistics.ustatistic.reports.trees.bounds import boxed_bound, closed_form_a, mse_bound, root_a
-from ogive.statistics.ustatistic.reports.trees.counts import ArrayTree, NodeNoise
+from ogive.statistics.ustatistic.reports.trees.bounds import boxed_bound, closed_form_a, mse_bound
+from ogive.statistics.ustatistic.reports.trees.counts import NodeNoise
 from ogive.statistics.ustatistic.reports.trees.reports import node_noise
 
 GINI = kernels.AbsoluteDifference()

@@ -69,16 +69,6 @@ class UploadCost:
         return self.seconds + self.bytes_per_server / BYTES_PER_SECOND
 
 
-def cheapest_upload(
-    cells: int, points: int, clients: int, servers: int, verified: bool, *, verifications: int = VERIFICATIONS
-) -> UploadCost:
-    """What takes the least time to receive and compute; arguments and errors as `upload_costs`."""
-    return min(
-        upload_costs(cells, points, clients, servers, verified, verifications=verifications),
-        key=lambda cost: cost.elapsed,
-    )
-
-
 def upload_costs(
     cells: int, points: int, clients: int, servers: int, verified: bool, *, verifications: int = VERIFICATIONS
 ) -> tuple[UploadCost, ...]:
@@ -164,7 +154,7 @@ def exchanged_bytes(material: ShareShape | None, servers: int) -> int:
 
 
 def blocks_at(shape: KeyShape, points: int) -> int:
-    """AES blocks that evaluate one key at so many evenly spread points; of points that are listed, the shape knows."""
+    """AES blocks that evaluate one key at so many evenly spread points."""
     prefixes = [min(1 << level, points) for level in range(shape.levels + 1)]
     leaves = min(points, shape.domain // min(shape.per_block, shape.leaf_values))
     return sum(prefixes[1:]) + sum(prefixes[:-1]) + leaves

@@ -185,11 +185,6 @@ class TreeOracle:
         return Fraction(self._threshold, WORD)
 
     @property
-    def level_ratio(self) -> Fraction:
-        """Largest ratio of one level's answer's chances under two symbols, exactly."""
-        return (1 - self.chance) / self.chance
-
-    @property
     def scale(self) -> float:
         """What an unbiased sign is multiplied with, c = 1 / (1 - 2 q)."""
         return float(1 / (1 - 2 * self.chance))

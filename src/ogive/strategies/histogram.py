@@ -138,18 +138,6 @@ class GroupedHistogram:
             values[-1] = 0.0
         return values * (self.law.variance / 4.0**self.bits)
 
-    def without_negatives(self, answer: Int64) -> Float64:
-        """Shares at all thresholds, shape (..., N), from counts of which negative ones were put to 0.
-
-        What the paper does with negative counts; it is biased towards the uniform distribution, and `estimate`
-        followed by isotonic regression is better. If no count is above 0 the curve is that of the uniform one.
-        """
-        rows, shape = batch(answer, self.groups)
-        counts = np.maximum(rows, 0).astype(np.float64)
-        counts[~counts.any(axis=1)] = 1.0
-        ends = np.cumsum(counts, axis=1)
-        return self.between(ends / ends[:, -1:]).reshape(*shape, self.size)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {

@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
+from helpers.comparison_oracle import blocks_to_evaluate
 
 from ogive.crypto.comparison import KeyShape, generate
 from ogive.crypto.tables import ShareShape, one_hot_columns, share
 from ogive.crypto.upload_costs import (
-    BYTES_PER_SECOND,
     HANDLED_BYTES_PER_SECOND,
     NAMED_PER_SECOND,
     blocks_at,
-    cheapest_upload,
     upload_costs,
 )
 from ogive.errors import ParameterError
@@ -71,27 +70,10 @@ def test_blocks_of_evenly_spread_points_are_those_that_are_walked(bits, group):
     shape = KeyShape(group=group, bits=bits)
     for points in {1, 2, 2**bits // 2, 2**bits} - {0}:
         spread = [number * 2**bits // points for number in range(points)]
-        assert blocks_at(shape, points) == shape.blocks_to_evaluate(spread)
+        assert blocks_at(shape, points) == blocks_to_evaluate(shape, spread)
     for points in {3, 7, 100} & set(range(2**bits)):
         spread = [number * 2**bits // points for number in range(points)]
-        assert blocks_at(shape, points) == pytest.approx(shape.blocks_to_evaluate(spread), rel=0.03, abs=1)
-
-
-def test_few_cells_are_shared_as_a_table_and_many_as_keys():
-    assert cheapest_upload(4, 3, 10**6, 2, True).kind == "tables"
-    assert cheapest_upload(2**16, 100, 10**6, 2, True).kind == "keys"
-    assert cheapest_upload(2**16, 2**16 - 1, 10**6, 2, True).kind == "keys"
-
-
-def test_the_choice_is_the_one_that_takes_less_time_at_every_size():
-    for bits in range(1, 17):
-        for points in {1, 2**bits - 1}:
-            both = upload_costs(2**bits, points, 1000, 2, False)
-            assert {each.kind for each in both} == {"keys", "tables"}
-            times = {each.kind: each.seconds + each.bytes_per_server / BYTES_PER_SECOND for each in both}
-            chosen = cheapest_upload(2**bits, points, 1000, 2, False)
-            assert times[chosen.kind] == min(times.values())
-            assert chosen.elapsed == times[chosen.kind]
+        assert blocks_at(shape, points) == pytest.approx(blocks_to_evaluate(shape, spread), rel=0.03, abs=1)
 
 
 def test_points_make_keys_dearer_and_leave_tables_as_they_are():

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.curves import pairs_in_order
 from sklearn.metrics import roc_auc_score
 
 from ogive.noise import KeyedSource
@@ -11,7 +12,7 @@ from ogive.privacy import PureDP
 from ogive.releasing import release
 from ogive.statistics.curve.bands.simultaneous import NoiseMaxima
 from ogive.statistics.roc.interval import auc_interval
-from ogive.statistics.roc.noise import SimulatedNoise, pairs_at_ends, pairs_in_order
+from ogive.statistics.roc.noise import SimulatedNoise, pairs_at_ends
 from ogive.statistics.roc.points import area, rates, tie_bound
 from ogive.statistics.roc.statistic import Roc
 from ogive.trust import Central, Clear

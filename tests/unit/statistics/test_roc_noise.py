@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.curves import pairs_in_order
 from helpers.dense import prefix_covariance
 
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
@@ -13,7 +14,6 @@ from ogive.statistics.roc.noise import (
     KNOWN_SIZES,
     KNOWN_SUM,
     NOTHING_KNOWN,
-    pairs_in_order,
     pull_of_total,
     share_excess,
     simulate_noise,

@@ -91,12 +91,6 @@ def test_variance_is_that_of_the_linear_map(total_known):
     assert strategy.variance(total_known=total_known) == pytest.approx(expected, abs=1e-6)
 
 
-def test_negative_counts_are_zero_in_the_papers_curve_and_nothing_is_the_uniform_one():
-    strategy = GroupedHistogram(4, 4, DiscreteLaplace(1), 0)
-    assert strategy.without_negatives(np.array([-5, 2, 0, 6])) == pytest.approx([0, 0.25, 0.25, 1])
-    assert strategy.without_negatives(np.array([-5, -2, 0, -6])) == pytest.approx([0.25, 0.5, 0.75, 1])
-
-
 def test_is_plain_data_and_approximating():
     for privacy in GRANTS:
         strategy = design_histogram(40, privacy=privacy, adjacency=ADD, groups=7)

@@ -98,9 +98,6 @@ def test_variance_is_the_diagonal_of_the_conditional_covariance(tree):
     known = K - np.outer(K[:, -1], K[-1]) / K[-1, -1]
     assert strategy.variance(total_known=False) == pytest.approx(np.diag(K))
     assert strategy.variance(total_known=True) == pytest.approx(np.diag(known), abs=1e-9)
-    for point in {0, tree.size // 2, tree.size - 1}:
-        assert strategy.covariance_with(point, total_known=False) == pytest.approx(K[point])
-        assert strategy.covariance_with(point, total_known=True) == pytest.approx(known[point], abs=1e-9)
 
 
 def test_anchored_variance_of_eight_points_is_as_tabulated():

@@ -49,11 +49,6 @@ def less(left: Number, right: Number) -> Bit:
     return carry
 
 
-def less_or_equal(left: Number, right: Number) -> Bit:
-    """Whether left <= right; k ANDs."""
-    return ~less(right, left)
-
-
 def equal(left: Number, right: Number) -> Bit:
     """Whether the numbers are the same; k - 1 ANDs."""
     ours, theirs = _comparable(left, right)

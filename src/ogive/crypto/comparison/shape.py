@@ -6,12 +6,10 @@ values, which costs less than as many levels more.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.crypto.field import P
 from ogive.errors import ParameterError, quoted
@@ -151,25 +149,3 @@ class KeyShape:
     def key_bytes(self) -> int:
         """What one key takes: the seed of the root, the levels and the leaf."""
         return SEED_BYTES + self.levels * self.level_bytes + self.leaf_values * self.dtype.itemsize
-
-    @property
-    def blocks_to_generate(self) -> int:
-        """AES blocks that make a pair of keys."""
-        return 2 * (3 * self.levels + self.leaf_blocks)
-
-    def blocks_to_evaluate(self, points: Iterable[int] | NDArray[np.integer[Any]]) -> int:
-        """AES blocks that evaluate one key at points, walking every prefix that they share once.
-
-        Args:
-            points: In [0, 2^bits), in any order.
-        """
-        asked = points if isinstance(points, np.ndarray) else np.array(list(points))
-        distinct = np.unique(asked.astype(np.uint64))
-        prefixes = [_runs(distinct >> np.uint64(self.bits - level)) for level in range(self.levels + 1)]
-        within = min(self.leaf_bits, self.per_block.bit_length() - 1)
-        return sum(prefixes[1:]) + sum(prefixes[:-1]) + _runs(distinct >> np.uint64(within))
-
-
-def _runs(increasing: NDArray[np.uint64]) -> int:
-    """How many different numbers there are in a sorted array."""
-    return min(increasing.size, 1) + int(np.count_nonzero(increasing[1:] != increasing[:-1]))

@@ -95,43 +95,9 @@ def expected(check: Float64, log_pass: Float64, answers: Float64) -> Float64:
     return check + np.exp(log_pass)[:, None] * answers
 
 
-def expected_spread(log_pass: Float64, answers: Float64) -> Float64:
-    """Standard deviation over the passing of the sum of costs; shape (orders,)."""
-    chance = np.exp(log_pass)[:, None]
-    return np.asarray(np.sqrt((answers**2 * chance * (1 - chance)).sum(axis=0)))
-
-
 def realised(check: Float64, answered: ArrayLike, answers: Float64) -> Float64:
     """What was paid: the check for each query, the answer where there was one."""
     return check + np.asarray(answered, dtype=bool)[:, None] * answers
-
-
-def sup_joint(
-    threshold: float,
-    sigma_1: float,
-    answer: ArrayLike,
-    orders: ArrayLike,
-    *,
-    teachers: int,
-    group: int = 1,
-    noise: Noise = "continuous",
-) -> Float64:
-    """The largest joint cost over all highest counts, with an answer at its fixed cost; shape (orders,).
-
-    Args:
-        threshold: As for `joint`.
-        sigma_1: As for `joint`.
-        answer: The fixed cost of an answer, order / sigma_2^2, shape (orders,).
-        orders: As for `joint`.
-        teachers: How many vote.
-        group: As for `joint`.
-        noise: As for `joint`.
-
-    Privacy:
-        Independent of the votes: it may be published.
-    """
-    counts = np.arange(teachers + 1)
-    return np.asarray(joint(counts, threshold, sigma_1, answer, orders, group=group, noise=noise).max(axis=0))
 
 
 def _largest(

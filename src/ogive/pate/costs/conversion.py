@@ -54,24 +54,6 @@ def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: Rationa
     return Converted(max(0.0, float(found[place])), float(grid[place]))
 
 
-def delta_of_rdp(costs: ArrayLike, orders: ArrayLike, *, epsilon: float, rule: Rule = "tight") -> Converted:
-    """The least delta over orders that costs imply with an epsilon; at most 1.
-
-    Raises:
-        ParameterError: an argument is out of range.
-    """
-    if not epsilon >= 0:
-        raise ParameterError(f"`epsilon` must be at least 0, got {quoted(epsilon)}")
-    grid, paid = _checked(costs, orders)
-    logs = (grid - 1) * (paid - epsilon)
-    if rule == "tight":
-        logs = logs - np.log(grid - 1) + grid * np.log1p(-1 / grid)
-    elif rule != "paper":
-        raise ParameterError(f"`rule` must be tight or paper, got {quoted(rule)}")
-    place = int(logs.argmin())
-    return Converted(min(1.0, math.exp(min(0.0, float(logs[place])))), float(grid[place]))
-
-
 def check_delta(value: Rational) -> float:
     """A delta, if it is a number or the text of one strictly between 0 and 1.
 

@@ -32,7 +32,7 @@ from ogive.pate.costs.integer_noise import tails_of_check
 from ogive.pate.costs.largest_divergence import most_divergent
 from ogive.pate.costs.losing import check_scale
 from ogive.pate.costs.orders import check_orders
-from ogive.pate.costs.output_laws import SIDE, Tables, winning
+from ogive.pate.costs.output_laws import SIDE, Tables
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -105,29 +105,6 @@ def rdp_exact(
             tails = tails_of_check(heights, check.threshold, check.sigma_1, unit=unit)
         most_divergent(ordered, tables, tails, grid, two_sided, found)
     return found[places.reshape(-1)]
-
-
-def log_winning(votes: ArrayLike, sigma: float) -> Float64:
-    """Ln of the chance that each class wins, for continuous noise.
-
-    Args:
-        votes: Whole counts, shape (queries, classes).
-        sigma: Standard deviation of the noise of every count.
-
-    Returns:
-        Shape (queries, classes).
-
-    Raises:
-        ParameterError: sigma is out of range.
-        UnsupportedError: too little noise for so many teachers, or too many classes.
-    """
-    counts = np.asarray(votes, dtype=np.int64)
-    tables = _tables(counts, sigma, 0.0)
-    found = np.empty(counts.shape)
-    for row, out in zip(counts, found, strict=True):
-        values, where, times = np.unique(-row, return_inverse=True, return_counts=True)
-        out[:] = winning(-values, times, tables)[where.reshape(-1)]
-    return found
 
 
 def _tables(counts: Int64, sigma: float, unit: float) -> Tables:

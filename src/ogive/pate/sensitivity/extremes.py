@@ -69,13 +69,6 @@ def sorted_votes(votes: Int64) -> Int64:
     return np.ascontiguousarray(np.sort(votes, axis=1)[:, ::-1])
 
 
-def log_losing(ordered: Int64, rivals: Rivals) -> Float64:
-    """Log chance of losing the plurality at histograms in falling order, shape (queries,)."""
-    out = np.empty(ordered.shape[0])
-    _fill_losing(ordered, rivals.logs, rivals.chances, rivals.log_cap, out)
-    return out
-
-
 def log_extremes(ordered: Int64, rivals: Rivals) -> tuple[Float64, Float64]:
     """The least and the largest log chance within d changed teachers, each shape (queries, teachers), d = 0, 1, ...
 
@@ -131,12 +124,6 @@ def lower_once(row: Int64) -> bool:
     row[at] -= 1
     row[0] += 1
     return True
-
-
-@njit(error_model="numpy")
-def _fill_losing(ordered: Int64, logs: Float64, chances: Float64, cap: float, out: Float64) -> None:
-    for query in range(ordered.shape[0]):
-        out[query] = log_losing_row(ordered[query], logs, chances, cap)
 
 
 @njit(error_model="numpy")

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
-_ENTRIES = 1 << 22
-
 
 def local_threshold(costs: Float64) -> Float64:
     """Local sensitivity at each highest count: the larger step to a count beside it.
@@ -48,14 +46,3 @@ def threshold_profile(costs: Float64, highest: Int64 | int) -> Float64:
     middle = np.asarray(highest, np.int64)[..., None]
     at = np.maximum(local[np.minimum(middle + distance, last)], local[np.maximum(middle - distance, 0)])
     return np.asarray(np.maximum.accumulate(at, axis=-1))
-
-
-def summed_threshold_profile(costs: Float64, highest: Int64) -> Float64:
-    """The sum of `threshold_profile` over queries, each different count worked out once, in bounded memory."""
-    counts, times = np.unique(highest, return_counts=True)
-    total = np.zeros(costs.size)
-    rows = max(1, _ENTRIES // costs.size)
-    for start in range(0, counts.size, rows):
-        part = slice(start, start + rows)
-        total += times[part] @ threshold_profile(costs, counts[part])
-    return total

@@ -51,22 +51,6 @@ def share_excess(raw: Float64, pull: Float64, total: float) -> Float64:
     return corrected
 
 
-def pairs_in_order(negatives: Float64, positives: Float64, positive_when: str) -> Float64:
-    """Pairs of a negative and a positive record that the score ranks rightly, ties one half; bilinear.
-
-    Args:
-        negatives: Cumulative counts of that class, shape (..., N).
-        positives: Cumulative counts of the other, same shape.
-        positive_when: "high" or "low".
-
-    Returns:
-        Shape (...).
-    """
-    ends = pairs_at_ends(negatives, positives, positive_when)
-    middle: Float64 = ends.sum(axis=0) / 2
-    return middle
-
-
 def pairs_at_ends(negatives: Float64, positives: Float64, positive_when: str) -> Float64:
     """Pairs ranked rightly if all ties were ranked wrongly, and if all were ranked rightly; bilinear, shape (2, ...).
 

@@ -144,18 +144,6 @@ class PathNoise:
             factor -= self.tree.shared_with_last**2 / terms
         return factor * (self.law.variance / 4.0**self.bits)
 
-    def covariance_with(self, point: int, *, total_known: bool) -> Float64:
-        """Covariance of every estimated cumulative count with the one at a 0-based point, shape (N,)."""
-        index = int(self._checked(np.array(point)))
-        shared = np.zeros(self.size)
-        for block in self.tree.sizes[: self.tree.terms]:
-            first = index // block * block
-            shared[first : first + block] += 1
-        if total_known:
-            last = self.tree.shared_with_last
-            shared -= last * (last[index] / self.tree.terms)
-        return shared * (self.law.variance / 4.0**self.bits)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {

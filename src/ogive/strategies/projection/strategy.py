@@ -8,7 +8,6 @@ one scale suffices. Decoded, it is noise of covariance (W'W)^-1.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -26,7 +25,7 @@ from ogive.strategies.base import Level
 from ogive.strategies.measured import batch, check_levels, histogram
 from ogive.strategies.projection.features import integer_features, largest_change
 from ogive.strategies.projection.form import Form
-from ogive.strategies.projection.summaries import Moments, l2_bound, moments_of
+from ogive.strategies.projection.summaries import Moments, moments_of
 from ogive.strategies.projection.whitening import whitening
 
 Int64 = NDArray[np.int64]
@@ -219,28 +218,6 @@ class OrthogonalProjection:
         sums = (rows @ self._unwhitened.T).reshape(*shape, self._form.rows)
         covariance = self._unwhitened @ self._unwhitened.T * self.law.variance
         return moments_of(self._form, sums, total, covariance)
-
-    def l2_error_bound(
-        self, records: int, *, alpha: float = 0.0, sampling_failure: float = 0.05, noise_failure: float = 0.05
-    ) -> float:
-        """Bound the L2 distance on [-1, 1] of the noisy projection from the distribution the records come from.
-
-        It holds with probability 1 - sampling_failure - noise_failure for values at their bins' middles; smoothing
-        keeps it. The root of twice its square, times the root of half the data's range, bounds the energy distance.
-
-        Args:
-            records: Their number.
-            alpha: L2 distance of the distribution from its own projection, at least 0.
-            sampling_failure: In (0, 1).
-            noise_failure: In (0, 1).
-
-        Raises:
-            ParameterError: an argument is out of range, the noise is Laplace or the number of records private.
-        """
-        if self._form.absolute or self._form.counted:
-            raise ParameterError("the error bound is for Gaussian noise under `REPLACE`")
-        loading = self._form.coefficients()[1] @ self._unwhitened * math.sqrt(self.law.variance)
-        return l2_bound(loading, records, alpha=alpha, sampling_failure=sampling_failure, noise_failure=noise_failure)
 
     def _check_total(self, total: int | None) -> None:
         if total is None and not self._form.counted and (self._form.system.pinned or self.noise == "moments"):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError
 from ogive.strategies.projection.form import Form
 from ogive.strategies.projection.moments import to_moments
 
@@ -56,32 +55,3 @@ def moments_of(form: Form, sums: Float64, total: int | None, covariance: Float64
         slopes[..., 0] -= values
     sd = np.sqrt(np.einsum("...i,ij,...j->...", slopes, covariance, slopes)) / records
     return Moments(np.asarray(values), np.asarray(sd))
-
-
-def l2_bound(loading: Float64, records: int, *, alpha: float, sampling_failure: float, noise_failure: float) -> float:
-    """Bound the L2 distance on [-1, 1] between a noisy projection and the distribution of the records.
-
-    Args:
-        loading: L for noise L w in the coefficients of the cumulative count, w standard normal.
-        records: Their number.
-        alpha: L2 distance of the distribution from its own projection, at least 0.
-        sampling_failure: Chance that sampling goes farther than allowed for, in (0, 1).
-        noise_failure: Chance that noise does, in (0, 1).
-
-    Raises:
-        ParameterError: an argument is out of range.
-
-    Source:
-        Theorem 1 of Tao and Sarwate 2025, repaired and sharpened; `docs/proofs/projection.md`.
-    """
-    if isinstance(records, bool) or not isinstance(records, int) or records < 1:
-        raise ParameterError(f"`records` must be a whole number of at least 1, got {quoted(records)}")
-    if not 0 <= alpha < math.inf:
-        raise ParameterError(f"`alpha` must be at least 0, got {quoted(alpha)}")
-    for value, name in ((sampling_failure, "sampling_failure"), (noise_failure, "noise_failure")):
-        if not 0 < value < 1:
-            raise ParameterError(f"`{name}` must be strictly between 0 and 1, got {quoted(value)}")
-    singular = np.linalg.svd(loading, compute_uv=False) / records
-    sampling = math.sqrt(math.log(2 / sampling_failure) / records)
-    noise = float(np.linalg.norm(singular)) + float(singular.max()) * math.sqrt(2 * math.log(1 / noise_failure))
-    return math.sqrt(alpha**2 + (sampling + noise) ** 2)

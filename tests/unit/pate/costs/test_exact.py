@@ -6,10 +6,11 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
+from helpers.winning import log_winning
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.pate.costs.confident import joint, joint_two_sided
-from ogive.pate.costs.exact import Check, is_feasible, log_winning, rdp_exact
+from ogive.pate.costs.exact import Check, is_feasible, rdp_exact
 from ogive.pate.costs.gnmax import rdp_gnmax
 from ogive.pate.costs.losing import logq_gnmax
 from ogive.pate.costs.orders import ORDERS

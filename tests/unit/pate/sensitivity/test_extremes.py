@@ -5,7 +5,11 @@ import pytest
 from helpers.small_votes import graph, widened
 
 from ogive.pate.costs.losing import logq_gnmax, unit_of
-from ogive.pate.sensitivity.extremes import Rivals, log_extremes, log_losing, sorted_votes
+from ogive.pate.sensitivity.extremes import Rivals, log_extremes, log_losing_row, sorted_votes
+
+
+def log_losing(rows, rivals):
+    return np.array([log_losing_row(row, rivals.logs, rivals.chances, rivals.log_cap) for row in rows])
 
 
 @pytest.mark.parametrize("noise", ["continuous", "discrete", "scaled"])

@@ -7,7 +7,7 @@ import pytest
 
 from ogive.pate.costs.threshold import rdp_threshold
 from ogive.pate.sensitivity.sums import smooth_sensitivity_sum
-from ogive.pate.sensitivity.thresholds import local_threshold, summed_threshold_profile, threshold_profile
+from ogive.pate.sensitivity.thresholds import local_threshold, threshold_profile
 
 
 def costs_of(teachers, threshold, sigma_1, order, mode):
@@ -67,13 +67,5 @@ def test_values_at_exactly_a_distance_are_not_smooth_in_sums():
     assert max(here / there, there / here) <= math.exp(smoothness) * (1 + 1e-12)
 
 
-def test_sums_count_every_query():
-    costs = costs_of(30, 16, 2, 10, "exact")
-    highest = np.array([20, 9, 20, 30, 0, 20])
-    np.testing.assert_allclose(
-        summed_threshold_profile(costs, highest), threshold_profile(costs, highest).sum(axis=0), rtol=1e-14
-    )
-
-
 def test_constant_costs_are_not_sensitive():
-    assert not summed_threshold_profile(np.full(11, 0.3), np.arange(11)).any()
+    assert not threshold_profile(np.full(11, 0.3), np.arange(11)).any()

@@ -2,6 +2,8 @@ import math
 
 import numpy as np
 import pytest
+from helpers.paper_bounds import corollary_bound, root_a
+from helpers.trees import ArrayTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,14 +15,12 @@ from ogive.statistics.ustatistic.reports.trees.bounds import (
     best_a,
     boxed_bound,
     closed_form_a,
-    corollary_bound,
     least_a,
     looked_into,
     lost_bound,
     mse_bound,
-    root_a,
 )
-from ogive.statistics.ustatistic.reports.trees.counts import ArrayTree, NodeNoise
+from ogive.statistics.ustatistic.reports.trees.counts import NodeNoise
 from ogive.statistics.ustatistic.reports.trees.walk import walk
 
 C = 4.682694377
@@ -184,5 +184,3 @@ def test_refuses_what_is_no_problem(fields, message):
 def test_refuses_constants_of_nobody():
     with pytest.raises(ParameterError, match="constants must be 'corrected' or 'paper'"):
         boxed_bound(*CASE, 2.0, constants="mine")
-    with pytest.raises(ParameterError, match="constants must be 'corrected' or 'paper'"):
-        corollary_bound(*CASE, constants="mine")

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.stats
+from helpers.paper_bounds import closed_form_bins
 
 from ogive.errors import ParameterError
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
 from ogive.statistics.ustatistic.means import expected_error as predicted
-from ogive.statistics.ustatistic.means.bounds import closed_form_bins, error_bound, optimal_bins, variance_bound
+from ogive.statistics.ustatistic.means.bounds import error_bound, optimal_bins, variance_bound
 
 ORACLES = {"krr": RandomizedResponse, "unary": UnaryOracle, "haar": HaarOracle}
 
@@ -65,7 +66,7 @@ def test_the_number_of_bins_has_the_least_bound(oracle, n, epsilon, lipschitz):
 def test_the_closed_form_is_right_for_small_epsilon_and_many_records():
     for n in (10**6, 10**8):
         exact = optimal_bins(n, "0.1", lipschitz=2.0)
-        assert exact == pytest.approx(closed_form_bins(n, "0.1", 2.0), rel=0.25)
+        assert exact == pytest.approx(closed_form_bins(n, 0.1, 2.0), rel=0.25)
     # and the bound is then about 2 L / (sqrt(n) epsilon)
     value = error_bound(optimal_bins(10**8, "0.1"), "0.1", 10**8)
     assert value == pytest.approx(2 / (10**4 * 0.1), rel=0.4)

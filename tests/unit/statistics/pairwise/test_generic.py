@@ -6,12 +6,13 @@ import time
 import numpy as np
 import pytest
 import scipy.stats
+from helpers.conditional import conditional
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
 from ogive.statistics.ustatistic.means import expected_error as predicted
 from ogive.statistics.ustatistic.means import generic
-from ogive.statistics.ustatistic.means.variance import conditional, hoeffding
+from ogive.statistics.ustatistic.means.variance import hoeffding
 from ogive.statistics.ustatistic.reports.base import LARGEST_PAIRWISE
 from ogive.statistics.ustatistic.reports.laws import law_of
 from tests.helpers.reports import moments, outcomes, responses

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from helpers.trees import ArrayTree
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import PublicClasses, RandomizedResponse, TreeOracle, simulate
@@ -11,7 +12,7 @@ from ogive.local.design import design_tree
 from ogive.noise import KeyedSource
 from ogive.statistics.ustatistic.reports.trees import reports as hierarchy_reports
 from ogive.statistics.ustatistic.reports.trees.auc import auc, auc_of_trees
-from ogive.statistics.ustatistic.reports.trees.counts import ArrayTree, NodeNoise
+from ogive.statistics.ustatistic.reports.trees.counts import NodeNoise
 from ogive.statistics.ustatistic.reports.trees.reports import KeptLevel, correlations, node_noise, trees
 from ogive.statistics.ustatistic.reports.trees.walk import walk
 

@@ -4,11 +4,12 @@ import itertools
 
 import numpy as np
 import pytest
+from helpers.conditional import conditional, two_sample_conditional
 
 from ogive.errors import ParameterError
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
 from ogive.statistics.ustatistic.means import expected_error as predicted
-from ogive.statistics.ustatistic.means.variance import conditional, hoeffding, two_sample_conditional
+from ogive.statistics.ustatistic.means.variance import hoeffding
 from ogive.statistics.ustatistic.reports.laws import law_of
 
 ORACLES = {"krr": RandomizedResponse(4, 1), "unary": UnaryOracle(4, 1), "haar": HaarOracle(4, 1)}

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import scipy.stats
+from helpers.conditional import two_sample_conditional
 
 from ogive.errors import DataError, ParameterError
 from ogive.local import HaarOracle, PublicClasses, RandomizedResponse, UnaryOracle
 from ogive.statistics.ustatistic.means import expected_error as predicted
 from ogive.statistics.ustatistic.means import generic, two_sample
-from ogive.statistics.ustatistic.means.variance import two_sample_conditional, two_sample_hoeffding
+from ogive.statistics.ustatistic.means.variance import two_sample_hoeffding
 from ogive.statistics.ustatistic.reports.laws import law_of
 from tests.helpers.reports import moments, outcomes
 

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from helpers.conditional import conditional, two_sample_conditional
 
 from ogive.local import HaarOracle, RandomizedResponse, UnaryOracle
 from ogive.statistics.ustatistic.means.variance import (
-    conditional,
     estimated,
-    two_sample_conditional,
     two_sample_estimated,
 )
 from ogive.statistics.ustatistic.reports.laws import law_of

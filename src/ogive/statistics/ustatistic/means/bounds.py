@@ -121,12 +121,6 @@ def optimal_bins(
     return min(tried, key=bound)
 
 
-def closed_form_bins(records: int, epsilon: Rational, lipschitz: float = 1.0) -> float:
-    """Number of bins of Corollary 1 for small epsilon and many records: n^(1/4) sqrt(L epsilon), not rounded."""
-    _check_lipschitz(lipschitz)
-    return float(records**0.25 * math.sqrt(lipschitz * float(exact(epsilon, "epsilon"))))
-
-
 def _ratio(epsilon: Rational) -> float:
     """The number e^epsilon - 1."""
     value = float(exact(epsilon, "epsilon"))

@@ -18,21 +18,6 @@ from ogive.statistics.ustatistic.reports.base import Prepared, ReportLaw
 Float64 = NDArray[np.float64]
 
 
-def conditional(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64) -> Float64:
-    """Covariance of the randomization, given the records.
-
-    Args:
-        law: Of the reports.
-        prepared: Symmetric matrices in the law's coordinates.
-        counts: True counts of symbols, shape (k,); at least two records in all.
-
-    Returns:
-        Covariances, shape (m, m), exactly.
-    """
-    paired, own = _paired(law, prepared, counts)
-    return _linear(law, prepared, counts, counts) + 2 * (paired - own)
-
-
 def estimated(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64, plausible: Float64) -> Float64:
     """Covariance of the randomization, from the reports alone.
 
@@ -87,24 +72,6 @@ def _excess(found: Float64, expected: Float64) -> Float64:
     values, vectors = np.linalg.eigh((found - expected) / np.outer(scale, scale))
     nearest: Float64 = (vectors * np.maximum(values, 0)) @ vectors.T * np.outer(scale, scale)
     return (nearest + nearest.T) / 2
-
-
-def two_sample_conditional(
-    law: ReportLaw, prepared: Sequence[Prepared], positive: Float64, negative: Float64
-) -> Float64:
-    """Covariance of the randomization of two-sample means, given the records of both classes.
-
-    Args:
-        law: Of the reports.
-        prepared: Matrices in the law's coordinates; rows are of the positive class.
-        positive: True counts of symbols in the positive class, shape (k,).
-        negative: True counts of symbols in the negative class, shape (k,).
-
-    Returns:
-        Covariances, shape (m, m), exactly.
-    """
-    classes = positive, negative
-    return _sides(law, prepared, classes, classes) + _across(law, prepared, classes)
 
 
 def two_sample_estimated(

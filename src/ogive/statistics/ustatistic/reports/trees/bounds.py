@@ -23,7 +23,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.optimize import brentq, minimize_scalar
+from scipy.optimize import minimize_scalar
 
 from ogive.errors import ParameterError, quoted
 
@@ -232,34 +232,3 @@ def closed_form_a(positives: int, negatives: int, c: float, levels: int, *, vari
     else:
         root = 1 + math.sqrt(21 / 8) * math.sqrt(math.sqrt(2 * c * n * levels) / fewer)
     return root * root
-
-
-def root_a(positives: int, negatives: int, c: float, levels: int) -> float:
-    """Where the paper's own bound for "half" is least: sqrt(a) (sqrt(a) - 1)^2 = 21 sqrt(2 n c L) / (8 n_min)."""
-    n, fewer = positives + negatives, min(positives, negatives)
-    target = 21 * math.sqrt(2 * n * c * levels) / (8 * fewer)
-    root = brentq(lambda x: x * (x - 1) ** 2 - target, 1.0, 2.0 + target ** (1 / 3) + math.sqrt(target), xtol=1e-14)
-    return float(root) ** 2
-
-
-def corollary_bound(
-    positives: int, negatives: int, c: float, levels: int, *, variant: str = "half", constants: str = "corrected"
-) -> float:
-    """The paper's bound at its own threshold, `closed_form_a`, of the squared error of the AUC with strict ties.
-
-    Args:
-        positives: Of the larger scores.
-        negatives: Of the smaller ones.
-        c: Variance of a node, over the class's records and the levels.
-        levels: Below the root.
-        variant: "half" (Corollary 4) or "zero" (Corollary 5).
-        constants: "corrected", or "paper", whose 14 in Corollary 4 is too small for its own Theorem 3.
-    """
-    check_choice(constants, "constants", CONSTANTS)
-    a = closed_form_a(positives, negatives, c, levels, variant=variant)
-    n, fewer = positives + negatives, min(positives, negatives)
-    front = c * levels**2 / (fewer * (n - fewer))
-    if variant == "zero":
-        return front * ((8 * a + 2) * fewer + 2 * n + math.sqrt(math.sqrt(512 * c * levels * n) * fewer))
-    last = 14.0 if constants == "paper" else math.sqrt(168 * math.sqrt(2))
-    return front * (2 * n + (4 * a + 1) * fewer + last * math.sqrt(math.sqrt(c * n * levels) * fewer))

@@ -6,14 +6,11 @@ of the next. Estimates of two nodes of a level are not correlated, and those of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from ogive.errors import ParameterError
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -67,34 +64,3 @@ class NoisyTree(Protocol):
     def counts(self, level: int, nodes: Int64) -> Float64:
         """Unbiased counts of some nodes of a level from 1, shape of the nodes."""
         ...
-
-
-@dataclass(frozen=True, eq=False)
-class ArrayTree:
-    """Counts of all nodes, level by level.
-
-    Fields:
-        records: Number of records, at least 1.
-        levels: For l = 1, 2, ... counts of shape (branching^l,).
-        noise: Of each level.
-        branching: Children of a node, 2 to 8.
-
-    Raises:
-        ParameterError: a level has another number of nodes, or the noise is of another number of levels.
-    """
-
-    records: int
-    levels: Sequence[Float64]
-    noise: tuple[NodeNoise, ...]
-    branching: int = 2
-
-    def __post_init__(self) -> None:
-        if not self.levels or len(self.noise) != len(self.levels):
-            raise ParameterError(f"{len(self.levels)} levels of counts need the noise of each, got {len(self.noise)}")
-        for depth, level in enumerate(self.levels, start=1):
-            if len(level) != self.branching**depth:
-                raise ParameterError(f"level {depth} must have {self.branching**depth} nodes, got {len(level)}")
-
-    def counts(self, level: int, nodes: Int64) -> Float64:
-        """Of some nodes."""
-        return np.asarray(self.levels[level - 1], dtype=np.float64)[nodes]
