@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ogive.grids import Grid
 from ogive.pictures import BLUE, GRAY, ORANGE, caption, keep_private, lighten, new_axes
+from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.statistics.curve.estimate import Curve
 
 Float64 = NDArray[np.float64]
 
@@ -17,84 +17,7 @@ _WIDTH = 0.34
 _SLICES = 48  # of a violin, so that single bins of noise do not look like features
 
 
-class DrawnBox(Protocol):
-    """Five numbers and what lies beyond."""
-
-    @property
-    def group(self) -> Any:
-        """What the box is of; None for everything."""
-        ...
-
-    @property
-    def numbers(self) -> tuple[float, float, float, float, float]:
-        """Low end, quartiles, high end."""
-        ...
-
-    @property
-    def outliers(self) -> tuple[float, ...]:
-        """Values beyond the whiskers."""
-        ...
-
-    @property
-    def defined(self) -> bool:
-        """Whether there is anything to draw."""
-        ...
-
-
-class DrawnShares(Protocol):
-    """A curve whose slope is a violin."""
-
-    @property
-    def grid(self) -> Grid:
-        """Thresholds."""
-        ...
-
-    @property
-    def probabilities(self) -> Float64:
-        """Value at each threshold."""
-        ...
-
-
-class DrawnBoxes(Protocol):
-    """What can be drawn."""
-
-    @property
-    def column(self) -> str:
-        """What the vertical axis is called."""
-        ...
-
-    @property
-    def by(self) -> str | None:
-        """What the horizontal axis is called."""
-        ...
-
-    @property
-    def grid(self) -> Grid:
-        """Thresholds."""
-        ...
-
-    @property
-    def boxes(self) -> Sequence[DrawnBox]:
-        """One for each group."""
-        ...
-
-    @property
-    def curves(self) -> Sequence[DrawnShares]:
-        """The curve behind each box, or none."""
-        ...
-
-    @property
-    def private(self) -> bool:
-        """Whether noise was added."""
-        ...
-
-    @property
-    def caption(self) -> str:
-        """The guarantee in a clause, or "not private"."""
-        ...
-
-
-def plot_boxes(boxes: DrawnBoxes, ax: Any = None, *, kind: str = "box", truth: DrawnBoxes | None = None) -> Any:
+def plot_boxes(boxes: Boxplots, ax: Any = None, *, kind: str = "box", truth: Boxplots | None = None) -> Any:
     """Draw a box or a violin for each group; returns matplotlib axes.
 
     Args:
@@ -134,7 +57,7 @@ def plot_boxes(boxes: DrawnBoxes, ax: Any = None, *, kind: str = "box", truth: D
     return axes
 
 
-def _boxes(axes: Any, boxes: DrawnBoxes, places: Float64, color: str, *, width: float, fliers: bool) -> None:
+def _boxes(axes: Any, boxes: Boxplots, places: Float64, color: str, *, width: float, fliers: bool) -> None:
     shown = [(box, place) for box, place in zip(boxes.boxes, places, strict=True) if box.defined]
     stats = [
         dict(zip(("whislo", "q1", "med", "q3", "whishi"), box.numbers, strict=True)) | {"fliers": list(box.outliers)}
@@ -158,7 +81,7 @@ def _boxes(axes: Any, boxes: DrawnBoxes, places: Float64, color: str, *, width: 
     )
 
 
-def _violins(axes: Any, boxes: DrawnBoxes, places: Float64, color: str) -> None:
+def _violins(axes: Any, boxes: Boxplots, places: Float64, color: str) -> None:
     for box, curve, place in zip(boxes.boxes, boxes.curves, places, strict=True):
         if box.defined:
             ends, density = slopes(curve)
@@ -168,7 +91,7 @@ def _violins(axes: Any, boxes: DrawnBoxes, places: Float64, color: str) -> None:
             )
 
 
-def slopes(curve: DrawnShares) -> tuple[Float64, Float64]:
+def slopes(curve: Curve) -> tuple[Float64, Float64]:
     """Ends of some slices of a curve's bounds, and its mean slope in each; shapes (slices + 1,) and (slices,)."""
     grid = curve.grid
     cuts = np.unique(np.linspace(0, grid.bins, min(grid.bins, _SLICES) + 1).round().astype(int))

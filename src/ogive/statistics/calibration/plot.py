@@ -2,69 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.pictures import BLUE, GRAY, caption, lighten, new_axes
+from ogive.statistics.calibration.estimate import Calibration
 
 Float64 = NDArray[np.float64]
 
 
-class DrawnPoints(Protocol):
-    """Observed against predicted shares with intervals."""
-
-    @property
-    def mean_predicted(self) -> Float64:
-        """Where the points are; NaN for none."""
-        ...
-
-    @property
-    def observed_share(self) -> Float64:
-        """How high they are; NaN for none."""
-        ...
-
-    @property
-    def low(self) -> Float64:
-        """Lower ends of the intervals."""
-        ...
-
-    @property
-    def high(self) -> Float64:
-        """Upper ends of the intervals."""
-        ...
-
-    @property
-    def confidence_level(self) -> float:
-        """Of all intervals together."""
-        ...
-
-
-class DrawnReliability(Protocol):
-    """A calibration test that can be drawn."""
-
-    @property
-    def probability(self) -> str:
-        """What was predicted with."""
-        ...
-
-    @property
-    def private(self) -> bool:
-        """Whether noise was added."""
-        ...
-
-    @property
-    def caption(self) -> str:
-        """The guarantee in a clause, or "not private"."""
-        ...
-
-    def reliability(self) -> DrawnPoints:
-        """The points and their intervals."""
-        ...
-
-
-def plot_reliability(calibration: DrawnReliability, ax: Any = None) -> Any:
+def plot_reliability(calibration: Calibration, ax: Any = None) -> Any:
     """Draw observed against predicted shares, group by group, beside the line of a model that is right.
 
     Args:

@@ -3,71 +3,25 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.grids import Grid
 from ogive.pictures import BLUE, ORANGE, caption, keep_private, lighten, new_axes
+from ogive.statistics.curve.estimate import Curve
 
 Float64 = NDArray[np.float64]
 
 
-class DrawnBand(Protocol):
-    """Two curves with something between them."""
-
-    @property
-    def low(self) -> Float64:
-        """Lower ends at the thresholds."""
-        ...
-
-    @property
-    def high(self) -> Float64:
-        """Upper ends at the thresholds."""
-        ...
-
-
-class DrawnCurve(Protocol):
-    """What can be drawn."""
-
-    @property
-    def grid(self) -> Grid:
-        """Thresholds."""
-        ...
-
-    @property
-    def column(self) -> str:
-        """What the axis is called."""
-        ...
-
-    @property
-    def probabilities(self) -> Float64:
-        """Value at each threshold."""
-        ...
-
-    @property
-    def private(self) -> bool:
-        """Whether noise was added."""
-        ...
-
-    @property
-    def caption(self) -> str:
-        """The guarantee in a clause, or "not private"."""
-        ...
-
-    def band(self, confidence_level: float, *, target: str) -> DrawnBand:
-        """What the true curve lies in."""
-        ...
-
-
 def plot_curve(
-    curve: DrawnCurve,
+    curve: Curve,
     ax: Any = None,
     *,
     confidence_level: float | None = 0.95,
     target: str = "population",
-    truth: DrawnCurve | None = None,
+    truth: Curve | None = None,
 ) -> Any:
     """Draw a curve as steps, with the band that holds the true one.
 
@@ -124,7 +78,7 @@ def plot_curve(
     return axes
 
 
-def plot_steps(curve: DrawnCurve, values: Float64, before: float, ax: Any = None) -> Any:
+def plot_steps(curve: Curve, values: Float64, before: float, ax: Any = None) -> Any:
     """Draw one step function on the grid of a curve.
 
     Args:
@@ -161,7 +115,7 @@ def as_dates(grid: Grid, numbers: Float64) -> Any:
             return numbers
 
 
-def _frame(axes: Any, curve: DrawnCurve, label: str) -> None:
+def _frame(axes: Any, curve: Curve, label: str) -> None:
     axes.set_xlabel(curve.column)
     axes.set_ylabel(label)
     axes.set_ylim(-0.02, 1.02)

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
-from ogive.statistics.curve.plot import DrawnCurve, as_dates, scale_axis
+from ogive.statistics.curve.estimate import Curve
+from ogive.statistics.curve.plot import as_dates, scale_axis
 
 Float64 = NDArray[np.float64]
 
 
-def plot_shares(curve: DrawnCurve, edges: Float64, shares: Float64, ax: Any = None) -> Any:
+def plot_shares(curve: Curve, edges: Float64, shares: Float64, ax: Any = None) -> Any:
     """Draw shares of the records between edges as bars.
 
     Args:
@@ -41,7 +42,7 @@ def plot_shares(curve: DrawnCurve, edges: Float64, shares: Float64, ax: Any = No
     return axes
 
 
-def plot_quantiles(curve: DrawnCurve, ours: Float64, others: Float64, name: str, ax: Any = None) -> Any:
+def plot_quantiles(curve: Curve, ours: Float64, others: Float64, name: str, ax: Any = None) -> Any:
     """Draw quantiles of a curve against those of another distribution, and the line on which equal ones lie.
 
     Args:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
+from ogive.statistics.labels.estimate import LabelsEstimate
 
 Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
@@ -21,41 +22,7 @@ _HIGHEST = 8
 _BARS = 40
 
 
-class DrawnLabels(Protocol):
-    """What can be drawn."""
-
-    @property
-    def labels(self) -> Int64:
-        """The class of every query, -1 where there is none."""
-        ...
-
-    @property
-    def asked(self) -> int:
-        """How many queries were looked at."""
-        ...
-
-    @property
-    def classes(self) -> int:
-        """How many there are."""
-        ...
-
-    @property
-    def margins(self) -> Float64 | None:
-        """By how much the first noisy count of every query leads the second; None where counts were not opened."""
-        ...
-
-    @property
-    def private(self) -> bool:
-        """Whether noise was added."""
-        ...
-
-    @property
-    def caption(self) -> str:
-        """The guarantee in a clause, or "not private"."""
-        ...
-
-
-def plot_labels(found: DrawnLabels, ax: Any = None) -> Any:
+def plot_labels(found: LabelsEstimate, ax: Any = None) -> Any:
     """Draw how many queries got each class and how many got none; where votes were opened, how far they lead.
 
     Args:
@@ -80,7 +47,7 @@ def plot_labels(found: DrawnLabels, ax: Any = None) -> Any:
     return axes
 
 
-def _counts(axes: Any, found: DrawnLabels) -> None:
+def _counts(axes: Any, found: LabelsEstimate) -> None:
     """A bar for every class, and one for queries without a label."""
     classes, labels = found.classes, found.labels
     given = np.bincount(labels[labels >= 0], minlength=classes)

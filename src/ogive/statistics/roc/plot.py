@@ -2,75 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ogive.pictures import BLUE, GRAY, caption, lighten, new_axes
+from ogive.statistics.roc.estimate import RocEstimate
 
 Float64 = NDArray[np.float64]
 
 
-class DrawnRocBand(Protocol):
-    """Two step functions of the share of false positives with something between them."""
-
-    @property
-    def fpr(self) -> Float64:
-        """Where the ends may step."""
-        ...
-
-    @property
-    def low(self) -> Float64:
-        """Lower ends."""
-        ...
-
-    @property
-    def high(self) -> Float64:
-        """Upper ends."""
-        ...
-
-
-class DrawnRoc(Protocol):
-    """A ROC curve that can be drawn."""
-
-    @property
-    def score(self) -> str:
-        """What the curve is of."""
-        ...
-
-    @property
-    def fpr(self) -> Float64:
-        """Shares of false positives."""
-        ...
-
-    @property
-    def tpr(self) -> Float64:
-        """Shares of true positives."""
-        ...
-
-    @property
-    def auc(self) -> float:
-        """Area under the curve."""
-        ...
-
-    @property
-    def private(self) -> bool:
-        """Whether noise was added."""
-        ...
-
-    @property
-    def caption(self) -> str:
-        """The guarantee in a clause, or "not private"."""
-        ...
-
-    def band(self, confidence_level: float, *, target: str) -> DrawnRocBand:
-        """What the true curve lies in."""
-        ...
-
-
 def plot_roc(
-    roc: DrawnRoc, ax: Any = None, *, confidence_level: float | None = 0.95, target: str = "population"
+    roc: RocEstimate, ax: Any = None, *, confidence_level: float | None = 0.95, target: str = "population"
 ) -> Any:
     """Draw a ROC curve, with the band that holds the true one.
 

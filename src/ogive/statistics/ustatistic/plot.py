@@ -3,53 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Protocol
+from typing import Any
 
 from ogive.errors import ParameterError
 from ogive.pictures import BLUE, GRAY, caption, lighten, new_axes
+from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 
 _ROWS = {"population": 1.0, "sample": 0.0}
 
 
-class DrawnNumber(Protocol):
-    """One number that can be drawn."""
-
-    @property
-    def title(self) -> str:
-        """What it is."""
-        ...
-
-    @property
-    def value(self) -> float:
-        """The number; NaN for none."""
-        ...
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """Smallest and largest possible value."""
-        ...
-
-    @property
-    def private(self) -> bool:
-        """Whether noise was added."""
-        ...
-
-    @property
-    def confidence_level(self) -> float:
-        """Of the intervals."""
-        ...
-
-    @property
-    def caption(self) -> str:
-        """The guarantee in a clause, or "not private"."""
-        ...
-
-    def interval(self, confidence_level: Any = None, *, target: str = "population") -> tuple[float, float]:
-        """Both ends for the population, or for the sample."""
-        ...
-
-
-def plot_interval(found: DrawnNumber, ax: Any = None) -> Any:
+def plot_interval(found: UstatisticEstimate, ax: Any = None) -> Any:
     """Draw a value as a point, with its intervals for the population and for these records.
 
     A value that noise moved out of what is possible is an empty point at the nearest possible one.
