@@ -12,7 +12,7 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import are_points, boxes, check_count, check_numbers
 from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_scale, rounded_sum
-from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
+from ogive.kernels.matrices import Celled, symmetrized
 from ogive.kernels.models import positive, vector
 from ogive.kernels.sampling import sampled_means
 
@@ -21,7 +21,7 @@ Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class ClusteringLoss:
+class ClusteringLoss(Celled):
     """How far apart two records of one cluster are, 0 for two of different clusters.
 
     Records are of the cluster whose center is nearest, the first of those that are equally near.
@@ -110,11 +110,7 @@ class ClusteringLoss:
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A; see `Kernel.matrix`."""
-        return symmetrized(matrix_of(self, columns, kind))
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
+        return symmetrized(super().matrix(columns, kind))
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""

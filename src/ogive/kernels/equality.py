@@ -13,14 +13,14 @@ from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_points
 from ogive.kernels.counting import tied
 from ogive.kernels.exact import BITS, COUNTS, Scale, paired_rows
-from ogive.kernels.matrices import apart, apart_extremes, combined, matrix_of, spread_of
+from ogive.kernels.matrices import Celled, apart, apart_extremes, combined
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Untied:
+class Untied(Celled):
     """1 where two records differ in each of some columns, else 0; what tau-b and gamma are divided by.
 
     Fields:
@@ -80,14 +80,6 @@ class Untied:
             parts.append(apart_extremes(column) if number in self.columns else (ones, ones))
         return combined([least for least, _ in parts]), combined([most for _, most in parts])
 
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return matrix_of(self, columns, kind)
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
-
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Share of pairs that differ in each of the columns."""
         rows = paired_rows(rows)
@@ -115,7 +107,7 @@ class Untied:
 
 
 @dataclass(frozen=True)
-class Equal:
+class Equal(Celled):
     """1 where two records are the same in every column, else 0; its mean is the collision probability."""
 
     name: ClassVar[str] = "equal"
@@ -144,14 +136,6 @@ class Equal:
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """The identity, twice."""
         return np.eye(columns.size), np.eye(columns.size)
-
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return matrix_of(self, columns, kind)
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta: all 0."""
-        return spread_of(self, columns)
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Share of pairs that are equal."""

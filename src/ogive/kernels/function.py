@@ -24,7 +24,7 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError, plain, quoted
 from ogive.kernels.cells import are_points, boxes
 from ogive.kernels.exact import BITS, Scale, blocked_mean, paired_rows, rounded_scale, rounded_sum
-from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
+from ogive.kernels.matrices import Celled, symmetrized
 from ogive.kernels.sampling import near_points, sampled_means, trial_points
 
 Float64 = NDArray[np.float64]
@@ -35,7 +35,7 @@ _LONGEST_TEXT = 200
 
 
 @dataclass(frozen=True)
-class FunctionKernel:
+class FunctionKernel(Celled):
     """A symmetric, bounded function of two records.
 
     Of one column the function gets two floats; of several, two arrays with a number for each column. It is called
@@ -265,11 +265,7 @@ class FunctionKernel:
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A; see `Kernel.matrix`."""
-        return symmetrized(matrix_of(self, columns, kind))
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
+        return symmetrized(super().matrix(columns, kind))
 
     def digest(self, columns: Domain) -> str:
         """SHA-256 of the matrix of averages: tells two functions of one name apart."""

@@ -13,7 +13,7 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.cells import check_count
 from ogive.kernels.counting import count_greater
 from ogive.kernels.exact import BITS, Scale, paired_rows
-from ogive.kernels.matrices import matrix_of, spread_of
+from ogive.kernels.matrices import Celled
 from ogive.kernels.ranks import Greater, check_ties, tie_scale, tie_sum
 
 Float64 = NDArray[np.float64]
@@ -21,7 +21,7 @@ Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class ScoreOrder:
+class ScoreOrder(Celled):
     """1 where the record of the positive class has the greater score, 0 where it has not or both are of one class.
 
     Rows are (score, label), the label 1 for the positive class. The AUC is the mean of this kernel over that of
@@ -72,14 +72,6 @@ class ScoreOrder:
         """Those of `Greater`, where labels differ."""
         least, most = Greater(self.ties).cell_extremes(Domain(columns.columns[:1]))
         return _between(least), _between(most)
-
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return matrix_of(self, columns, kind)
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Share of all pairs that are of different classes and in the right order."""

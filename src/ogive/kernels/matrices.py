@@ -6,7 +6,7 @@ together as the domain numbers them, last column fastest.
 
 from __future__ import annotations
 
-from typing import Protocol
+from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,24 +19,49 @@ from ogive.kernels.cells import MOST_SYMBOLS, domain_nodes, widths
 Float64 = NDArray[np.float64]
 
 
-class Celled(Protocol):
-    """A kernel that knows its mean and its extremes over two cells."""
+class Celled(ABC):
+    """A kernel that knows its mean and its extremes over two cells, from which its matrices follow."""
 
+    @abstractmethod
     def check(self, columns: Domain) -> None:
         """Refuse a domain."""
-        ...
 
+    @abstractmethod
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """Values of f."""
-        ...
 
+    @abstractmethod
     def cell_means(self, columns: Domain) -> Float64:
         """Mean of f over two cells, shape (k, k)."""
-        ...
 
+    @abstractmethod
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Least and largest value of f over two cells, each of shape (k, k)."""
-        ...
+
+    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
+        """A: f between symbols, shape (k, k), rows of the positive class; `kind` is one of `MATRICES`.
+
+        Raises:
+            ParameterError: the kernel cannot look at the domain, or it has too many symbols, or the kind is unknown.
+        """
+        check_matrix(columns, kind)
+        self.check(columns)
+        match kind:
+            case "average":
+                return self.cell_means(columns)
+            case "midpoint":
+                least, most = self.cell_extremes(columns)
+                return (least + most) / 2
+            case _:
+                rows = domain_nodes(columns)
+                return np.asarray(self(rows[:, None], rows[None]), dtype=np.float64)
+
+    def spread(self, columns: Domain) -> Float64:
+        """Delta: squared half-range of f over each pair of cells, shape (k, k)."""
+        check_matrix(columns, "midpoint")
+        self.check(columns)
+        least, most = self.cell_extremes(columns)
+        return np.asarray(((most - least) / 2) ** 2)
 
 
 def check_matrix(columns: Domain, kind: str) -> None:
@@ -48,33 +73,6 @@ def check_matrix(columns: Domain, kind: str) -> None:
     if kind not in MATRICES:
         raise ParameterError(f"`matrix` must be one of {', '.join(MATRICES)}, got {quoted(kind)}")
     columns.check_size(MOST_SYMBOLS)
-
-
-def matrix_of(kernel: Celled, columns: Domain, kind: str) -> Float64:
-    """The kernel between symbols, shape (k, k); `kind` is one of `MATRICES`.
-
-    Raises:
-        ParameterError: the kernel cannot look at the domain, or it has too many symbols, or the kind is unknown.
-    """
-    check_matrix(columns, kind)
-    kernel.check(columns)
-    match kind:
-        case "average":
-            return kernel.cell_means(columns)
-        case "midpoint":
-            least, most = kernel.cell_extremes(columns)
-            return (least + most) / 2
-        case _:
-            rows = domain_nodes(columns)
-            return np.asarray(kernel(rows[:, None], rows[None]), dtype=np.float64)
-
-
-def spread_of(kernel: Celled, columns: Domain) -> Float64:
-    """Squared half-range of the kernel over each pair of cells, shape (k, k)."""
-    check_matrix(columns, "midpoint")
-    kernel.check(columns)
-    least, most = kernel.cell_extremes(columns)
-    return np.asarray(((most - least) / 2) ** 2)
 
 
 def symmetrized(matrix: Float64) -> Float64:

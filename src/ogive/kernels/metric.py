@@ -12,7 +12,7 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import are_points, boxes, check_points
 from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_scale, rounded_sum
-from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
+from ogive.kernels.matrices import Celled, symmetrized
 from ogive.kernels.models import check_features, mean_of_components, positive, vector, within
 from ogive.kernels.sampling import sampled_means
 
@@ -21,7 +21,7 @@ Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class MetricLoss:
+class MetricLoss(Celled):
     """How badly a metric separates classes: records of one class should be near, those of two classes far apart.
 
     Rows are the features, then a label or category. With D = (u - u')' M (u - u') of a public matrix M, and r = 1 in
@@ -117,11 +117,7 @@ class MetricLoss:
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A; see `Kernel.matrix`."""
-        return symmetrized(matrix_of(self, columns, kind))
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
+        return symmetrized(super().matrix(columns, kind))
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from ogive.columns import Domain
 from ogive.kernels.cells import check_count, check_numbers, ends, middles, widths
 from ogive.kernels.exact import BITS, Scale, column_of, exact_dot, paired_rows, step, steps
-from ogive.kernels.matrices import matrix_of, spread_of
+from ogive.kernels.matrices import Celled
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class AbsoluteDifference:
+class AbsoluteDifference(Celled):
     """|x - y|; its mean over pairs is Gini's mean difference."""
 
     name: ClassVar[str] = "absolute_difference"
@@ -61,14 +61,6 @@ class AbsoluteDifference:
         """Least and largest distance of two cells."""
         return _distances(columns)
 
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return matrix_of(self, columns, kind)
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
-
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Gini's mean difference, by sorting."""
         values = np.sort(paired_rows(rows, 1)[:, 0])
@@ -89,7 +81,7 @@ class AbsoluteDifference:
 
 
 @dataclass(frozen=True)
-class HalfSquare:
+class HalfSquare(Celled):
     """(x - y)^2 / 2; its mean over pairs is the sample variance, with denominator n - 1.
 
     The variance needs no pairs, since it follows from sums of x and of x^2; this kernel is there to be
@@ -127,14 +119,6 @@ class HalfSquare:
         least, most = _distances(columns)
         return least**2 / 2, most**2 / 2
 
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return matrix_of(self, columns, kind)
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
-
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Sample variance, with denominator n - 1."""
         return float(np.var(paired_rows(rows, 1)[:, 0], ddof=1))
@@ -154,7 +138,7 @@ class HalfSquare:
 
 
 @dataclass(frozen=True)
-class PairMeanKernel:
+class PairMeanKernel(Celled):
     """(x + y) / 2; its mean over pairs is the mean, so that a ratio to the mean has one covariance with it."""
 
     name: ClassVar[str] = "pair_mean"
@@ -185,14 +169,6 @@ class PairMeanKernel:
         """Half-way between both lower ends, and both upper ends."""
         lows, highs = columns.columns[0].cells()
         return (lows[:, None] + lows) / 2, (highs[:, None] + highs) / 2
-
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return matrix_of(self, columns, kind)
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Mean of the values."""

@@ -12,7 +12,7 @@ from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import boxes
 from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_scale, rounded_sum
-from ogive.kernels.matrices import matrix_of, spread_of, symmetrized
+from ogive.kernels.matrices import Celled, symmetrized
 from ogive.kernels.models import check_features, mean_of_components, positive, vector, within
 from ogive.kernels.sampling import sampled_means
 
@@ -24,7 +24,7 @@ SURROGATES = ("logistic", "hinge")
 
 
 @dataclass(frozen=True)
-class RankingLoss:
+class RankingLoss(Celled):
     """How badly a linear score orders a record of the positive class and one of the negative class; 0 within a class.
 
     Rows are the features, then a label of two classes, 1 for the positive one. The margin m is by how much the
@@ -106,11 +106,11 @@ class RankingLoss:
 
     def matrix(self, columns: Domain, kind: str = "average") -> Float64:
         """A; see `Kernel.matrix`."""
-        return symmetrized(matrix_of(self, columns, kind))
+        return symmetrized(super().matrix(columns, kind))
 
     def spread(self, columns: Domain) -> Float64:
         """Delta; see `Kernel.spread`. Products of matrices may round (i, j) and (j, i) differently."""
-        return symmetrized(spread_of(self, columns))
+        return symmetrized(super().spread(columns))
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""

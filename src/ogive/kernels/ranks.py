@@ -17,7 +17,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count, widths
 from ogive.kernels.counting import count_greater, count_pairs
 from ogive.kernels.exact import BITS, COUNTS, HALVES, SIGNS, Scale, finite_rows, paired_rows, split_classes
-from ogive.kernels.matrices import around, combined, matrix_of, sign_extremes, signs, spread_of
+from ogive.kernels.matrices import Celled, around, combined, sign_extremes, signs
 
 Float64 = NDArray[np.float64]
 Int64 = NDArray[np.int64]
@@ -27,7 +27,7 @@ TIES = ("half", "strict")
 
 
 @dataclass(frozen=True)
-class SignProduct:
+class SignProduct(Celled):
     """sign(y - y') sign(z - z') of two columns; its mean over pairs is Kendall's tau-a, in which ties count 0."""
 
     name: ClassVar[str] = "sign_product"
@@ -61,14 +61,6 @@ class SignProduct:
         ]
         return np.minimum.reduce(products), np.maximum.reduce(products)
 
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return matrix_of(self, columns, kind)
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
-
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Kendall's tau-a: concordant less discordant pairs, over all pairs."""
         counts = count_pairs(*paired_rows(rows, 2).T)
@@ -89,7 +81,7 @@ class SignProduct:
 
 
 @dataclass(frozen=True)
-class Greater:
+class Greater(Celled):
     """1 where a score of the positive class is greater than one of the negative class; its mean is the AUC.
 
     Fields:
@@ -136,14 +128,6 @@ class Greater:
         """0 and 1 within a wide cell, else equal."""
         (column,) = columns.columns
         return around(self.cell_means(columns), np.where(widths(column) > 0, 0.5, 0.0))
-
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A, rows of the positive class; see `Kernel.matrix`."""
-        return matrix_of(self, columns, kind)
-
-    def spread(self, columns: Domain) -> Float64:
-        """Delta; see `Kernel.spread`."""
-        return spread_of(self, columns)
 
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """AUC, by ranks."""
