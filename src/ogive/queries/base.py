@@ -14,7 +14,7 @@ import hashlib
 import json
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,10 +35,10 @@ Kind = Literal["linear", "curator", "reports", "pairs"]
 
 
 class Query(Protocol):
-    """Interface; frozen plain data with no subclass."""
+    """What every query is: frozen plain data, of classes that have no subclass."""
 
     kind: ClassVar[Kind]
-    """Who can answer it; every `LinearQuery` is "linear", every other `CuratorQuery` "curator"."""
+    """Who can answer it."""
 
     @property
     def method(self) -> str:
@@ -52,8 +52,8 @@ class Query(Protocol):
 
     @property
     def measurement(self) -> Hashable:
-        """What is priced once, however often and at whatever points it is opened."""
-        ...
+        """What is priced once, however often and at whatever points it is opened: the query, if not said otherwise."""
+        return cast(Hashable, self)  # as frozen dataclasses are
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -69,8 +69,8 @@ class Query(Protocol):
         ...
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """Exact numbers of records that the adjacency makes public, or None."""
-        ...
+        """Exact numbers of records that the adjacency makes public, or None: of all of them under REPLACE."""
+        return (self.aggregate.records(sums),) if adjacency is Adjacency.REPLACE else None
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of all that fixes the measurement: aggregated data and public description.
@@ -84,6 +84,8 @@ class Query(Protocol):
 class CuratorQuery(Query, Protocol):
     """A query that can be answered by who sees all records at once."""
 
+    kind: ClassVar[Kind] = "curator"
+
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """What is opened, from the aggregate and the noise of the release; None for no noise."""
         ...
@@ -95,6 +97,13 @@ class LinearQuery(CuratorQuery, Protocol):
 
     Parties who each hold some of the records, and some of the noise, can add theirs up.
     """
+
+    kind: ClassVar[Kind] = "linear"
+
+    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
+        """The exact integers and the noise, added up."""
+        exact = self.measure(sums)
+        return exact if nodes is None else exact + self.noise(nodes)
 
     def measure(self, sums: Int64) -> Int64:
         """The exact integers that the query asks for, from the aggregate; linear."""
@@ -202,12 +211,6 @@ def described(strategy: Strategy) -> dict[str, Any]:
         assert isinstance(strategy, Approximating)
         public["features"] = hashlib.sha256(strategy.features.astype("<i8").tobytes()).hexdigest()
     return public
-
-
-def noisy(query: LinearQuery, sums: Int64, nodes: NodeNoise | None) -> Int64:
-    """The answer to a linear query."""
-    exact = query.measure(sums)
-    return exact if nodes is None else exact + query.noise(nodes)
 
 
 def draw(nodes: NodeNoise, levels: tuple[Level, ...], *, first: int = 0) -> tuple[Int64, ...]:

@@ -6,9 +6,7 @@ changes one count. All that is computed of the noisy counts, every pairwise stat
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -20,7 +18,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Cells
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
 
@@ -28,7 +26,7 @@ _ROOM_BITS = 61
 
 
 @dataclass(frozen=True)
-class CellsQuery:
+class CellsQuery(base.LinearQuery):
     """The count of every symbol, times 2^bits, each with noise of its own; answers have shape (k,).
 
     Fields:
@@ -41,8 +39,6 @@ class CellsQuery:
     Raises:
         ParameterError: the law and the bits do not go together.
     """
-
-    kind: ClassVar[Kind] = "linear"
 
     cells: Cells
     law: DiscreteLaplace | DiscreteGaussian
@@ -63,11 +59,6 @@ class CellsQuery:
     def aggregate(self) -> Cells:
         """Records per symbol."""
         return self.cells
-
-    @property
-    def measurement(self) -> Hashable:
-        """The query itself."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -110,10 +101,6 @@ class CellsQuery:
         if self.public_classes:
             return tuple(int(count) for count in sums.reshape(-1, self.cells.domain.sizes[-1]).sum(axis=0))
         return (self.cells.records(sums),)
-
-    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """Counts and noise added up."""
-        return base.noisy(self, sums, nodes)
 
     def measure(self, sums: Int64) -> Int64:
         """Counts times 2^bits, shape (k,).

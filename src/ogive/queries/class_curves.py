@@ -13,7 +13,6 @@ moves one histogram only. The number of classes does not matter.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,7 +22,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import ClassBinning, GroupBinning
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.strategies.base import Level, Strategy
 
 
@@ -56,7 +55,7 @@ def in_several(loss: Loss, unit: PrivacyUnit, classes: int) -> Loss:
 
 
 @dataclass(frozen=True)
-class ClassCurvesQuery:
+class ClassCurvesQuery(base.LinearQuery):
     """The same strategy for all classes, each with noise of its own; answers have shape (classes, M), negatives first.
 
     Fields:
@@ -65,8 +64,6 @@ class ClassCurvesQuery:
         public_labels: Whether everybody may know each record's class; adjacent data sets then have the
             same labels, and under REPLACE the size of each class is public.
     """
-
-    kind: ClassVar[Kind] = "linear"
 
     classes: ClassBinning | GroupBinning
     strategy: Strategy
@@ -130,10 +127,6 @@ class ClassCurvesQuery:
         if self.public_labels:
             return tuple(int(counts.sum()) for counts in sums)
         return (self.classes.records(sums),)
-
-    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """Measurements and noise added up."""
-        return base.noisy(self, sums, nodes)
 
     def measure(self, sums: Int64) -> Int64:
         """Exact measurements of all classes, shape (classes, M)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -13,20 +12,18 @@ from ogive.errors import ParameterError, quoted
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.strategies.base import Level, Pointwise, Strategy
 
 
 @dataclass(frozen=True)
-class CurveQuery:
+class CurveQuery(base.LinearQuery):
     """Noisy measurements of the histogram of one column.
 
     The pair (binning, strategy) is the *measurement*, priced once however often and at
     whatever points it is opened. `points` restricts the answer to some 0-based points,
     which only pointwise strategies (path noise) can do; None asks for the whole answer.
     """
-
-    kind: ClassVar[Kind] = "linear"
 
     binning: Binning
     strategy: Strategy
@@ -80,14 +77,6 @@ class CurveQuery:
             "adjacency": adjacency.value,
         }
         return base.digest("curve", public, sums)
-
-    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """The number of records under REPLACE."""
-        return (self.binning.records(sums),) if adjacency is Adjacency.REPLACE else None
-
-    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """Measurements and noise added up."""
-        return base.noisy(self, sums, nodes)
 
     def measure(self, sums: Int64) -> Int64:
         """The exact integers that the query asks for, from a histogram of shape (N,)."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
 
 import numpy as np
 
@@ -15,12 +13,12 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import RowValues
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 
 
 @dataclass(frozen=True)
-class ExactMeansQuery:
+class ExactMeansQuery(base.CuratorQuery):
     """The exact mean of every kernel, in floating point; only the trust model clear answers it.
 
     Answers hold the number of records, or of each class, and then the bits of the means.
@@ -30,8 +28,6 @@ class ExactMeansQuery:
         measure: Whose kernels.
         classes: How many public classes there are; 0 for none.
     """
-
-    kind: ClassVar[Kind] = "curator"
 
     rows: RowValues
     measure: Measure
@@ -46,11 +42,6 @@ class ExactMeansQuery:
     def aggregate(self) -> RowValues:
         """The rows."""
         return self.rows
-
-    @property
-    def measurement(self) -> Hashable:
-        """The query itself."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:

@@ -21,7 +21,6 @@ Source:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -32,7 +31,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import base
 from ogive.queries.aggregates import GroupSums
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 from ogive.strategies.measured import measured_loss
 
@@ -46,7 +45,7 @@ def widest(groups: GroupSums) -> int:
 
 
 @dataclass(frozen=True)
-class GroupSumsQuery:
+class GroupSumsQuery(base.LinearQuery):
     """Expected sums and observed counts (or their difference) of every group, each with noise of its own.
 
     Answers have shape (4, Q) for the form "counts": expected negatives and positives in units of
@@ -59,8 +58,6 @@ class GroupSumsQuery:
         observed: Noise of the observed counts, in records, or of the difference, in units of 2^-bits.
         form: One of `FORMS`.
     """
-
-    kind: ClassVar[Kind] = "linear"
 
     groups: GroupSums
     expected: DiscreteLaplace | DiscreteGaussian
@@ -82,11 +79,6 @@ class GroupSumsQuery:
     def aggregate(self) -> GroupSums:
         """Sums per group."""
         return self.groups
-
-    @property
-    def measurement(self) -> GroupSumsQuery:
-        """The query itself."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -124,14 +116,6 @@ class GroupSumsQuery:
             "adjacency": adjacency.value,
         }
         return base.digest("group sums", public, sums)
-
-    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """The number of records under REPLACE."""
-        return (self.groups.records(sums),) if adjacency is Adjacency.REPLACE else None
-
-    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """Measurements and noise added up."""
-        return base.noisy(self, sums, nodes)
 
     def measure(self, sums: Int64) -> Int64:
         """Exact sums, shape (4, Q) or (3, Q)."""

@@ -13,7 +13,6 @@ different types, of groups that are asked in different ways, are compared in zCD
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -23,13 +22,13 @@ from ogive.noise.base import Law, NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import GroupBinning
-from ogive.queries.base import CuratorQuery, Int64, Kind
+from ogive.queries.base import CuratorQuery, Int64
 from ogive.queries.class_curves import in_several
 from ogive.strategies.base import Level
 
 
 @dataclass(frozen=True)
-class GroupedQuery:
+class GroupedQuery(base.CuratorQuery):
     """One query for each group, all of one column; the answer is all their answers, one after the other.
 
     Where all groups are measured with one strategy `ClassCurvesQuery` does so linearly; this serves every other
@@ -41,8 +40,6 @@ class GroupedQuery:
         public_groups: Whether everybody may know each record's group; adjacent data sets then have the same
             groups, and under REPLACE the size of each is public.
     """
-
-    kind: ClassVar[Kind] = "curator"
 
     groups: GroupBinning
     parts: tuple[CuratorQuery | None, ...]
@@ -68,11 +65,6 @@ class GroupedQuery:
     def aggregate(self) -> GroupBinning:
         """Records per group and bin."""
         return self.groups
-
-    @property
-    def measurement(self) -> GroupedQuery:
-        """The whole query: it is opened at once."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:

@@ -27,11 +27,9 @@ Source:
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,7 +46,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import RowValues
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 
 Float64 = NDArray[np.float64]
@@ -59,7 +57,7 @@ _HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True)
-class KernelQuery:
+class KernelQuery(base.CuratorQuery):
     """A noisy number for the mean of every kernel of a measure, in units of 2^-bits of what one record can change.
 
     Fields:
@@ -71,8 +69,6 @@ class KernelQuery:
     Raises:
         ParameterError: the kernels do not fit the columns, or the laws do not fit the kernels.
     """
-
-    kind: ClassVar[Kind] = "curator"
 
     rows: RowValues
     measure: Measure
@@ -121,11 +117,6 @@ class KernelQuery:
     def aggregate(self) -> RowValues:
         """The rows."""
         return self.rows
-
-    @property
-    def measurement(self) -> Hashable:
-        """The query itself."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:

@@ -14,10 +14,9 @@ Source:
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +28,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Ballots
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.queries.votes import VOTES_MOVED
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted
@@ -77,7 +76,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class LabelsQuery:
+class LabelsQuery(base.CuratorQuery):
     """A label for every query, or `REFUSED` or `NOT_ASKED`; answers have shape (queries,).
 
     Fields:
@@ -90,8 +89,6 @@ class LabelsQuery:
     Raises:
         ParameterError: parameters do not fit each other.
     """
-
-    kind: ClassVar[Kind] = "curator"
 
     ballots: Ballots
     law: DiscreteLaplace | DiscreteGaussian
@@ -119,11 +116,6 @@ class LabelsQuery:
     def aggregate(self) -> Ballots:
         """Votes per query and class."""
         return self.ballots
-
-    @property
-    def measurement(self) -> Hashable:
-        """The query itself."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -167,10 +159,6 @@ class LabelsQuery:
             "adjacency": adjacency.value,
         }
         return base.digest("labels", public, sums)
-
-    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """Under REPLACE the number of teachers."""
-        return (self.ballots.records(sums),) if adjacency is Adjacency.REPLACE else None
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Labels, with the noise of the release; noise of counts is drawn for queries that are answered alone.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -31,7 +31,7 @@ from ogive.pairs import (
 )
 from ogive.privacy import Adjacency, ApproxDP, Loss, PrivacyUnit, PureDP
 from ogive.queries.aggregates import RowValues
-from ogive.queries.base import Kind
+from ogive.queries.base import Kind, Query
 from ogive.queries.pair_program import Evaluate, PairProgram, program_of
 from ogive.strategies.base import Level
 
@@ -49,7 +49,7 @@ PUBLIC_COLUMNS = 3
 
 
 @dataclass(frozen=True)
-class PairsQuery:
+class PairsQuery(Query):
     """A noisy value of every kernel for pairs of people, from a circuit that each pair evaluates.
 
     Fields:
@@ -85,11 +85,6 @@ class PairsQuery:
     def aggregate(self) -> RowValues:
         """The rows, each of which is its owner's alone."""
         return self.rows
-
-    @property
-    def measurement(self) -> Hashable:
-        """Everything: other pairs would be priced again."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:

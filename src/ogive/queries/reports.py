@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +17,7 @@ from ogive.local.classes import PublicClasses
 from ogive.local.rounding import check_rounding, rounded
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import RowValues
-from ogive.queries.base import Kind
+from ogive.queries.base import Kind, Query
 from ogive.strategies.base import Level
 
 Int64 = NDArray[np.int64]
@@ -27,7 +26,7 @@ _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
-class ReportsQuery:
+class ReportsQuery(Query):
     """One report of every record's owner.
 
     Fields:
@@ -58,11 +57,6 @@ class ReportsQuery:
     def aggregate(self) -> RowValues:
         """The rows, each of which is its owner's alone."""
         return self.rows
-
-    @property
-    def measurement(self) -> Hashable:
-        """Everything: a second set of reports would be priced again."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:

@@ -14,7 +14,6 @@ exponential mechanism of the same epsilon. The proof is in the manual, under sel
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from ogive.noise import Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.queries.scores import Score
 from ogive.strategies.base import Level
 
@@ -34,7 +33,7 @@ MAX_BITS = 20
 
 
 @dataclass(frozen=True)
-class NoisyMaxQuery:
+class NoisyMaxQuery(base.CuratorQuery):
     """The candidate with the largest noisy score; the answer has shape (1,) and holds its number.
 
     It is not linear: only who sees all records can answer it.
@@ -47,8 +46,6 @@ class NoisyMaxQuery:
         concentrated: Whether the price is stated in zCDP, where several of them add up to less, and not as a pure
             epsilon.
     """
-
-    kind: ClassVar[Kind] = "curator"
 
     binning: Binning
     score: Score
@@ -69,11 +66,6 @@ class NoisyMaxQuery:
     def aggregate(self) -> Binning:
         """Records per bin."""
         return self.binning
-
-    @property
-    def measurement(self) -> NoisyMaxQuery:
-        """The whole query: it is opened at once."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -101,10 +93,6 @@ class NoisyMaxQuery:
             "adjacency": adjacency.value,
         }
         return base.digest("noisy maximum", public, sums)
-
-    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """The number of records under REPLACE."""
-        return (self.binning.records(sums),) if adjacency is Adjacency.REPLACE else None
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Number of the leading candidate, the lowest where several lead; shape (1,).

@@ -14,7 +14,6 @@ integers is in the manual, under selection.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.queries.selection import stated
 from ogive.strategies.base import Level
 
@@ -33,7 +32,7 @@ MAX_BEYOND = 1 << 47
 
 
 @dataclass(frozen=True)
-class SparseVectorQuery:
+class SparseVectorQuery(base.CuratorQuery):
     """A bin at one end of the records; the answer has shape (1,) and holds its number.
 
     Side "high" tells a bin above which hardly any record seems to lie, searched from the lowest bin up, and the highest
@@ -47,8 +46,6 @@ class SparseVectorQuery:
         beyond: The limit: how many records may lie beyond the bound, public.
         concentrated: Whether the price is stated in zCDP, and not as a pure epsilon.
     """
-
-    kind: ClassVar[Kind] = "curator"
 
     binning: Binning
     side: str
@@ -72,11 +69,6 @@ class SparseVectorQuery:
     def aggregate(self) -> Binning:
         """Records per bin."""
         return self.binning
-
-    @property
-    def measurement(self) -> SparseVectorQuery:
-        """The whole query: it is opened at once."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -103,10 +95,6 @@ class SparseVectorQuery:
             "adjacency": adjacency.value,
         }
         return base.digest("sparse vector", public, sums)
-
-    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """The number of records under REPLACE."""
-        return (self.binning.records(sums),) if adjacency is Adjacency.REPLACE else None
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Number of the first bin beyond which hardly any record seems to lie; shape (1,)."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -14,13 +13,13 @@ from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss
 
 
 @dataclass(frozen=True)
-class ThresholdQuery:
+class ThresholdQuery(base.LinearQuery):
     """The noisy number of records at or below one threshold of a grid, times 2^bits.
 
     Queries at several thresholds are several measurements, each with noise of its own and paid for; a threshold
@@ -32,8 +31,6 @@ class ThresholdQuery:
         law: Noise of the count, on the scale where a record counts 2^bits.
         bits: Fractional bits of the count.
     """
-
-    kind: ClassVar[Kind] = "linear"
 
     binning: Binning
     point: int
@@ -55,11 +52,6 @@ class ThresholdQuery:
     def aggregate(self) -> Binning:
         """Records per bin."""
         return self.binning
-
-    @property
-    def measurement(self) -> ThresholdQuery:
-        """The query itself: each is priced."""
-        return self
 
     @property
     def levels(self) -> tuple[Level, ...]:
@@ -90,14 +82,6 @@ class ThresholdQuery:
             "adjacency": adjacency.value,
         }
         return base.digest("threshold", public, sums)
-
-    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """The number of records under REPLACE."""
-        return (self.binning.records(sums),) if adjacency is Adjacency.REPLACE else None
-
-    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """Count and noise added up, shape (1,)."""
-        return base.noisy(self, sums, nodes)
 
     def measure(self, sums: Int64) -> Int64:
         """The exact count times 2^bits, shape (1,).

@@ -7,9 +7,7 @@ Whatever is made of the noisy counts, labels and margins, costs nothing more.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -20,7 +18,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import Ballots
-from ogive.queries.base import Int64, Kind
+from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
 
@@ -31,7 +29,7 @@ _ROOM_BITS = 61
 
 
 @dataclass(frozen=True)
-class VotesQuery:
+class VotesQuery(base.LinearQuery):
     """The votes for every class in every query, times 2^bits, each with noise of its own; shape (queries, classes).
 
     Fields:
@@ -42,8 +40,6 @@ class VotesQuery:
     Raises:
         ParameterError: the law and the bits do not go together.
     """
-
-    kind: ClassVar[Kind] = "linear"
 
     ballots: Ballots
     law: DiscreteLaplace | DiscreteGaussian
@@ -68,11 +64,6 @@ class VotesQuery:
         return self.ballots
 
     @property
-    def measurement(self) -> Hashable:
-        """The query itself."""
-        return self
-
-    @property
     def levels(self) -> tuple[Level, ...]:
         """One noise variable per query and class."""
         return (Level(self._integers, self.law),)
@@ -92,14 +83,6 @@ class VotesQuery:
             "adjacency": adjacency.value,
         }
         return base.digest("votes", public, sums)
-
-    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
-        """Under REPLACE the number of teachers."""
-        return (self.ballots.records(sums),) if adjacency is Adjacency.REPLACE else None
-
-    def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """Votes and noise added up."""
-        return base.noisy(self, sums, nodes)
 
     def measure(self, sums: Int64) -> Int64:
         """Votes times 2^bits, shape (queries, classes).
