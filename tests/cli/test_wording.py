@@ -68,7 +68,9 @@ def raised_texts():
             elif isinstance(node, ast.Assign | ast.AugAssign | ast.Return):
                 message = node.value
             text = written(message)
-            if isinstance(node, ast.Raise) or (len(text.split()) > 3 and not text.startswith(("<", "TRY_CAST"))):  # a repr, or SQL
+            if isinstance(node, ast.Raise) or (
+                len(text.split()) > 3 and not text.startswith(("<", "TRY_CAST"))
+            ):  # a repr, or SQL
                 yield text
 
 
