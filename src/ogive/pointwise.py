@@ -159,7 +159,9 @@ class PointwiseCurve:
         try:
             data = json.loads(path.read_bytes())
             if data["schema"] != SCHEMA:
-                raise DataError(f"{plain(path)} has schema {data['schema']!r:.60}; this version reads {quoted(SCHEMA)}")
+                raise DataError(
+                    f"{plain(path)} has schema {quoted(data['schema'])}; this version reads {quoted(SCHEMA)}"
+                )
             binning = Binning.from_dict(data)
             query = CurveQuery(binning, strategy_from_dict(data["strategy"]))
             adjacency = Adjacency(data["adjacency"])

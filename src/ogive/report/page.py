@@ -196,7 +196,9 @@ def _chapters(
         raise ParameterError("a report needs at least one estimate, got none")
     for word, given in (("truths", truths), ("names", names)):
         if given is not None and len(given) != len(estimates):
-            raise ParameterError(f"{word} must have one entry for each of {len(estimates)} estimates, got {len(given)}")
+            raise ParameterError(
+                f"`{word}` must have one entry for each of {len(estimates)} estimates, got {len(given)}"
+            )
     none = [None] * len(estimates)
     return chapters_of(estimates, none if truths is None else truths, none if names is None else names, account)
 

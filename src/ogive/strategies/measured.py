@@ -31,7 +31,7 @@ def check_levels(size: Any, spacings: Sequence[Any], laws: Sequence[Law], *, wha
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise ParameterError(f"`size` must be a whole number of at least 1, got {quoted(size)}")
     if any(isinstance(value, bool) or not isinstance(value, int) or value < 1 for value in spacings):
-        raise ParameterError(f"{what} must be whole numbers of at least 1, got {quoted(tuple(spacings))}")
+        raise ParameterError(f"`{what}` must be whole numbers of at least 1, got {quoted(tuple(spacings))}")
     laplace = all(isinstance(law, DiscreteLaplace) for law in laws)
     if not laplace and not all(isinstance(law, DiscreteGaussian) for law in laws):
         raise ParameterError("`laws` must all be DiscreteLaplace or all DiscreteGaussian")

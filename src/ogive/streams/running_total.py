@@ -29,7 +29,6 @@ from ogive.errors import (
     RefusalError,
     ReleaseMismatchError,
     ScaleError,
-    plain,
     quoted,
 )
 from ogive.noise import DerivedNodes, SystemSource, current_process, too_much_noise
@@ -341,7 +340,7 @@ class RunningTotal:
         named = content["parameters"].get("name") if isinstance(content["parameters"], dict) else None
         if named is not None and name is None:
             raise ReleaseMismatchError(
-                f"this running total was paid for from a ledger as {plain(f'{named!r:.60}')}; say that with "
+                f"this running total was paid for from a ledger as {quoted(named)}; say that with "
                 "`name=`, and the account with `ledger=`"
             )
         saved = fields(content["parameters"], frozenset(resumed._parameters), "the parameters of a running total")

@@ -92,7 +92,7 @@ def separate(ports: tuple[Port, ...], bits: Bits) -> dict[str, NDArray[np.int64]
     found, first = {}, 0
     for port in ports:
         if port.width >= WORD - 1:
-            raise ParameterError(f"{port.name} must have at most {WORD - 2} bits to be a number, got {port.width}")
+            raise ParameterError(f"`{port.name}` must have at most {WORD - 2} bits to be a number, got {port.width}")
         weights = np.int64(1) << np.arange(port.width)
         if port.signed:
             weights[-1] = -weights[-1]
@@ -105,9 +105,9 @@ def _bits_of(values: NDArray[Any], port: Port) -> Bits:
     if values.dtype == np.bool_ and values.shape[1:] == (port.width,):
         return values
     if values.ndim != 1 or values.dtype.kind not in "iu" or port.width >= WORD:
-        raise ParameterError(f"{port.name} must be whole numbers of less than 64 bits, or {port.width} bits a pair")
+        raise ParameterError(f"`{port.name}` must be whole numbers of less than 64 bits, or {port.width} bits a pair")
     if values.size and (values.min() < 0 or int(values.max()) >> port.width):
-        raise ParameterError(f"{port.name} must be from 0 to {(1 << port.width) - 1}")
+        raise ParameterError(f"`{port.name}` must be from 0 to {(1 << port.width) - 1}")
     return (values.astype(np.int64)[:, None] >> np.arange(port.width) & 1).astype(bool)
 
 

@@ -152,7 +152,7 @@ def _of(given: Any, name: str, number: int, columns: int, what: str) -> Any:
         return given.get(name)
     if isinstance(given, tuple | list):
         if len(given) != columns:
-            raise ParameterError(f"{what} must be one for all columns or {columns}, one for each, got {len(given)}")
+            raise ParameterError(f"`{what}` must be one for all columns or {columns}, one for each, got {len(given)}")
         return given[number]
     return given
 

@@ -140,4 +140,4 @@ def _law(privacy: Privacy, change: Fraction, integers: int, rows: int) -> Law:
 
 def _check_count(value: Any, what: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ParameterError(f"{what} must be a whole number of at least 1, got {quoted(value)}")
+        raise ParameterError(f"`{what}` must be a whole number of at least 1, got {quoted(value)}")

@@ -122,4 +122,4 @@ def check_degree(degree: Any, basis: str, noise: str) -> None:
 
 def _among(value: Any, names: tuple[str, ...], what: str) -> None:
     if value not in names:
-        raise ParameterError(f"{what} must be one of {', '.join(names)}, got {quoted(value)}")
+        raise ParameterError(f"`{what}` must be one of {', '.join(names)}, got {quoted(value)}")

@@ -1,0 +1,95 @@
+"""Messages mark the Python that they quote, and values in them mark nothing."""
+
+import ast
+import re
+from pathlib import Path
+
+import ogive
+from ogive import errors
+from ogive.errors import parts
+
+SOURCE = Path(ogive.__file__).parent
+ERRORS = {name for name, each in vars(errors).items() if isinstance(each, type) and issubclass(each, errors.OgiveError)}
+BEGINS = re.compile(r"[a-z_0-9{}]+ must ")
+ASSIGNED = re.compile(r"(?<![\w.'\-{])[a-z_]+=(?!=)")
+# commands write options, whose values may have a sign of equality
+WRITE_OPTIONS = ("cli",)
+# words that are no parameter, and Python that is shown whole
+NO_PARAMETER = (
+    "there must ",
+    "Ecdf('age', bounds=(0, 120))",
+    "{} must be an exact number like",
+    "{} must have the fields",
+)
+
+
+def raised(tree):
+    """Every message of an error of ours that is raised, as the nodes that write it."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Raise) or not isinstance(node.exc, ast.Call) or not node.exc.args:
+            continue
+        kind, message = getattr(node.exc.func, "id", ""), node.exc.args[0]
+        if kind in ERRORS and isinstance(message, ast.Constant | ast.JoinedStr):
+            yield kind, message
+
+
+def written(message):
+    """The text of a message, with {} for each value that is filled in."""
+    found = message.values if isinstance(message, ast.JoinedStr) else [message]
+    return "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in found)
+
+
+def unmarked_python(kind, text):
+    """What a message quotes as Python and does not mark; nothing where it marks all of it."""
+    plain = "".join(piece for piece, inside in parts(text) if not inside)
+    if any(each in text for each in NO_PARAMETER):
+        return []
+    begins = [text] if kind == "ParameterError" and BEGINS.match(text) else []
+    return [*begins, *ASSIGNED.findall(plain)]
+
+
+def unsafe_values(message):
+    """Values that are filled in by `repr`, whose text could mark something."""
+    found = [node for node in ast.walk(message) if isinstance(node, ast.FormattedValue)]
+    return [ast.unparse(each.value) for each in found if each.conversion == ord("r")]
+
+
+def all_raised():
+    for path in sorted(SOURCE.rglob("*.py")):
+        for kind, message in raised(ast.parse(path.read_text(encoding="utf-8"))):
+            yield path.relative_to(SOURCE), kind, message
+
+
+def test_messages_mark_the_python_that_they_quote():
+    found = [(path, kind, written(message)) for path, kind, message in all_raised()]
+    assert len(found) > 1_000
+    wrong = [
+        f"{path}: {text}"
+        for path, kind, text in found
+        if path.parts[0] not in WRITE_OPTIONS and unmarked_python(kind, text)
+    ]
+    assert wrong == []
+    assert sum("`" in text for _, _, text in found) > 500
+
+
+def test_marks_of_messages_are_closed():
+    texts = [written(message) for _, _, message in all_raised()]
+    assert [text for text in texts if text.replace("``", "").count("`") % 2] == []
+
+
+def test_values_in_messages_mark_nothing():
+    wrong = [f"{path}: {each}" for path, _, message in all_raised() for each in unsafe_values(message)]
+    assert wrong == [], "write quoted(value) for {value!r}"
+
+
+def test_a_message_that_does_not_mark_is_found():
+    tree = ast.parse(
+        "raise ParameterError('bins must be 1')\n"
+        "raise DataError('say what they mean with missing=3')\n"
+        "raise ParameterError(f'{name} must be {value!r}')\n"
+        "raise ParameterError('`bins` must be 1, for example `bins=1`')\n"
+        "raise ValueError('bins must be 1')\n"
+    )
+    messages = list(raised(tree))
+    assert [bool(unmarked_python(kind, written(message))) for kind, message in messages] == [True, True, True, False]
+    assert [unsafe_values(message) for _, message in messages] == [[], [], ["value"], []]
