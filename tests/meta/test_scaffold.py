@@ -127,6 +127,7 @@ def test_a_statistic_is_a_command_and_a_chapter(house):
 def test_a_statistic_is_planned_and_a_trust_model_says_whether_it_serves_it(house):
     planned = command(house, "plan", "share", "--records", "1000", "--epsilon", "1", "--threshold", "0.75")
     assert "tree_ls" in planned
+    assert "share: distance from the exact share, on average" in planned
     code = """
 import ogive
 from ogive.trust.models import MODELS
