@@ -148,8 +148,8 @@ def _row(row: Fields, queries: int) -> LabelsPlanRow:
 
 
 def _parameters(row: Fields) -> dict[str, float]:
-    wanted, found = _PARAMETERS[row.text("aggregator")], row.data["parameters"]
-    if not isinstance(found, dict) or set(found) != set(wanted) or not all(map(is_number, found.values())):
+    wanted, given = _PARAMETERS[row.text("aggregator")], row.data["parameters"]
+    if not isinstance(given, dict) or set(given) != set(wanted) or not all(map(is_number, given.values())):
         aggregator = row.text("aggregator")
         raise DataError(f"the parameters of {aggregator} in a plan's row must be numbers: {', '.join(wanted)}")
-    return dict(found)
+    return dict(given)

@@ -131,7 +131,7 @@ def _bests(
         kinds.append(_checked(votes, rehearsal, mu, most, sizes, confidence))
     kinds += [_margins(rehearsal, mu, most, sizes), _plain(rehearsal, mu, most)]
     for kind in kinds:
-        yield max(kind, key=lambda found: found[2].gain)
+        yield max(kind, key=lambda candidate: candidate[2].gain)
 
 
 def _checked(
@@ -147,11 +147,11 @@ def _checked(
         for asked in sizes:
             sigma_1 = up(math.sqrt(asked / share) / mu)
             for threshold in (round(part * teachers) for part in parts):
-                found = check(whole[:, :asked], threshold=threshold, sigma_1=float(sigma_1), most=most)
+                predicted = check(whole[:, :asked], threshold=threshold, sigma_1=float(sigma_1), most=most)
                 if confidence is None:
-                    yield ConfidentGNMax(threshold, sigma_1, sigma_2), asked, found
+                    yield ConfidentGNMax(threshold, sigma_1, sigma_2), asked, predicted
                 else:
-                    yield InteractiveGNMax(threshold, sigma_1, sigma_2, confidence), asked, found
+                    yield InteractiveGNMax(threshold, sigma_1, sigma_2, confidence), asked, predicted
 
 
 def _margins(rehearsal: Rehearsal, mu: float, most: int, sizes: Sequence[int]) -> Iterator[Candidate]:
@@ -166,7 +166,7 @@ def _plain(rehearsal: Rehearsal, mu: float, most: int) -> Iterator[Candidate]:
 
 
 def _row(candidate: Candidate, votes: Int64, scores: Float64 | None, granted: ApproxDP, most: int) -> LabelsPlanRow:
-    aggregator, asked, found = candidate
+    aggregator, asked, predicted = candidate
     epsilon, delta, joint = float(granted.epsilon), float(granted.delta), None
     if not isinstance(aggregator, LargestMargins):
         asks = scores is not None and isinstance(aggregator, InteractiveGNMax)
@@ -179,10 +179,18 @@ def _row(candidate: Candidate, votes: Int64, scores: Float64 | None, granted: Ap
         )
         joint = min(cost.epsilon, epsilon)  # which knows no cap, so that the guarantee may be the smaller one
     names = ("threshold", "sigma_1", "sigma_2", "sigma", "keep", "confidence")
-    said = {name: getattr(aggregator, name) for name in names if hasattr(aggregator, name)}
-    parameters = {name: value if isinstance(value, int) else float(value) for name, value in said.items()}
+    given = {name: getattr(aggregator, name) for name in names if hasattr(aggregator, name)}
+    parameters = {name: value if isinstance(value, int) else float(value) for name, value in given.items()}
     return LabelsPlanRow(
-        epsilon, aggregator.name, parameters, asked, most, found.answered, found.right, joint, found.corrected
+        epsilon=epsilon,
+        aggregator=aggregator.name,
+        parameters=parameters,
+        asked=asked,
+        max_answers=most,
+        answered=predicted.answered,
+        right=predicted.right,
+        joint=joint,
+        corrected=predicted.corrected,
     )
 
 

@@ -129,10 +129,10 @@ def _trust(each: Fields) -> str | None:
 
 
 def _guarantee(each: Fields) -> Privacy:
-    found = _charge(each, "privacy")
-    if isinstance(found, GaussianDP):
+    guarantee = _charge(each, "privacy")
+    if isinstance(guarantee, GaussianDP):
         raise DataError(f"the privacy of {each.what} must be a guarantee, and `GaussianDP` is none")
-    return found
+    return guarantee
 
 
 def _charge(each: Fields, name: str) -> Charge:

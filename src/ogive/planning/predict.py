@@ -241,7 +241,7 @@ class Planner:
             ParameterError, UnsupportedError, BudgetError: it does not fit, or it says more than the unit hides.
         """
         prediction = prediction_of(self.statistic.name)(method, self.terms(privacy), self.setting)
-        for query in prediction.asked:
+        for query in prediction.questions:
             reason = undeclared(query, self.setting.unit)
             if reason is not None:
                 raise UnsupportedError(reason)
@@ -263,7 +263,7 @@ class Planner:
         written = prediction.queries == self._written(privacy) and prediction.is_method_of(self.statistic)
         noise = prediction.noise(errors)
         row = PlanRow(name, privacy, prediction.price, noise, errors, written, spans=errors.spans)
-        linear = [query for query in prediction.asked if isinstance(query, LinearQuery)]
+        linear = [query for query in prediction.questions if isinstance(query, LinearQuery)]
         uploads = self.model.traffic(linear, records=self.setting.records, adjacency=self.setting.unit.adjacency)
         return [
             dataclasses.replace(row, traffic=each, chosen=written and number == 0)

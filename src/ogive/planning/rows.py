@@ -19,15 +19,15 @@ from ogive.trust.base import Traffic
 
 @dataclass(frozen=True)
 class PlanRow:
-    """One way to release the statistic.
+    """One method of releasing the statistic.
 
     Fields:
-        method: What the statistic would be told to use.
+        method: The method of the statistic.
         privacy: What is granted.
         price: Exact loss of the mechanism, at most `privacy`.
         noise: The noise in words.
         errors: Predicted errors by name, for example "ks"; the table of a plan says what each is.
-        chosen: Whether the statistic as it was written takes this way; with method "auto" the best one.
+        chosen: Whether the statistic as it was written takes this method; with method "auto" the best one.
         trust: Name of the trust model, where several are compared; else None.
         traffic: What it takes of parties and servers; None where one party sees all records, or owners report.
         spans: Smallest and largest of those errors over the public shapes that depend on the records. `errors` has the
@@ -90,7 +90,7 @@ class PlanRow:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """A way that does not fit, and why; with the trust model's name where several are compared."""
+    """A method that does not fit, and why; with the trust model's name where several are compared."""
 
     method: str
     privacy: Privacy

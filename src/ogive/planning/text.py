@@ -59,7 +59,7 @@ def table(plan: Plan, say: Callable[[str], str] = unmarked) -> str:
         shares = "" if errors == ["value"] else "; errors are shares of that many records"
         lines.append(f"{plan.records} is your own guess{shares}")
     granted = tuple(dict.fromkeys([row.privacy for row in plan.rows] + [each.privacy for each in plan.left_out]))
-    always, others = _told_once(plan.left_out, granted)
+    always, others = _once_for_all(plan.left_out, granted)
     for privacy in dict.fromkeys(row.privacy for row in plan.rows):
         lines += ["", f"{privacy}", shown.heading]
         lines += [shown.line(row) for row in plan.rows if row.privacy == privacy]
@@ -75,14 +75,14 @@ def table(plan: Plan, say: Callable[[str], str] = unmarked) -> str:
     return "\n".join(lines)
 
 
-def _told_once(
+def _once_for_all(
     left_out: Sequence[LeftOut], granted: Sequence[Privacy]
 ) -> tuple[tuple[LeftOut, ...], tuple[LeftOut, ...]]:
-    """What is left out under every guarantee for one reason, told once; then the rest."""
+    """What is left out under every guarantee for one reason, said once; then the rest."""
     under: dict[LeftOut, set[Privacy]] = {}
     for each in left_out:
         under.setdefault(dataclasses.replace(each, privacy=granted[0]), set()).add(each.privacy)
-    always = tuple(each for each, found in under.items() if len(found) == len(granted))
+    always = tuple(each for each, guarantees in under.items() if len(guarantees) == len(granted))
     rest = tuple(each for each in left_out if dataclasses.replace(each, privacy=granted[0]) not in always)
     return always, rest
 
@@ -99,11 +99,11 @@ def _reasons(left_out: Sequence[LeftOut], plan: Plan) -> list[str]:
         place = "" if set(named) in (set(), set(plan.trust.split(", "))) else f" under {' and '.join(named)}"
         shared = reason.removeprefix(method)  # some begin with the method's name
         methods.setdefault((place, shared), []).append(method)
-    found = []
+    lines = []
     for (place, reason), names in methods.items():
         subject = ("each" if len(names) > 1 else names[0]) if reason.startswith(" ") else ""
-        found.append(f"   left out{place}: {', '.join(names)}, since {subject}{reason}")
-    return found
+        lines.append(f"   left out{place}: {', '.join(names)}, since {subject}{reason}")
+    return lines
 
 
 def _upload(row: PlanRow) -> str:

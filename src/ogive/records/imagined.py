@@ -172,13 +172,13 @@ class Repeated:
             raise ParameterError(
                 f"sums of {self._records} records do not fit with {aggregate.bits} fractional bits; plan for fewer"
             )
-        found = [np.zeros(aggregate.shape, dtype=np.int64)]
+        parts = [np.zeros(aggregate.shape, dtype=np.int64)]
         if self._copies:
             whole = Records(self._source).aggregate(aggregate)
-            found += [whole] * self._copies if isinstance(aggregate, RowValues) else [self._copies * whole]
+            parts += [whole] * self._copies if isinstance(aggregate, RowValues) else [self._copies * whole]
         if len(self._drawn):
-            found.append(Records.of(self._rest(_names(aggregate))).aggregate(aggregate))
-        return np.concatenate(found) if isinstance(aggregate, RowValues) else np.sum(found, axis=0)
+            parts.append(Records.of(self._rest(_names(aggregate))).aggregate(aggregate))
+        return np.concatenate(parts) if isinstance(aggregate, RowValues) else np.sum(parts, axis=0)
 
     def _rest(self, names: Sequence[str]) -> dict[str, Any]:
         """The drawn rows of some columns."""

@@ -89,14 +89,14 @@ class Rehearsal:
     Fields:
         estimate: What came out.
         queries: The first query of each measurement, in the order asked, with the noise that answers will have.
-        asked: All queries, as they were asked.
+        questions: All queries, as they were asked.
         price: Loss of all measurements together.
         terms: Under which it was asked.
     """
 
     estimate: Estimate
     queries: tuple[Query, ...]
-    asked: tuple[Query, ...]
+    questions: tuple[Query, ...]
     price: Loss
     terms: Terms
 
@@ -145,7 +145,7 @@ class Prediction:
 
     Attributes:
         queries: The first query of each measurement, in the order asked, with the noise that answers will have.
-        asked: All queries, as they were asked.
+        questions: All queries, as they were asked.
         price: Loss of all measurements together.
 
     Raises:
@@ -165,13 +165,13 @@ class Prediction:
     """How many whole releases are simulated by default."""
 
     queries: tuple[Query, ...]
-    asked: tuple[Query, ...]
+    questions: tuple[Query, ...]
     price: Loss
 
     def __init__(self, statistic: Statistic[Any], terms: Terms, setting: Setting) -> None:
         self.statistic, self.terms, self.setting = statistic, terms, setting
-        self.rehearsal = setting.rehearse(self.measured(statistic), terms, setting.shape.sums, run=0)
-        self.queries, self.asked, self.price = self.rehearsal.queries, self.rehearsal.asked, self.rehearsal.price
+        self.rehearsal = rehearsal = setting.rehearse(self.measured(statistic), terms, setting.shape.sums, run=0)
+        self.queries, self.questions, self.price = rehearsal.queries, rehearsal.questions, rehearsal.price
 
     @classmethod
     def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:

@@ -50,7 +50,7 @@ class Prediction(prediction.Prediction):
         self.statistic, self.terms, self.setting = statistic, terms, setting
         self._method = statistic.chosen_method(terms)
         query = self._method.query
-        self.queries = self.asked = (query,)
+        self.queries = self.questions = (query,)
         self.price = query.price(terms.unit)
         if not covers(terms.privacy, self.price):
             raise BudgetError(f"it would cost {self.price}, more than {terms.privacy}")
