@@ -11,7 +11,7 @@ from ogive.statistics.kinds import KINDS, SCHEMAS, Kind, prediction_of
 from ogive.statistics.prediction import Prediction
 
 PACKAGE = Path(ogive.__file__).parent
-ROOMS = ("statistic", "estimate", "stored", "text", "chapter", "plan")
+ROOMS = ("statistic", "estimate", "stored", "text", "chapter")
 # an ECDF is a curve, which other statistics release too
 ELSEWHERE = {"ecdf": "curve"}
 
@@ -38,16 +38,23 @@ def test_a_kind_has_its_rooms_and_its_classes(kind):
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
 def test_a_kind_says_how_it_is_planned(kind):
     assert issubclass(kind.prediction, Prediction)
-    assert kind.prediction.__module__ == f"ogive.statistics.{kind.folder}.plan"
+    own = (PACKAGE / "statistics" / kind.folder / "plan.py").is_file()
+    assert kind.prediction.__module__ == (f"ogive.statistics.{kind.folder}.plan" if own else Prediction.__module__)
     assert set(kind.prediction.deciding) <= kind.prediction.metrics.keys()
     assert prediction_of(kind.name) is kind.prediction
     assert prediction_of("a statistic of one's own") is Prediction
 
 
+def test_a_kind_without_a_plan_of_its_own_is_simulated():
+    simulated = Kind("methods", "curve", "Methods", "methods:M", "ogive.methods/1").prediction
+    assert simulated is Prediction
+    assert sum(kind.prediction is simulated for kind in KINDS) < len(KINDS)  # the control: some have their own
+
+
 def test_a_kind_without_its_rooms_is_noticed():
     """The control."""
     assert missing(Kind("none", "none", "None", "none:None", "ogive.none/1")) == list(ROOMS)
-    assert missing(Kind("methods", "methods", "Methods", "methods:M", "ogive.methods/1")) == list(ROOMS[:-1])
+    assert missing(Kind("methods", "methods", "Methods", "methods:M", "ogive.methods/1")) == list(ROOMS)
 
 
 def test_each_schema_is_of_one_kind_and_published():

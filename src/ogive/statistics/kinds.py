@@ -16,8 +16,6 @@ from ogive.errors import DataError, LedgerError, ParameterError, plain
 if TYPE_CHECKING:
     from ogive.statistics.base import Estimate, Statistic
     from ogive.statistics.options import Command
-
-if TYPE_CHECKING:
     from ogive.statistics.prediction import Prediction
 
 
@@ -86,7 +84,11 @@ class Kind:
 
     @property
     def prediction(self) -> type[Prediction]:
-        """The class that says how it is planned."""
+        """How it is planned; a kind without `plan.py` is simulated."""
+        from ogive.statistics.prediction import Prediction  # which loads what reads records
+
+        if find_spec(f"ogive.statistics.{self.folder}.plan") is None:
+            return Prediction
         return cast("type[Prediction]", self.room("plan").Prediction)
 
 
