@@ -25,7 +25,10 @@ that name a module are imports by name; circles are counted without them, and on
 of its words in their path, those listed beside them, and files that only its own files import. Other files are touched
 if they name its classes or functions, have its name or schema as a text, or import its own files. Files that redo
 papers or show the package off use features as anybody does, and count in neither. An option touches every file that
-has it as a parameter, field, keyword, attribute or text. Files are those of Python in the package.
+has it as a parameter, field, keyword, attribute or text, so also those that compute with it; it is declared in those
+that have it as a parameter or field. Files are those of Python in the package. What a feature of today touches is more
+than what a new one must: `tests/meta/test_scaffold.py` adds a statistic and a trust model to a copy of the package,
+with one changed file each beside the stubs that `make stubs` writes.
 
 **Lines.** Of Python: documentation, which is comments and strings that stand alone, with the blank lines inside these;
 code, also where a comment follows; blank, which is the rest. Of pages: documentation and blank.

@@ -214,9 +214,7 @@ _OF_PAIRS = ("ustatistic", "ustatistics", "ustat", "pairwise")
 STATISTICS = {
     "Quantiles": Feature(("quantiles",), ("Quantiles", "QuantileEstimates"), ("quantiles", "ogive.quantiles")),
     "Boxplot": Feature(("boxplot", "box"), ("Boxplot", "Boxplots", "Box"), ("boxplot", "ogive.boxplot")),
-    "Roc": Feature(
-        ("roc",), ("Roc", "RocEstimate", "RocBand"), ("roc", "ogive.roc"), files=("report/kinds/discrimination",)
-    ),
+    "Roc": Feature(("roc",), ("Roc", "RocEstimate", "RocBand"), ("roc", "ogive.roc")),
     "HosmerLemeshow": Feature(
         ("calibration",), ("HosmerLemeshow", "Calibration", "hosmer_lemeshow"), ("calibration", "ogive.calibration")
     ),
@@ -225,28 +223,19 @@ STATISTICS = {
         ("bounds",),
         ("Bounds", "BoundsEstimate", "find_bounds"),
         ("ogive.bounds",),
-        files=("report/kinds/limits", "planning/magnitudes"),
         without=_OF_PAIRS,
     ),
     "Ustatistic": Feature(
         _OF_PAIRS,
         ("Ustatistic", "UstatisticEstimate"),
         ("ustatistic", "ustat", "ogive.ustatistic"),
-        files=("report/kinds/pairs", "planning/pairs"),
     ),
     # the word "labels" also means a column of the records
     "Labels": Feature(
         (),
         ("Labels", "LabelsEstimate"),
         ("ogive.labels",),
-        files=(
-            "statistics/labels",
-            "statistics/labels_estimate",
-            "statistics/labels_json",
-            "queries/labels",
-            "plots/labels",
-            "report/kinds/labels",
-        ),
+        files=("statistics/labels", "queries/labels"),
     ),
 }
 
@@ -399,7 +388,14 @@ def measure_features(root: Path = SOURCE) -> tuple[Table, list[str]]:
         total = Counter[str]()
         for figures in found.values():
             total.update(figures)  # type: ignore[arg-type]
-        table[f"option {name}"] = {"touched files": len(found), "touched rooms": rooms(found), **total}
+        declaring = {file for file, figures in found.items() if figures["declared"]}
+        table[f"option {name}"] = {
+            "declaring files": len(declaring),
+            "touched files": len(found),
+            "touched rooms": rooms(found),
+            **total,
+        }
+        lines.append(f"option {name}, declaring files: {' '.join(sorted(declaring))}")
         lines.append(f"option {name}, touched files: {' '.join(sorted(found))}")
     return table, lines
 

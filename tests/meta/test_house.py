@@ -257,6 +257,11 @@ def test_every_feature_and_option_of_the_table_is_found_in_the_package(structure
     for name, figures in table.items():
         assert figures["touched files"] > 0, name
         assert figures.get("own files", 1) > 0, name
+    for option in structure.OPTIONS:
+        assert table[f"option {option}"]["declaring files"] > 0, option
+    for name, feature in features.items():
+        for place in feature.files:
+            assert any((structure.SOURCE / f"{place}{end}").exists() for end in ("", ".py")), f"{name}: {place}"
     for name in set(features) - {"Labels"}:
         assert name in ogive.__all__, name
 
