@@ -142,7 +142,6 @@ def _designed(cells: Cells, grant: Privacy, unit: PrivacyUnit, public_classes: b
     law, bits = counted_noise(
         grant, l1=changed, l2_squared=changed, integers=cells.domain.size, rows=unit.max_rows_per_person
     )
-    assert isinstance(law, DiscreteLaplace | DiscreteGaussian)
     return CellsQuery(cells, law, bits, public_classes)
 
 

@@ -111,7 +111,6 @@ def design_votes(ballots: Ballots, privacy: Privacy, unit: PrivacyUnit) -> Votes
     law, bits = counted_noise(
         privacy, l1=changed, l2_squared=changed, integers=queries * classes, rows=unit.max_rows_per_person
     )
-    assert isinstance(law, DiscreteLaplace | DiscreteGaussian)
     return VotesQuery(ballots, law, bits)
 
 

@@ -15,7 +15,6 @@ from ogive.accounting import discrete_loss, gaussian_grant
 from ogive.accounting.gaussian import LEAST_SIGMA
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
-from ogive.noise.base import Law
 from ogive.privacy import MAX_ROWS_PER_PERSON, ApproxDP, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
 
 BITS = 20
@@ -50,7 +49,9 @@ def check_rows(rows: Any) -> int:
     return rows
 
 
-def counted_noise(privacy: Privacy, *, l1: int, l2_squared: int, integers: int, rows: int = 1) -> tuple[Law, int]:
+def counted_noise(
+    privacy: Privacy, *, l1: int, l2_squared: int, integers: int, rows: int = 1
+) -> tuple[DiscreteLaplace | DiscreteGaussian, int]:
     """The least noise of every count that meets a guarantee, and the fractional bits of the counts.
 
     Args:
@@ -85,9 +86,10 @@ def _mu(privacy: ApproxDP, integers: int, per_unit: float) -> float:
         ) from None
 
 
-def counted_loss(law: Law, bits: int, *, l1: int, l2_squared: int, integers: int) -> PureDP | GaussianDP:
+def counted_loss(
+    law: DiscreteLaplace | DiscreteGaussian, bits: int, *, l1: int, l2_squared: int, integers: int
+) -> PureDP | GaussianDP:
     """The exact loss of counts that each get noise of one law; the inverse of `counted_noise`."""
     if isinstance(law, DiscreteLaplace):
         return PureDP(l1 * 2**bits / law.scale)
-    assert isinstance(law, DiscreteGaussian)
     return discrete_loss(Fraction(l2_squared * 4**bits), law.sigma, integers)

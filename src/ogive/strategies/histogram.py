@@ -210,7 +210,6 @@ def design_histogram(
         law, bits = counted_noise(privacy, l1=changes, l2_squared=changes, integers=groups, rows=rows)
     else:
         law, bits = counted_noise(equal_share(privacy, groups), l1=1, l2_squared=1, integers=1, rows=rows)
-    assert isinstance(law, DiscreteLaplace | DiscreteGaussian)
     return GroupedHistogram(size, groups, law, bits)
 
 

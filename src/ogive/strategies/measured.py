@@ -56,7 +56,7 @@ def measured_loss(laws: Sequence[Law], *, l1: Sequence[int], l2_squared: Sequenc
 
 def measured_laws(
     privacy: MeasuredPrivacy, shares: Sequence[Fraction], *, l1: Sequence[int], l2_squared: Sequence[int]
-) -> tuple[Law, ...]:
+) -> tuple[DiscreteLaplace | DiscreteGaussian, ...]:
     """Noise laws that spend at most `privacy`, divided between the levels by `shares` (sum 1).
 
     Scales are rounded up to ones that the samplers accept.

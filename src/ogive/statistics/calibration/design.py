@@ -18,7 +18,7 @@ from fractions import Fraction
 
 from ogive.accounting import loss_per_row
 from ogive.errors import ParameterError
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_scale
+from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums, GroupSumsQuery
 from ogive.statistics.methods.unbiased import candidates, mean_variance
@@ -101,8 +101,6 @@ def _designed(groups: GroupSums, form: str, granted: Granted, adjacency: Adjacen
         l1=(moved * one, moved * second),
         l2_squared=(moved * one**2, moved * second**2),
     )
-    assert isinstance(expected, DiscreteLaplace | DiscreteGaussian)
-    assert isinstance(observed, DiscreteLaplace | DiscreteGaussian)
     return GroupSumsQuery(groups, expected, observed, form=form)
 
 

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
-from ogive.noise.base import Law
 from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, Query
 from ogive.queries.threshold import ThresholdQuery
@@ -171,7 +170,6 @@ def _planned(
         except ParameterError as error:
             failed = error
             continue
-        assert isinstance(law, DiscreteLaplace | DiscreteGaussian)
         plans.append(_Plan(rounds + extra, law, bits))
     if not plans:
         assert failed is not None
@@ -179,7 +177,7 @@ def _planned(
     return min(plans, key=lambda plan: plan.law.variance / 4.0**plan.bits)
 
 
-def _noise(accounting: str, grant: Privacy, counts: int, rows: int) -> tuple[Law, int]:
+def _noise(accounting: str, grant: Privacy, counts: int, rows: int) -> tuple[DiscreteLaplace | DiscreteGaussian, int]:
     if accounting == "naive":
         return counted_noise(equal_share(grant, counts), l1=1, l2_squared=1, integers=1, rows=rows)
     return counted_noise(grant, l1=counts, l2_squared=counts, integers=counts, rows=rows)
