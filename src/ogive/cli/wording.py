@@ -93,7 +93,9 @@ def _said(text: str, options: Collection[str] | None) -> str:
     except (SyntaxError, ValueError, _NotSaidError):
         return text
     named = said.split()[0]
-    return said if options is None or not named.startswith("--") or named in options else text
+    # advice may be on another command, which has the option: what has a value or an underscore is no English
+    known = options is None or named in options or "='" in text or "_" in text
+    return said if known or not named.startswith("--") else text
 
 
 def _option(text: str, options: Collection[str] | None) -> str:

@@ -138,7 +138,7 @@ def kernels(task: MeanTask) -> Kernels:
     check_simple(task, Kernels.name)
     rows, terms = task.rows(_ANY_BINS), task.terms
     if terms.adjacency is Adjacency.ADD_OR_REMOVE:
-        other = "" if of_classes(task.measure) else "method='cells', or "
+        other = "" if of_classes(task.measure) else "`method='cells'`, or "
         raise ParameterError(
             "what one record can change in a mean over pairs depends on the number of records, which is private here; "
             f"use {other}`adjacency REPLACE`"
