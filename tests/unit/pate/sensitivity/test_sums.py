@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from helpers.small_votes import graph
+from helpers.threshold_profiles import threshold_profile
 
 from ogive.pate.costs.gnmax import GnmaxBound
 from ogive.pate.costs.threshold import rdp_threshold
@@ -13,7 +14,6 @@ from ogive.pate.sensitivity.conditions import landmarks
 from ogive.pate.sensitivity.extremes import Rivals
 from ogive.pate.sensitivity.profiles import algorithm_profiles
 from ogive.pate.sensitivity.sums import smooth_sensitivity_sum
-from ogive.pate.sensitivity.thresholds import threshold_profile
 
 SMOOTHNESS = 0.04
 

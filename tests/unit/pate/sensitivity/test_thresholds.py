@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 import pytest
+from helpers.threshold_profiles import local_threshold, threshold_profile
 
 from ogive.pate.costs.threshold import rdp_threshold
 from ogive.pate.sensitivity.sums import smooth_sensitivity_sum
-from ogive.pate.sensitivity.thresholds import local_threshold, threshold_profile
 
 
 def costs_of(teachers, threshold, sigma_1, order, mode):
