@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import secrets
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from ogive.accounting import as_concentrated, at_least, covers, filled, gaussian_rho, in_terms_of, total_loss
-from ogive.errors import BudgetError, ParameterError, ReleaseMismatchError, UnsupportedError, quoted
+from ogive.accounting import as_concentrated, at_least, filled, gaussian_rho
+from ogive.asking import drive
+from ogive.errors import ParameterError, ReleaseMismatchError, quoted
 from ogive.ledger.entries import plain_text
 from ogive.noise import SystemSource
 from ogive.noise.base import RandomSource
@@ -27,7 +28,7 @@ from ogive.privacy import (
     check_privacy,
 )
 from ogive.provenance import Provenance, check_batch_name
-from ogive.queries import LinearQuery, Query, undeclared
+from ogive.queries import Answer, LinearQuery, Query
 from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe, settled
 from ogive.statistics.kinds import read_recorded
 from ogive.trust.base import Opening, TrustModel, check_trust
@@ -103,66 +104,63 @@ def release(
     stored = books.stored()
     if stored is not None:
         return cast(EstimateT, _named(read_recorded(stored), named, books.mark))
-    opening = trust.open(adjacency, source=source if source is not None else SystemSource())
-
-    def preflight(query: Query) -> None:
-        if books.paying:
-            opening.context(query)
-
+    holder = _Paying(books, trust.open(adjacency, source=source if source is not None else SystemSource()))
     terms = Terms(
         privacy,
         unit,
         trust.refusal,
         count=trust.count,
-        preflight=preflight,
+        preflight=holder.check,
         one_loss_type=books.paying,
         private=trust.private,
         adding=trust.adding,
         honest=trust.honest,
         cell_limit=trust.cell_limit,
     )
-    procedure = statistic.questions(terms)
-    opened: dict[Hashable, Loss] = {}
-    methods: dict[str, None] = {}
-    estimate: EstimateT
-    query: Query = next(procedure)
-    while True:
-        reason = trust.refusal(query) or (undeclared(query, unit) if trust.private else None)
-        if reason is not None:
-            raise UnsupportedError(reason)
-        if query.measurement not in opened:
-            spent = {**opened, query.measurement: query.price(unit)}
-            loss = total_loss(list(spent.values()))
-            if bounded and not covers(privacy, loss):
-                raise BudgetError(
-                    f"{statistic.name} would cost {in_terms_of(privacy, loss)}, more than the granted {privacy}"
-                )
-            opening = books.pay(loss, query, opening)
-            opened = spent
-        methods[query.method] = None
-        answer = opening.answer(query)
-        try:
-            query = procedure.send(answer)
-        except StopIteration as stop:
-            estimate = stop.value
-            break
+    done = drive(statistic, terms, holder, bounded=bounded)
     provenance = Provenance(
         release_id=books.release_id,
         statistic=statistic.name,
-        method="+".join(methods),
+        method="+".join(dict.fromkeys(query.method for query in done.queries)),
         privacy=privacy if trust.private else None,
-        price=total_loss(list(opened.values())) if trust.private else None,
+        price=done.price if trust.private else None,
         adjacency=adjacency,
         trust=trust.name,
-        assumption=" ".join(filter(None, (trust.assumption, opening.uploaded))),
-        total=answer.total,
+        assumption=" ".join(filter(None, (trust.assumption, holder.opening.uploaded))),
+        total=done.answer.total,
         person=unit.person,
         max_rows_per_person=unit.max_rows_per_person,
         public=unit.public,
         batch=named,
         account=books.mark,
     )
-    return cast(EstimateT, books.publish(estimate.with_provenance(provenance)))
+    return cast(EstimateT, books.publish(done.estimate.with_provenance(provenance)))
+
+
+class _Paying:
+    """Who holds the records of a release: what it answers was paid for before.
+
+    Args:
+        books: Pay.
+        opening: The release in progress; another once the books go on with one that was cut off.
+    """
+
+    def __init__(self, books: Payment, opening: Opening[Any]) -> None:
+        self._books = books
+        self.opening = opening
+
+    def check(self, query: Query) -> None:
+        """Read what a query will need, where somebody pays for what comes before it."""
+        if self._books.paying:
+            self.opening.context(query)
+
+    def pay(self, loss: Loss, query: Query) -> None:
+        """Make the spend durable."""
+        self.opening = self._books.pay(loss, query, self.opening)
+
+    def answer(self, query: Query) -> Answer:
+        """Answer with the noise of the release."""
+        return self.opening.answer(query)
 
 
 def _named(estimate: Estimate, batch: str | None, account: str | None) -> Estimate:

@@ -24,6 +24,7 @@ reproduce report datasets
 functions session collecting pate plots pairs.network
 planning pointwise
 releasing streams
+asking
 statistics trust
 html pictures records ledger runtime
 queries
@@ -61,6 +62,7 @@ INNER = {
     "trust": """
         every
         servers
+        imagined
         central clear local pairs secagg simulation
         models
         table parties

@@ -7,13 +7,13 @@ from ogive.columns import Binning
 from ogive.grids import Grid
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.planning import plan
-from ogive.planning.public_nodes import nodes_for
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
 from ogive.statistics import Ecdf, Roc
 from ogive.statistics.curve.bands.simultaneous import simulate_maxima
 from ogive.statistics.methods.scaled_noise import noise_maxima
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, candidates
+from ogive.trust.imagined import nodes_for
 
 GRID = Grid.linear(0, 1, bins=8)
 GRANTS = [PureDP("0.05"), PureDP("0.3"), PureDP(3), ZeroConcentratedDP("0.01")]

@@ -22,12 +22,13 @@ from ogive.strategies import ReportedTree
 from ogive.strategies.reported.design import read_reports
 from ogive.strategies.smoothing import SMOOTHINGS, smooth
 from ogive.trust import SecAgg
+from ogive.trust.local.model import LocalOptions
 from tests.helpers.smoothing import cost, violation, whitened
 
 BINS, RECORDS = 32, 3_000
 SHARES = np.random.default_rng(8).dirichlet(np.full(BINS, 0.7))
 COUNTS = np.random.default_rng(9).multinomial(RECORDS, SHARES)
-OWNERS = Local.__new__(Local)  # asked only what it refuses
+OWNERS = LocalOptions()
 ASKED = Ecdf("x", (0, BINS), bins=BINS)
 TABLE = {"x": np.repeat(np.arange(BINS) + 0.5, COUNTS)}
 
@@ -182,7 +183,7 @@ def test_groups_are_unbiased_and_have_the_error_of_a_collection_of_their_own():
     table = grouped_table()
     tables = [np.bincount(table["x"][table["g"] == group].astype(int), minlength=BINS) for group in "abc"]
     rows = np.stack(tables, axis=1).reshape(-1)
-    asked = terms(2, sum(GROUPS))
+    asked = dataclasses.replace(terms(2, sum(GROUPS)), unit=PrivacyUnit(Adjacency.REPLACE, public=("g",)))
     runs = [rehearse(BOXES, asked, lambda _: rows, run=run).estimate for run in range(80)]
     for number, counts in enumerate(tables):
         errors = np.array([run.curves[number].raw for run in runs])[:, :-1] - np.cumsum(counts)[:-1]

@@ -1,0 +1,151 @@
+"""A holder of imagined records, who answers as a release would: from public sums, with noise from public seeds.
+
+Nothing here is a release, and nobody pays: plans ask this holder what they would ask of a trust model.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ogive.crypto.circuits import plain
+from ogive.errors import UnsupportedError
+from ogive.local.simulation import simulate
+from ogive.noise import DerivedNodes, DiscreteGaussian, KeyedSource
+from ogive.noise.base import Law, NodeNoise
+from ogive.noise.shares import widened
+from ogive.noise.simulated import draw_public
+from ogive.privacy import Adjacency, Loss
+from ogive.queries import (
+    Aggregate,
+    Answer,
+    Cells,
+    CuratorQuery,
+    CurveQuery,
+    Int64,
+    LabelsQuery,
+    PairsQuery,
+    Query,
+    ReportsQuery,
+)
+from ogive.queries.selection import NoisyMaxQuery
+from ogive.queries.threshold import ThresholdQuery
+from ogive.trust.clear import ClearOptions
+
+# public and fixed: a plan is the same whenever it is made
+_NODES = 0x706C616E
+_PEOPLE = 0x7265706F727473
+_SELECTION = 1 << 31
+_WIDE = 64  # variance of a discrete Gaussian from which a rounded normal number has it up to 1 / (12 * 64)
+
+QueryT = TypeVar("QueryT", bound=Query)
+
+
+class Imagined:
+    """Imagined records, and those who would answer for them.
+
+    Args:
+        sums: Exact integers of the records for each aggregate.
+        adjacency: Whether numbers of records are public.
+        adding: How many would add noise.
+        honest: How many shares of the noise would make up the whole.
+        run: Number of the imagined release, which fixes its noise; None for exact answers.
+    """
+
+    def __init__(
+        self, sums: Callable[[Aggregate], Int64], adjacency: Adjacency, *, adding: int, honest: int, run: int | None
+    ) -> None:
+        self._sums = sums
+        self._adjacency = adjacency
+        self._adding = adding
+        self._honest = honest
+        self._run = run
+        self._known: dict[Aggregate, Int64] = {}
+
+    def pay(self, loss: Loss, query: Query) -> None:
+        """Do nothing: nobody's records are asked about."""
+
+    def answer(self, query: Query) -> Answer:
+        """The answer of the imagined release, or the exact one.
+
+        Raises:
+            UnsupportedError: what records' owners do has no exact answer.
+        """
+        if self._run is None and (reason := ClearOptions().refusal(query)) is not None:
+            raise UnsupportedError(reason)
+        answers: dict[str, Callable[[Any], Answer]] = {"reports": self._reported, "pairs": self._met}
+        return answers.get(query.kind, self._counted)(query)
+
+    def with_noise(self, query: QueryT) -> QueryT:
+        """The query with the noise that its answer is going to have."""
+        strategy = getattr(query, "strategy", None)
+        if strategy is None:
+            return widened(query, self._adding, self._honest)
+        held: Any = query
+        wider: QueryT = dataclasses.replace(held, strategy=widened(strategy, self._adding, self._honest))
+        return wider
+
+    def _counted(self, query: CuratorQuery) -> Answer:
+        """What those answer who see records, or add up shares of them."""
+        exact, wider = self._exact(query.aggregate), self.with_noise(query)
+        values = wider.answer(exact, None if self._run is None else nodes_for(wider, self._run))
+        totals = query.totals(exact, self._adjacency)
+        return Answer(values, totals, noisy=self._run is not None, adding=self._adding, honest=self._honest)
+
+    def _reported(self, query: ReportsQuery) -> Answer:
+        """What reports of all owners add up to, which depends on how many have each symbol and on nothing else."""
+        exact = self._exact(Cells(query.rows.domain))
+        sums = simulate(query.oracle, exact, generator=np.random.default_rng([_PEOPLE, self._seed]))
+        return Answer(sums, (int(exact.sum()),))
+
+    def _met(self, query: PairsQuery) -> Answer:
+        """What pairs of imagined people compute."""
+        exact = self._exact(query.aggregate)
+        source = KeyedSource.from_seed(_PEOPLE + self._seed)
+        design = query.drawn(exact, seed=source.key())
+        values = query.compute(exact, design, design.degrees, source=source, evaluate=plain.evaluate)
+        return Answer(values, query.totals(exact, self._adjacency))
+
+    @property
+    def _seed(self) -> int:
+        assert self._run is not None, "exact answers of owners were refused"
+        return self._run
+
+    def _exact(self, aggregate: Aggregate) -> Int64:
+        if aggregate not in self._known:
+            self._known[aggregate] = self._sums(aggregate)
+        return self._known[aggregate]
+
+
+def nodes_for(query: Query, run: int) -> NodeNoise:
+    """Noise of one imagined release, the same for the same query and run.
+
+    Where points are opened one by one, or counts of a few queries are compared, their nodes are derived one by one, as
+    those of a real release, so that a search among very many points need not draw them all.
+    """
+    if isinstance(query, LabelsQuery) or (isinstance(query, CurveQuery) and query.points is not None):
+        return DerivedNodes(KeyedSource.from_seed(_NODES + run).key(), b"plan")
+    if isinstance(query, ThresholdQuery):  # every threshold is a measurement of its own, with noise of its own
+        return _WholeLevels(run, query.point)
+    if isinstance(query, NoisyMaxQuery):  # apart from the noise of what it selects
+        return _WholeLevels(run, _SELECTION)
+    return _WholeLevels(run)
+
+
+class _WholeLevels:
+    """Noise of levels that are asked for whole."""
+
+    def __init__(self, *seed: int) -> None:
+        self._seed = seed
+
+    def values(self, law: Law, level: int, nodes: Int64) -> Int64:
+        """Noise of all nodes of a level, same shape as `nodes`."""
+        random = np.random.Generator(np.random.SFC64([_NODES, *self._seed, level]))
+        if isinstance(law, DiscreteGaussian) and law.variance >= _WIDE:
+            drawn: Int64 = np.rint(random.normal(0.0, law.variance**0.5, len(nodes))).astype(np.int64)
+            return drawn
+        whole: Int64 = draw_public(law, (1, len(nodes)), random)[0]
+        return whole
