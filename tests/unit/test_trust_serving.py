@@ -1,5 +1,6 @@
 """Who serves which queries: kinds of queries, and the words of refusals."""
 
+import dataclasses
 import importlib
 import inspect
 import pkgutil
@@ -14,13 +15,9 @@ from ogive.trust.serving import unserved
 
 def query_types():
     """Every class of a query that has a price."""
-    modules = [
-        importlib.import_module(each.name) for each in pkgutil.iter_modules(ogive.queries.__path__, "ogive.queries.")
-    ]
-    found = {each for module in modules for _, each in inspect.getmembers(module, inspect.isclass)}
-    return sorted(
-        (each for each in found if "price" in vars(each) and "kind" in vars(each)), key=lambda kind: kind.__name__
-    )
+    names = [each.name for each in pkgutil.iter_modules(ogive.queries.__path__, "ogive.queries.")]
+    found = {each for name in names for _, each in inspect.getmembers(importlib.import_module(name), inspect.isclass)}
+    return [each for each in found if dataclasses.is_dataclass(each) and hasattr(each, "price")]
 
 
 def has(kind, protocol):
