@@ -25,7 +25,7 @@ from typing import Any, TypeVar, cast
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-PLAIN_STEPS = 3_000_000
+PLAIN_STEPS = 4_000_000
 """So many steps of uncompiled loops, about 0.2 microseconds each, take as long as importing numba with its cache."""
 
 MESSAGE = "ogive: compiling loops for this machine, once, which takes some seconds"

@@ -173,6 +173,24 @@ def cells(rng):
     return rng.integers(0, 1 << 40, bins), rng.integers(-1, bins, int(rng.integers(0, 500)))
 
 
+def in_classes(rng):
+    size, records = int(rng.integers(1, 200)), int(rng.integers(0, 500))
+    kind = rng.choice(["uint8", "int64"])
+    return rng.integers(-1, size, records), rng.integers(0, 3, records).astype(kind), size
+
+
+def probabilities(rng):
+    values = rng.normal(0.5, 0.4, int(rng.integers(0, 500)))
+    values[rng.random(len(values)) < 0.1] = rng.choice([np.nan, np.inf, -np.inf])
+    return values, float(rng.random()), int(rng.integers(1, 40))
+
+
+def amounts(rng):
+    groups, records, bits_ = int(rng.integers(1, 20)), int(rng.integers(0, 500)), int(rng.integers(1, 40))
+    sums = rng.integers(0, 1 << 40, (4, groups))
+    return sums, rng.integers(0, 2 * groups, records), rng.integers(0, (1 << bits_) + 1, records), bits_
+
+
 def features(rng):
     records = rng.integers(-(1 << 28), 1 << 28, (int(rng.integers(2, 40)), int(rng.integers(1, 9))))
     return records, bool(rng.random() < 0.5), bool(rng.random() < 0.5)
@@ -207,7 +225,10 @@ CASES = {
     "noise.polya._fill": polya_draws,
     "noise.skellam._fill": poisson,
     "records.binning._place": thresholds,
+    "records.binning.add_amounts": amounts,
     "records.binning.add_cells": cells,
+    "records.binning.fixed_point": probabilities,
+    "records.binning.in_class": in_classes,
     "smoothing.isotonic.pool": curve,
     "smoothing.shrinkage._outstanding": outstanding,
     "smoothing.shrinkage._shrink_blocks": blocks,

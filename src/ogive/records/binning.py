@@ -136,7 +136,26 @@ def _counted(counts: Int64, cells: Int64) -> None:
     counts += np.bincount(cells + 1, minlength=len(counts) + 1)[1:]
 
 
-@njit(nogil=True)
+def _in_class_plain(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64:
+    """What `in_class` does, for all records at once."""
+    return np.where(bins >= 0, classes.astype(np.int64) * size + bins, -1)
+
+
+def _fixed_point_plain(values: Float64, substitute: float, bits: int) -> Int64:
+    """What `fixed_point` does, for all values at once."""
+    filled = np.where(np.isnan(values), substitute, values)
+    return np.rint(np.minimum(np.maximum(filled, 0.0), 1.0) * float(1 << bits)).astype(np.int64)
+
+
+def _add_amounts_plain(sums: Int64, cells: Int64, amounts: Int64, bits: int) -> None:
+    """What `add_amounts` does, for all records at once."""
+    labels, groups = np.divmod(cells, sums.shape[1])
+    np.add.at(sums[0], groups, (1 << bits) - amounts)
+    np.add.at(sums[1], groups, amounts)
+    np.add.at(sums, (2 + labels, groups), 1)
+
+
+@njit(nogil=True, steps=lambda bins, *rest: len(bins) // 50, twin=_in_class_plain)
 def in_class(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64:
     """Flat cells of a table of shape (classes, size), from bins and numbers of classes; bins of -1 stay -1."""
     cells = np.empty_like(bins)
@@ -145,7 +164,7 @@ def in_class(bins: Int64, classes: NDArray[np.integer[Any]], size: int) -> Int64
     return cells
 
 
-@njit(nogil=True)
+@njit(nogil=True, steps=lambda values, *rest: len(values) // 20, twin=_fixed_point_plain)
 def fixed_point(values: Float64, substitute: float, bits: int) -> Int64:
     """Probabilities rounded once to multiples of 2^-bits, in that unit.
 
@@ -170,7 +189,7 @@ def add_cells(counts: Int64, cells: Int64) -> None:
             counts[cells[i]] += 1
 
 
-@njit(nogil=True)
+@njit(nogil=True, steps=lambda sums, cells, *rest: len(cells) // 5, twin=_add_amounts_plain)
 def add_amounts(sums: Int64, cells: Int64, amounts: Int64, bits: int) -> None:
     """Add records to sums of shape (4, groups), in place; see `GroupSums` and `Contributions`."""
     groups = sums.shape[1]
@@ -219,7 +238,7 @@ def _bin(value: float, thresholds: Float64, per_unit: float) -> int:
     return first
 
 
-@njit(nogil=True, steps=lambda values, *grid: len(values) // 10, twin=_searched)
+@njit(nogil=True, steps=lambda values, *grid: len(values) // 4, twin=_searched)
 def _place(values: Float64, thresholds: Float64, per_unit: float, place: int, found: Int64) -> int:
     missing = 0
     for i in range(len(values)):

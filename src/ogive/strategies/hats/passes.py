@@ -190,7 +190,7 @@ def next_knot(first: int, stop: int, spacings: Int64) -> int:
     return stop
 
 
-@njit(steps=lambda size, spacings, sizes, *noise: 12 * spacings.size**2 * int(sizes.sum()))
+@njit(steps=lambda size, spacings, sizes, *noise: (150 + 12 * spacings.size**2) * int(sizes.sum()))
 def factorize(
     size: int, spacings: Int64, sizes: Int64, bin_noise: float, hat_noise: Float64
 ) -> tuple[Int64, Int64, Float64, Float64]:
@@ -321,7 +321,7 @@ def _explained(left: Float64, right: Float64, hat_noise: Float64, work: Float64,
     return gain
 
 
-@njit(steps=lambda points, size, spacings, *noise: 30 * spacings.size**2 * _runs(points, size, spacings))
+@njit(steps=lambda points, size, spacings, *noise: (150 + 15 * spacings.size**2) * _runs(points, size, spacings))
 def prefix_variance_at(points: Int64, size: int, spacings: Int64, bin_noise: float, hat_noise: Float64) -> Float64:
     """Exact variance of the estimated cumulative counts at increasing 0-based points, total unknown.
 

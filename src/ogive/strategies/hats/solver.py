@@ -31,7 +31,7 @@ Int64 = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
-@njit(steps=lambda rows, spacings, sizes, *system: len(rows) * (500 + 30 * int(sizes.sum())) + rows.size // 4)
+@njit(steps=lambda rows, spacings, sizes, *system: len(rows) * (1000 + 25 * int(sizes.sum())) + rows.size // 4)
 def _correct(
     rows: Int64,
     spacings: Int64,
