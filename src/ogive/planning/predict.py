@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.errors import BudgetError, Marked, OgiveError, ParameterError, UnsupportedError, quoted
-from ogive.planning.rehearsal import rehearse
+from ogive.planning.rehearsal import answer_imagined, rehearse
 from ogive.planning.rows import LeftOut, Plan, PlanRow
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_columns, check_privacy
 from ogive.queries import Aggregate, Int64, LinearQuery, Query, undeclared
@@ -204,6 +204,7 @@ class Planner:
             given=like is not None,
             distributed="curator" not in model.serves and "linear" in model.serves,
             rehearse=rehearse,
+            answer=answer_imagined,
         )
         return Planner(settled(statistic, unit), setting, model, runs)
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ogive.noise import DiscreteLaplace, Geometric
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
-from ogive.queries import Aggregate, Query, ReportsQuery
+from ogive.queries import Aggregate, Answer, Query, ReportsQuery
 from ogive.records.imagined import BinormalShape, Shape
 from ogive.statistics.base import Estimate, Statistic, Terms
 
@@ -120,6 +120,7 @@ class Setting:
         given: Whether somebody gave them; then errors are those of these records, and simulated.
         distributed: Whether several parties or servers add noise.
         rehearse: Runs a statistic's questions.
+        answer: Answers one query about records with these integers in the imagined release of that number.
     """
 
     records: int
@@ -128,6 +129,7 @@ class Setting:
     given: bool
     distributed: bool
     rehearse: Rehearse
+    answer: Callable[[Query, Int64, Terms, int | None], Answer]
 
     @property
     def total_known(self) -> bool:

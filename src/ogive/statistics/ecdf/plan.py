@@ -33,7 +33,7 @@ from ogive.statistics.methods.plan import (
 )
 from ogive.statistics.methods.reference_shapes import EVERY, REFERENCES, Shapes
 from ogive.statistics.methods.reports import Reports
-from ogive.statistics.prediction import Errors, Metric, Rehearsal, Rehearse, Setting
+from ogive.statistics.prediction import Errors, Metric, Rehearsal, Setting
 from ogive.strategies import ReportedHistogram, ReportedTree
 
 REFERENCE_WORDS = (
@@ -117,12 +117,18 @@ def _rehearsed_errors(curve: Ecdf, terms: Terms, setting: Setting) -> Errors:
     squared, largest = np.empty(counts.shape[:2]), np.empty(counts.shape[:2])
     for shape, run in np.ndindex(counts.shape[:2]):
         imagined = counts[shape, run]
-        released = _released(curve, terms, imagined, setting.rehearse, run=1 + run + _SHAPES.runs * shape)
+        released = _released(curve, terms, imagined, setting, run=1 + run + _SHAPES.runs * shape)
         gap = released.probabilities - np.cumsum(imagined) / setting.records
         squared[shape, run], largest[shape, run] = np.mean(gap**2), np.abs(gap).max()
     return Errors.over_shapes({"rmse": np.sqrt(squared.mean(axis=1)), "ks": largest.mean(axis=1)})
 
 
-def _released(curve: Ecdf, terms: Terms, counts: Any, rehearse: Rehearse, *, run: int) -> Curve:
-    """One imagined release of records with these counts."""
-    return cast(Curve, rehearse(curve, terms, lambda aggregate: counts, run=run).estimate)
+def _released(curve: Ecdf, terms: Terms, counts: Any, setting: Setting, *, run: int) -> Curve:
+    """One imagined release of records with these counts, which is not priced again."""
+    procedure = curve.questions(terms)
+    query = next(procedure)
+    while True:
+        try:
+            query = procedure.send(setting.answer(query, counts, terms, run))
+        except StopIteration as stop:
+            return cast(Curve, stop.value)
