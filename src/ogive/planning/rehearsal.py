@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from ogive.asking import drive
+from ogive.queries import Answer, Query
+from ogive.queries.base import Int64
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.prediction import Rehearsal, Sums
 from ogive.trust.imagined import Imagined
@@ -30,3 +32,9 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
     done = drive(statistic, terms, holder)
     measured = tuple(holder.with_noise(query) for query in done.measured)
     return Rehearsal(done.estimate, measured, done.queries, done.price, terms)
+
+
+def answer_imagined(query: Query, sums: Int64, terms: Terms, run: int | None) -> Answer:
+    """The answer to one query about known sums, without a price."""
+    holder = Imagined(lambda _: sums, terms.adjacency, adding=terms.adding, honest=terms.honest, run=run)
+    return holder.answer(query)
