@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 _TICKS = {"date": "datetime64[D]", "datetime": "datetime64[us]"}
 

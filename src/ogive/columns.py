@@ -13,13 +13,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, plain, quoted
 from ogive.grids import Grid
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 MISSING_POLICIES = ("refuse", "low", "high", "drop")
 OUTSIDE_POLICIES = ("clip", "refuse")

@@ -20,8 +20,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, plain, quoted
 
 EPOCH = datetime.date(1970, 1, 1)
@@ -184,7 +184,7 @@ class Grid:
         return self
 
     @cached_property
-    def thresholds(self) -> NDArray[np.float64]:
+    def thresholds(self) -> Float64:
         """The thresholds tau_1 < ... < tau_N, shape (bins,), read-only."""
         steps = np.arange(1, self.bins + 1, dtype=np.float64)
         match self.kind:
@@ -201,7 +201,7 @@ class Grid:
         return values
 
     @property
-    def nodes(self) -> NDArray[np.float64]:
+    def nodes(self) -> Float64:
         """Points to which values are rounded at random, so that they are right on average; shape (bins,).
 
         The first is `low` and the last `high`; between them they are spaced as the thresholds are.
@@ -228,7 +228,7 @@ class Grid:
         values[-1] = self.high
         return values
 
-    def bin_of(self, values: NDArray[np.float64]) -> NDArray[np.int64]:
+    def bin_of(self, values: Float64) -> Int64:
         """0-based bin of each value after clipping, same shape; NaN is not allowed here."""
         clipped = np.clip(values, self.low, self.high)
         return np.searchsorted(self.thresholds, clipped, side="left").astype(np.int64)

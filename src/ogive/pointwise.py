@@ -21,9 +21,10 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ogive.accounting import covers
+from ogive.arrays import Float64
 from ogive.columns import Binning
 from ogive.errors import BudgetError, DataError, ParameterError, ReleaseMismatchError, UnsupportedError, plain, quoted
 from ogive.files import check_writable, locked, write_atomically
@@ -48,9 +49,6 @@ if TYPE_CHECKING:
 SCHEMA = "ogive.pointwise/2"
 NAME = "pointwise"
 """Of this release in a ledger."""
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 class PointwiseCurve:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ogive.statistics.ustatistic.means.variance import Float64, _across, _linear, _paired, _sides
+from ogive.arrays import Float64
+from ogive.statistics.ustatistic.means.variance import _across, _linear, _paired, _sides
 from ogive.statistics.ustatistic.reports.base import Prepared, ReportLaw
 
 

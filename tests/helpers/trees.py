@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ogive.statistics.ustatistic.reports.trees.counts import Float64, Int64, NodeNoise
+from ogive.arrays import Float64, Int64
+from ogive.statistics.ustatistic.reports.trees.counts import NodeNoise
 
 
 @dataclass(frozen=True, eq=False)

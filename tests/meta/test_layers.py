@@ -33,7 +33,7 @@ local pairs smoothing
 noise accounting crypto
 axis provenance files columns
 grids privacy
-errors compiling parameters rooms
+errors compiling parameters rooms arrays progress
 """
 
 # The same within rooms whose parts have an order of their own.

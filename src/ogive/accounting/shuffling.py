@@ -24,13 +24,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special, stats
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Rational, exact
-
-Float64 = NDArray[np.float64]
 
 MOST_REPORTS = 10**12
 """Most reports that are shuffled together."""

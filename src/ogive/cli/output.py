@@ -12,6 +12,7 @@ from typing import Any
 from ogive.cli.options.common import OutputOptions
 from ogive.errors import ParameterError, RefusalError, plain, quoted
 from ogive.files import check_writable, permissions, write_atomically
+from ogive.progress import Progress
 
 PICTURES = (".png", ".svg")
 
@@ -52,7 +53,7 @@ def check_picture(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def busy(message: str) -> Iterator[Callable[[int, int], None]]:
+def busy(message: str) -> Iterator[Progress]:
     """Show on standard error, where that is a terminal, that something is being done.
 
     Yields:

@@ -15,6 +15,7 @@ from ogive.cli.options.plan import NOTHING_PLANNED, PlanOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
+from ogive.progress import Progress
 from ogive.statistics.kinds import COMMANDED, Kind
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def _made(
     data: Path | None,
     wanted: Any,
     privacy: Any,
-    progress: Callable[[int, int], None],
+    progress: Progress,
 ) -> Plan:
     from ogive.planning import plan, required_privacy
 

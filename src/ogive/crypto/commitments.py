@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import UInt8
+
 HASH_BYTES = 32
 KEY_BYTES = 32
 _TILE_BYTES = 1 << 19
-
-UInt8 = NDArray[np.uint8]
 
 
 def hash_rows(key: bytes, *columns: NDArray[Any]) -> UInt8:

@@ -16,12 +16,11 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Int64, UInt64
 from ogive.compiling import njit, vectorize
 
-UInt64 = NDArray[np.uint64]
-Int64 = NDArray[np.int64]
 Elements = UInt64 | np.uint64
 Function = TypeVar("Function", bound=Callable[..., UInt64])
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ogive.arrays import UInt64
 from ogive.compiling import njit
-from ogive.crypto.field import UInt64, accumulate, add, fold
+from ogive.crypto.field import accumulate, add, fold
 
 _RUN = 64
 """Products of elements that fit 128 bits when added up."""

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from numpy.typing import NDArray
+
+from ogive.arrays import UInt64
 
 SEED_BYTES = 16
 CHUNK_BYTES = 1 << 16
 """How much of a stream is made at a time; a multiple of 8, and small enough to stay in the cache."""
 _ZEROS = bytes(CHUNK_BYTES)
-
-UInt64 = NDArray[np.uint64]
 
 
 class WordStream:

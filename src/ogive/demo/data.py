@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool
 from ogive.datasets import data_directory
 from ogive.errors import DataError, plain
 from ogive.reproduce.ecdf.data_sets import BANK, read_table
@@ -36,7 +36,7 @@ class Table:
 
     name: str
     features: pa.Table
-    positive: NDArray[np.bool_]
+    positive: Bool
     origin: str
     simulated: bool = False
 
@@ -68,7 +68,7 @@ def find_table(path: Path | None) -> Table:
     return Table("simulated customers", features, positive, origin, simulated=True)
 
 
-def simulate(rows: int) -> tuple[pa.Table, NDArray[np.bool_]]:
+def simulate(rows: int) -> tuple[pa.Table, Bool]:
     """Draw customers of roughly a bank's shapes, whose answers depend on what is known of them; always the same.
 
     Args:

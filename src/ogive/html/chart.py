@@ -11,12 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ogive.html.markup import Html, join, tag
-
-Float64 = NDArray[np.float64]
 
 TOP, RIGHT, BOTTOM, LEFT = 32, 18, 44, 50
 

@@ -9,9 +9,10 @@ from typing import ClassVar
 
 import numpy as np
 
+from ogive.arrays import Float64
 from ogive.grids import Grid
 from ogive.html.axis import show, tick_label, ticks
-from ogive.html.chart import BOTTOM, LEFT, NARROW, RIGHT, TOP, WIDE, Float64, Size, shortened
+from ogive.html.chart import BOTTOM, LEFT, NARROW, RIGHT, TOP, WIDE, Size, shortened
 from ogive.html.markup import Html, tag
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ogive.arrays import Float64
 from ogive.html.axis import nice_step, plain_number
-from ogive.html.chart import Float64, Size, shortened
+from ogive.html.chart import Size, shortened
 from ogive.html.markup import Html, tag
 
 LARGE = (Size("wide", 470, 472, 5), Size("narrow", 350, 352, 5))

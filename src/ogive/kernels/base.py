@@ -12,14 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.kernels.exact import BITS, Scale
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 MATRICES = ("average", "midpoint", "nodes")
 """How a kernel is read off two bins: its mean over both, half-way between its extremes there, or its value at both

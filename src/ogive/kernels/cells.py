@@ -7,12 +7,10 @@ Cells of different symbols do not overlap, which is what the closed forms of ker
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Binning, Column, Domain
 from ogive.errors import ParameterError, quoted
-
-Float64 = NDArray[np.float64]
 
 MOST_SYMBOLS = 1 << 13
 """Most symbols of a kernel's matrix: 8192 rows and columns take half a gigabyte."""

@@ -15,8 +15,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, UInt64
 from ogive.columns import Binning, Column, Domain
 from ogive.crypto.circuits import Bit, Builder, Circuit, Signed, Unsigned, evaluate, separate
 from ogive.crypto.circuits.arithmetic import Number, add, all_of, equal, less, select
@@ -32,8 +32,6 @@ from ogive.kernels.numbers import AbsoluteDifference, HalfSquare, PairMeanKernel
 from ogive.kernels.ranks import Greater, SignProduct
 from ogive.kernels.sampling import trial_points
 
-Bits = NDArray[np.bool_]
-Float64 = NDArray[np.float64]
 Person = tuple[Unsigned, ...]
 """What one of the two entered, a number for each column."""
 
@@ -293,7 +291,7 @@ class Entries:
     def _stepped(self, column: Column) -> bool:
         return self.steps and isinstance(column, Binning)
 
-    def of(self, rows: Float64) -> Bits:
+    def of(self, rows: Float64) -> Bool:
         """Bits of every person's numbers, one column after the other, the least significant first.
 
         Args:
@@ -329,7 +327,7 @@ def _width(column: Column) -> int:
     return max(1, (column.size - 1).bit_length())
 
 
-def _ordered(column: Column, values: Float64) -> NDArray[np.uint64]:
+def _ordered(column: Column, values: Float64) -> UInt64:
     """Whole numbers in the order of the values, equal for equal ones alone."""
     if _width(column) < ORDERED_BITS:
         return column.symbols(values).astype(np.uint64)
@@ -338,5 +336,5 @@ def _ordered(column: Column, values: Float64) -> NDArray[np.uint64]:
     return raw ^ np.where(sign, ~np.uint64(0), np.uint64(1) << np.uint64(ORDERED_BITS - 1))
 
 
-def _bits(numbers: NDArray[np.uint64], width: int) -> Bits:
+def _bits(numbers: UInt64, width: int) -> Bool:
     return (numbers[:, None] >> np.arange(width, dtype=np.uint64) & np.uint64(1)).astype(np.bool_)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import are_points, boxes, check_count, check_numbers
@@ -15,9 +15,6 @@ from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_
 from ogive.kernels.matrices import Celled, symmetrized
 from ogive.kernels.models import positive, vector
 from ogive.kernels.sampling import sampled_means
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -92,7 +89,7 @@ class ClusteringLoss(Celled):
         least = np.where(alone @ alone.T, np.minimum(np.sqrt(least), self.largest), 0.0)
         return least, np.where(possible @ possible.T, np.minimum(np.sqrt(most), self.largest), 0.0)
 
-    def _possible(self, lows: Float64, highs: Float64) -> NDArray[np.bool_]:
+    def _possible(self, lows: Float64, highs: Float64) -> Bool:
         """Which clusters records of each box may be of: all but those whose center another is nearer than throughout.
 
         |x - c|^2 - |x - d|^2 is linear in x, so its least value over a box is known.

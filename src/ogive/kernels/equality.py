@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_points
 from ogive.kernels.counting import tied
 from ogive.kernels.exact import BITS, COUNTS, Scale, paired_rows
 from ogive.kernels.matrices import Celled, apart, apart_extremes, combined
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,11 @@ from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.columns import Binning, Domain
 from ogive.errors import DataError, ParameterError, quoted
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 BITS = 20
 """Fractional bits that values are rounded to unless told otherwise."""
@@ -172,9 +170,7 @@ def exact_dot(left: Int64, right: Int64) -> int:
     return total
 
 
-def blocks_of_pairs(
-    kernel: Callable[[Float64, Float64], Float64], rows: Float64
-) -> Iterator[tuple[Float64, NDArray[np.bool_]]]:
+def blocks_of_pairs(kernel: Callable[[Float64, Float64], Float64], rows: Float64) -> Iterator[tuple[Float64, Bool]]:
     """Values of all pairs i < j in square pieces: values and which of them are such pairs; O(n^2) time."""
     for start in range(0, len(rows), _BLOCK):
         left = rows[start : start + _BLOCK]

@@ -18,17 +18,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, plain, quoted
 from ogive.kernels.cells import are_points, boxes
 from ogive.kernels.exact import BITS, Scale, blocked_mean, paired_rows, rounded_scale, rounded_sum
 from ogive.kernels.matrices import Celled, symmetrized
 from ogive.kernels.sampling import near_points, sampled_means, trial_points
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 _SPOTS = 6
 _LONGEST_TEXT = 200

@@ -7,17 +7,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, NoReturn
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count
 from ogive.kernels.exact import BITS, Scale, finite_rows
 from ogive.kernels.surface import class_counts, count_in_order, exact_vus
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 MOST_CLASSES = 10
 

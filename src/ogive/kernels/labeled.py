@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.cells import check_count
@@ -15,9 +15,6 @@ from ogive.kernels.counting import count_greater
 from ogive.kernels.exact import BITS, Scale, paired_rows
 from ogive.kernels.matrices import Celled
 from ogive.kernels.ranks import Greater, check_ties, tie_scale, tie_sum
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

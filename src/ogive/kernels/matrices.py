@@ -9,14 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Column, Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.base import MATRICES
 from ogive.kernels.cells import MOST_SYMBOLS, domain_nodes, widths
-
-Float64 = NDArray[np.float64]
 
 
 class Celled(ABC):

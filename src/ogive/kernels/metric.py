@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import are_points, boxes, check_points
@@ -15,9 +15,6 @@ from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_
 from ogive.kernels.matrices import Celled, symmetrized
 from ogive.kernels.models import check_features, mean_of_components, positive, vector, within
 from ogive.kernels.sampling import sampled_means
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

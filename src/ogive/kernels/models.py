@@ -16,15 +16,13 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count, check_numbers
 from ogive.kernels.exact import blocked_mean
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Gradient = Callable[[Float64, Float64], Float64]
 
 

@@ -15,15 +15,12 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.kernels.cells import check_count, check_numbers, ends, middles, widths
 from ogive.kernels.exact import BITS, Scale, column_of, exact_dot, paired_rows, step, steps
 from ogive.kernels.matrices import Celled
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

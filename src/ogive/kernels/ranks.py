@@ -10,17 +10,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count, widths
 from ogive.kernels.counting import count_greater, count_pairs
 from ogive.kernels.exact import BITS, COUNTS, HALVES, SIGNS, Scale, finite_rows, paired_rows, split_classes
 from ogive.kernels.matrices import Celled, around, combined, sign_extremes, signs
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 TIES = ("half", "strict")
 """What a tie counts for in an AUC: half a pair in the right order, or nothing."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Domain
 from ogive.kernels.cells import are_points, boxes, widths
 
-Float64 = NDArray[np.float64]
 Function = Callable[[Float64, Float64], Float64]
 
 _SEED = 20201

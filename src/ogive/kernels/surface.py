@@ -13,13 +13,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError
 from ogive.kernels.exact import finite_rows
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 def vus(histograms: ArrayLike) -> float:

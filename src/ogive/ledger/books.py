@@ -9,11 +9,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, Select, insert, select, text, update
 
 from ogive.accounting import at_least, in_terms_of, mismatch
+from ogive.arrays import UInt64
 from ogive.errors import BudgetError, LedgerError, ReleaseMismatchError, plain, quoted
 from ogive.ledger.charges import Charge, Charges
 from ogive.ledger.database import Database, retried
@@ -52,7 +51,7 @@ class People:
         others: Whether they are declared to be other people than those in the ledger.
     """
 
-    hashes: NDArray[np.uint64]
+    hashes: UInt64
     others: bool
 
 

@@ -13,9 +13,9 @@ import base64
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection, delete, insert, select
 
+from ogive.arrays import UInt64
 from ogive.errors import LedgerError, quoted
 from ogive.ledger.books import Books, People, Spot
 from ogive.ledger.entries import (
@@ -36,8 +36,7 @@ MOST_HASHES = 4096
 LEAST_SEEN = 10
 """How many common hashes it takes to call two larger tables mostly the same people; by chance there are none."""
 
-Uint64 = NDArray[np.uint64]
-Hasher = Callable[..., Uint64]
+Hasher = Callable[..., UInt64]
 """Called with `key` and `count`: the smallest hashes of all persons of a table, sorted and all different."""
 
 _COUNT_BYTES = 4
@@ -116,7 +115,7 @@ def _rivals(spot: Spot, kept: PeopleRow) -> bool:
     return WHOLE not in (kept.part, spot.part) and kept.part != spot.part
 
 
-def _compared(spot: Spot, account: str, kept: PeopleRow, theirs: Uint64) -> str | None:
+def _compared(spot: Spot, account: str, kept: PeopleRow, theirs: UInt64) -> str | None:
     """Why the records must not have a budget of their own beside another account or part; None if they may."""
     assert spot.people is not None
     common, ours_seen, theirs_seen, exact = overlap(spot.people.hashes, theirs)
@@ -143,7 +142,7 @@ def _compared(spot: Spot, account: str, kept: PeopleRow, theirs: Uint64) -> str 
     )
 
 
-def overlap(one: Uint64, other: Uint64) -> tuple[int, int, int, bool]:
+def overlap(one: UInt64, other: UInt64) -> tuple[int, int, int, bool]:
     """How many people two samples have in common, of how many of each that are comparable; and whether all are.
 
     Below the smaller of the two samples' largest hashes both hold everybody, so that shares there are shares of all.
@@ -174,7 +173,7 @@ def _all(connection: Connection, number: int | None = None) -> Iterator[PeopleRo
         yield read_people(row.name, row.value)
 
 
-def _write(books: Books, connection: Connection, spot: Spot, hashes: Uint64, shared: tuple[Shared, ...]) -> None:
+def _write(books: Books, connection: Connection, spot: Spot, hashes: UInt64, shared: tuple[Shared, ...]) -> None:
     content = len(hashes).to_bytes(_COUNT_BYTES, "little") + hashes.astype("<u8").tobytes()
     name = people_row(spot.number, spot.part)
     # of one length, whatever the number of persons
@@ -190,7 +189,7 @@ def _write(books: Books, connection: Connection, spot: Spot, hashes: Uint64, sha
     books.advance(connection, spot.number)
 
 
-def _unsealed(books: Books, kept: PeopleRow) -> Uint64:
+def _unsealed(books: Books, kept: PeopleRow) -> UInt64:
     content = books.keys.unseal(kept.sealed, kept.name)
     count = int.from_bytes(content[:_COUNT_BYTES], "little")
     return np.frombuffer(content, "<u8", count=count, offset=_COUNT_BYTES).astype(np.uint64)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64, UInt8
 from ogive.compiling import njit
-from ogive.local.base import Int64, UInt8
 from ogive.local.codec import HEADER_BYTES, TAG_BYTES, VERSION
-
-Bool = NDArray[np.bool_]
 
 FOREIGN, OUT_OF_RANGE, KEPT, REPEATED = range(4)
 """What a report is by its header alone; one that repeats a number of the same chunk may still count."""

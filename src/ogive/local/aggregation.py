@@ -8,13 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64, UInt8
 from ogive.compiling import njit
 from ogive.local.assignment import FIRST, GOLDEN, SECOND
-from ogive.local.base import Int64, UInt8
-
-Bool = NDArray[np.bool_]
 
 ROWS = ("nodes", "unary", "exponents", "tallies", "starts", "offsets", "widths")
 _NODES, _UNARY, _EXPONENTS, _TALLIES, _STARTS, _OFFSETS, _WIDTHS = range(len(ROWS))

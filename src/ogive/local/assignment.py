@@ -10,11 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ogive.local.base import Int64
-
-UInt64 = NDArray[np.uint64]
+from ogive.arrays import Int64, UInt64
 
 # SplitMix64 (Steele, Lea and Flood 2014): its stream from a key, at any place
 GOLDEN = 0x9E3779B97F4A7C15

@@ -17,14 +17,8 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ogive.arrays import Bool, Int64, UInt8, UInt32
 from ogive.privacy import ApproxDP, PureDP
-
-Int64 = NDArray[np.int64]
-UInt8 = NDArray[np.uint8]
-UInt32 = NDArray[np.uint32]
 
 
 class RandomWords(Protocol):
@@ -91,7 +85,7 @@ class Oracle(Protocol):
         """
         ...
 
-    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
         """Add reports to sums of `shape`, in place.
 
         Returns:

@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64
 from ogive.errors import ParameterError
-from ogive.local.base import Int64, RandomWords
+from ogive.local.base import RandomWords
 
 WORD = 1 << 64
 HALF = WORD // 2
@@ -57,7 +57,7 @@ def keep_threshold(epsilon: Fraction, size: int) -> int:
     return kept
 
 
-def bernoulli(source: RandomWords, count: int, threshold: int) -> NDArray[np.bool_]:
+def bernoulli(source: RandomWords, count: int, threshold: int) -> Bool:
     """Coins that come up with chance threshold / 2^64 exactly, shape (count,).
 
     The second half of the 64 bits is drawn only where the first half ties with the threshold's.

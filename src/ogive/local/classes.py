@@ -7,10 +7,10 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64, UInt8
 from ogive.errors import ParameterError
-from ogive.local.base import Int64, Oracle, RandomWords, UInt8
+from ogive.local.base import Oracle, RandomWords
 from ogive.local.fields import check_reports, check_symbols, check_whole
 from ogive.privacy import ApproxDP, PureDP
 
@@ -83,7 +83,7 @@ class PublicClasses:
         payloads[:, 1:] = self.inner.randomize(values, numbers, source=source)
         return payloads
 
-    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
         """Add reports to their class's sums in place; a class that there is not makes a report malformed."""
         numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
         good = np.zeros(len(payloads), dtype=np.bool_)

@@ -11,9 +11,8 @@ A file of reports is their plain concatenation, in any order.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ogive.local.base import Int64, UInt8
+from ogive.arrays import Int64, UInt8
 
 VERSION = 1
 TAG_BYTES = 4
@@ -21,7 +20,7 @@ HEADER_BYTES = 1 + TAG_BYTES + 4
 MAX_PARTICIPANTS = 1 << 32
 
 
-def encode(tag: bytes, numbers: Int64, payloads: UInt8) -> NDArray[np.uint8]:
+def encode(tag: bytes, numbers: Int64, payloads: UInt8) -> UInt8:
     """Reports, shape (n, HEADER_BYTES + payload bytes).
 
     Args:

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ogive.arrays import Int64, UInt8
 from ogive.errors import ParameterError, PeerError
 from ogive.files import write_atomically
 from ogive.local.accepting import FOREIGN, KEPT, OUT_OF_RANGE, REPEATED, claim, count_bits, forget, sift
-from ogive.local.base import Int64, UInt8
 from ogive.local.codec import HEADER_BYTES, read_numbers
 from ogive.local.description import Description
 from ogive.local.groups import answers_fit

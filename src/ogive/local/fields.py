@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ogive.arrays import Int64, UInt8
 from ogive.errors import ParameterError, quoted
-from ogive.local.base import Int64, UInt8
 from ogive.privacy import exact
 
 MIN_EPSILON = Fraction(1, 10**9)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ogive.arrays import Int64, UInt8
 from ogive.errors import ParameterError
 from ogive.local.assignment import Assignment
-from ogive.local.base import Int64, Oracle, UInt8
+from ogive.local.base import Oracle
 from ogive.local.classes import PublicClasses
 from ogive.local.haar import HaarOracle
 from ogive.local.tree import TreeOracle

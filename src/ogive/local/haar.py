@@ -9,10 +9,10 @@ from math import isqrt
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64, UInt8
 from ogive.local.assignment import SCALE, Assignment
-from ogive.local.base import Int64, RandomWords, UInt8
+from ogive.local.base import RandomWords
 from ogive.local.bits import WORD, flip_threshold
 from ogive.local.fields import (
     MAX_SEED,
@@ -28,8 +28,6 @@ from ogive.local.levels import MAX_TALLY, Layout
 from ogive.privacy import PureDP
 
 WEIGHTS = ("geometric", "uniform")
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -144,7 +142,7 @@ class HaarOracle:
         negative = (halves & 1).astype(np.bool_)
         return self.layout.answer_one(levels, halves >> 1, self._threshold, source=source, negative=negative)
 
-    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
         """Add reports in place; an index that its level has not makes a report malformed."""
         numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
         return self.layout.add(sums, numbers, payloads, self.assignment)

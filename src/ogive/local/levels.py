@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64, UInt8
 from ogive.local.assignment import Assignment
-from ogive.local.base import Int64, RandomWords, UInt8
+from ogive.local.base import RandomWords
 from ogive.local.bits import HALF, bernoulli, uniform_bits
 from ogive.local.fields import read_bytes, write_bytes
 
@@ -139,7 +139,7 @@ class Layout:
         threshold: int,
         *,
         source: RandomWords,
-        negative: NDArray[np.bool_] | None = None,
+        negative: Bool | None = None,
     ) -> UInt8:
         """Reports about one level each, from the owner's level and its node there.
 
@@ -166,7 +166,7 @@ class Layout:
         write_bytes(payloads, values)
         return payloads
 
-    def add(self, sums: Int64, numbers: Int64, payloads: UInt8, assignment: Assignment | None) -> NDArray[np.bool_]:
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8, assignment: Assignment | None) -> Bool:
         """Add reports to sums in place; says which were well-formed."""
         from ogive.local.aggregation import add_hadamard, add_joint, add_single
 
@@ -191,7 +191,7 @@ class Layout:
 
 
 def hadamard_values(
-    exponents: Int64, places: Int64, threshold: int, *, source: RandomWords, negative: NDArray[np.bool_] | None = None
+    exponents: Int64, places: Int64, threshold: int, *, source: RandomWords, negative: Bool | None = None
 ) -> Int64:
     """Hadamard responses as numbers: bit 0 for the sign, the index above it."""
     indices = uniform_bits(source, exponents)

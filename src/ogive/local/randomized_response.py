@@ -8,16 +8,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ogive.local.base import Int64, RandomWords, UInt8
+from ogive.arrays import Bool, Float64, Int64, UInt8
+from ogive.local.base import RandomWords
 from ogive.local.bits import WORD, bernoulli, keep_threshold, uniform
 from ogive.local.fields import check_epsilon, check_reports, check_size, check_sums, check_symbols, write_bytes
 from ogive.privacy import PureDP
 
 MAX_SIZE = 1 << 24
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class RandomizedResponse:
         write_bytes(payloads, sent)
         return payloads
 
-    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
         """Count symbols in place; a symbol that there is not makes a report malformed."""
         from ogive.local.aggregation import add_symbols
 

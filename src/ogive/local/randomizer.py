@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64, UInt8, UInt32
 from ogive.errors import BudgetError, ParameterError, quoted
-from ogive.local.base import Int64, RandomWords, UInt8
+from ogive.local.base import RandomWords
 from ogive.local.codec import encode
 from ogive.local.description import Description, within
 from ogive.local.rounding import rounded
-from ogive.local.values import Float64, row_of, rows_of
+from ogive.local.values import row_of, rows_of
 from ogive.privacy import ApproxDP, Privacy, PureDP
 
 SECRET_BYTES = 32
@@ -159,7 +159,7 @@ class _HashStream:
         self._key = key
         self._counter = 0
 
-    def words(self, count: int) -> NDArray[np.uint32]:
+    def words(self, count: int) -> UInt32:
         """The next words; a new block for every call."""
         blocks = -(-count // _BLOCK_WORDS)
         places = range(self._counter, self._counter + blocks)

@@ -8,14 +8,12 @@ Either way the symbol stays with the owner, who randomizes it, so the guarantee 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Binning, Domain
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
-from ogive.local.base import Int64, RandomWords
-
-Float64 = NDArray[np.float64]
+from ogive.local.base import RandomWords
 
 ROUNDINGS = ("simple", "randomized")
 

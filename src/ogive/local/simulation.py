@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError
 from ogive.local.assignment import Assignment
-from ogive.local.base import Int64, Oracle
+from ogive.local.base import Oracle
 from ogive.local.classes import PublicClasses
 from ogive.local.haar import HaarOracle
 from ogive.local.levels import Layout
@@ -134,9 +134,7 @@ def _folded(people: Int64, span: int) -> Int64:
     return found
 
 
-def _signs(
-    nodes: Int64, layout: Layout, level: int, chance: float, generator: np.random.Generator
-) -> NDArray[np.int64]:
+def _signs(nodes: Int64, layout: Layout, level: int, chance: float, generator: np.random.Generator) -> Int64:
     """Sums of signs per index of Hadamard responses, from people per node."""
     length = layout.tallies[level]
     found = np.zeros(length, dtype=np.int64)

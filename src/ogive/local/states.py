@@ -22,8 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from ogive.arrays import Int64, UInt8
 from ogive.errors import ParameterError, PeerError, plain
-from ogive.local.base import Int64, UInt8
 from ogive.local.description import Description
 from ogive.local.journal import MAX_FILES, Sealed
 

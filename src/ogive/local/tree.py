@@ -9,11 +9,11 @@ from math import comb
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64, UInt8
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.local.assignment import Assignment
-from ogive.local.base import Int64, RandomWords, UInt8
+from ogive.local.base import RandomWords
 from ogive.local.bits import WORD, exp_below, flip_threshold
 from ogive.local.fields import (
     MAX_SEED,
@@ -34,8 +34,6 @@ SPLITS = ("users", "budget")
 COMPOSITIONS = ("basic", "advanced", "exact")
 NODES = ("hadamard", "unary")
 ASSIGNMENTS = ("even", "independent")
-
-Float64 = NDArray[np.float64]
 
 
 def slack_of_responses(chance: Fraction, responses: int, epsilon: Fraction) -> Fraction:
@@ -221,7 +219,7 @@ class TreeOracle:
         levels = self.levels_of.of(numbers)
         return self.layout.answer_one(levels, symbols // self._spans[levels], self._threshold, source=source)
 
-    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
         """Add reports in place; an index that its level has not makes a report malformed."""
         numbers, payloads = check_reports(sums, self.shape, numbers, payloads, self.payload_bytes)
         return self.layout.add(sums, numbers, payloads, self.levels_of)

@@ -8,17 +8,15 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ogive.local.base import Int64, RandomWords, UInt8
+from ogive.arrays import Bool, Float64, Int64, UInt8
+from ogive.local.base import RandomWords
 from ogive.local.bits import WORD, flip_threshold
 from ogive.local.fields import check_epsilon, check_reports, check_size, check_sums, check_symbols
 from ogive.local.levels import write_unary
 from ogive.privacy import PureDP
 
 MAX_SIZE = 1 << 16
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ class UnaryOracle:
         write_unary(payloads, symbols, self.size, self._threshold, source=source)
         return payloads
 
-    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> NDArray[np.bool_]:
+    def add(self, sums: Int64, numbers: Int64, payloads: UInt8) -> Bool:
         """Count ones in place; a bit past the last symbol makes a report malformed."""
         from ogive.local.aggregation import add_bits
 

@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
-
-Float64 = NDArray[np.float64]
 
 UNITS = {"number": "numbers", "date": "dates", "datetime": "times"}
 _MISSING = math.nan

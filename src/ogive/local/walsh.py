@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.compiling import njit
 from ogive.errors import ParameterError
-from ogive.local.base import Int64
 
 
 def transform(values: Int64) -> Int64:

@@ -9,18 +9,14 @@ from __future__ import annotations
 
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64, Int64, UInt32
 
 
 @runtime_checkable
 class RandomSource(Protocol):
     """Where random bits come from. Production code uses `SystemSource`; replayable ones live in tests."""
 
-    def words(self, count: int) -> NDArray[np.uint32]:
+    def words(self, count: int) -> UInt32:
         """The next `count` uniform 32-bit words, independent of all handed out before."""
         ...
 
@@ -50,7 +46,7 @@ class Law(Protocol):
         """About how many 32-bit words of randomness a draw takes."""
         ...
 
-    def fill(self, words: NDArray[np.uint32], out: Int64) -> tuple[Int64, Int64]:
+    def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
         """Draw into `out`, shape (rows, draws), each row from its own row of words.
 
         A row ends early at the first draw that does not fit its words.

@@ -8,20 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64, UInt32
 from ogive.compiling import njit
-from ogive.noise.base import Float64, Int64, RandomSource
-from ogive.noise.exact import (
-    Words,
-    bernoulli,
-    bernoulli_inverse_root_e,
-    expand,
-    reciprocal,
-    uniform,
-    uniform_wide,
-    word,
-)
+from ogive.noise.base import RandomSource
+from ogive.noise.exact import bernoulli, bernoulli_inverse_root_e, expand, reciprocal, uniform, uniform_wide, word
 from ogive.noise.rounding import SMALLEST_VARIANCE, round_up_root, split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
@@ -30,7 +21,7 @@ _SIGMA_STEPS = 1 << 20
 
 
 @njit(error_model="numpy")
-def _draw_block(words: Words, at: int) -> Any:
+def _draw_block(words: UInt32, at: int) -> Any:
     """A draw with P(k) proportional to exp(-k^2 / 2) on k >= 0."""
     while True:
         block = 0
@@ -49,7 +40,7 @@ def _draw_block(words: Words, at: int) -> Any:
 
 
 @njit(error_model="numpy")
-def _keep_offset(words: Words, at: int, block: int, digit: int, rest: int, unit: int) -> Any:
+def _keep_offset(words: UInt32, at: int, block: int, digit: int, rest: int, unit: int) -> Any:
     """True with probability exp(-x (2 block + x) / 2), x = (digit + rest / unit) / 2^32 in [0, 1).
 
     As block + 1 trials of exp(-x y), y = (2 block + x) / (2 block + 2), each by the alternating series: the n-th
@@ -75,7 +66,7 @@ def _keep_offset(words: Words, at: int, block: int, digit: int, rest: int, unit:
 
 
 @njit(error_model="numpy", steps=lambda words, out, *law: 120 * out.size)
-def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
+def _fill(words: UInt32, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
     """Karney's algorithm D with sigma = numerator / divisor, numerator = unit * 2^shift.
 
     A value v >= 0 lies in block k when v = (k + x) sigma with 0 <= x < 1, and
@@ -165,7 +156,7 @@ class DiscreteGaussian:
         """Natural log of the probability of each value, same shape."""
         return np.asarray(-0.5 * (values / float(self.sigma)) ** 2 - _moments(self.sigma)[0])
 
-    def fill(self, words: NDArray[np.uint32], out: Int64) -> tuple[Int64, Int64]:
+    def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
         """Fill rows of draws from rows of words; see `ogive.noise.stream.Fill`."""
         done, used = _fill(words, out, *split_scale(self.sigma, "sigma"))
         return done, used

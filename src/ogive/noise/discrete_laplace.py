@@ -8,18 +8,18 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64, UInt32
 from ogive.compiling import njit
-from ogive.noise.base import Float64, Int64, RandomSource
-from ogive.noise.exact import Words, bernoulli_exp, bernoulli_inverse_e, expand, reciprocal, uniform, word
+from ogive.noise.base import RandomSource
+from ogive.noise.exact import bernoulli_exp, bernoulli_inverse_e, expand, reciprocal, uniform, word
 from ogive.noise.rounding import SMALLEST_VARIANCE, round_up_scale, split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
 
 
 @njit(error_model="numpy")
-def draw_geometric(words: Words, at: int, unit: int, shift: int, divisor: int, inverse: int) -> Any:
+def draw_geometric(words: UInt32, at: int, unit: int, shift: int, divisor: int, inverse: int) -> Any:
     """A draw with P(k) proportional to exp(-k * divisor / (unit * 2^shift)) on k >= 0; inverse is `reciprocal(unit)`.
 
     Source: Canonne, Kamath and Steinke 2020, algorithm 2: a uniform remainder u below the numerator, kept with
@@ -47,7 +47,7 @@ def draw_geometric(words: Words, at: int, unit: int, shift: int, divisor: int, i
 
 
 @njit(error_model="numpy", steps=lambda words, out, *law: 60 * out.size)
-def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
+def _fill(words: UInt32, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)
     used = np.zeros(rows, np.int64)
@@ -111,7 +111,7 @@ class DiscreteLaplace:
         top = np.log1p(-2.0 / (np.exp(min(inverse, 700.0)) + 1.0))
         return np.asarray(top - np.abs(values.astype(np.float64)) * inverse)
 
-    def fill(self, words: NDArray[np.uint32], out: Int64) -> tuple[Int64, Int64]:
+    def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
         """Fill rows of draws from rows of words; see `ogive.noise.stream.Fill`."""
         done, used = _fill(words, out, *split_scale(self.scale, "scale"))
         return done, used

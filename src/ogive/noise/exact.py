@@ -18,11 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import UInt32
 from ogive.compiling import njit
-
-Words = NDArray[np.uint32]
 
 ALL_ONES = 0xFFFFFFFF
 # Integers below are chosen so that (bound * word) and (x * 2^32) stay below 2^63.
@@ -31,13 +29,13 @@ MAX_WIDE_BOUND = 1 << 62
 
 
 @njit(error_model="numpy")
-def word(words: Words, at: int) -> Any:
+def word(words: UInt32, at: int) -> Any:
     """The word at a position as a signed 64-bit integer; all ones past the end."""
     return np.int64(words[at]) if at < words.size else np.int64(ALL_ONES)
 
 
 @njit(error_model="numpy")
-def uniform(words: Words, at: int, bound: int) -> Any:
+def uniform(words: UInt32, at: int, bound: int) -> Any:
     """A uniform integer in [0, bound), 1 <= bound <= 2^31.
 
     Source: Lemire 2019: the high half of word * bound, without the few words that would
@@ -52,7 +50,7 @@ def uniform(words: Words, at: int, bound: int) -> Any:
 
 
 @njit(error_model="numpy")
-def uniform_wide(words: Words, at: int, bound: int) -> Any:
+def uniform_wide(words: UInt32, at: int, bound: int) -> Any:
     """A uniform integer in [0, bound), 1 <= bound <= 2^62; two words a try above 2^31, under two tries."""
     if bound <= MAX_BOUND:
         return uniform(words, at, bound)
@@ -88,7 +86,7 @@ def reciprocal(unit: int) -> Any:
 
 
 @njit(error_model="numpy")
-def bernoulli(words: Words, at: int, digit: int, rest: int, unit: int) -> Any:
+def bernoulli(words: UInt32, at: int, digit: int, rest: int, unit: int) -> Any:
     """True with probability x = (digit + rest / unit) / 2^32; unit <= 2^31."""
     first = word(words, at)
     at += 1
@@ -99,7 +97,7 @@ def bernoulli(words: Words, at: int, digit: int, rest: int, unit: int) -> Any:
 
 
 @njit(error_model="numpy")
-def bernoulli_exp(words: Words, at: int, digit: int, rest: int, unit: int) -> Any:
+def bernoulli_exp(words: UInt32, at: int, digit: int, rest: int, unit: int) -> Any:
     """True with probability exp(-x), x = (digit + rest / unit) / 2^32 in [0, 1).
 
     Uniform numbers are drawn as long as each is below the one before, the first below x. At least n come down with
@@ -132,7 +130,7 @@ def bernoulli_exp(words: Words, at: int, digit: int, rest: int, unit: int) -> An
 
 
 @njit(error_model="numpy")
-def _bernoulli_series(words: Words, at: int, base: int, terms: int, total: int, bar: int) -> Any:
+def _bernoulli_series(words: UInt32, at: int, base: int, terms: int, total: int, bar: int) -> Any:
     """True with probability exp(-1/base), by one word nearly always.
 
     total = base^terms * terms! for an odd number of terms, and bar is the partial sum of the series times total.
@@ -151,13 +149,13 @@ def _bernoulli_series(words: Words, at: int, base: int, terms: int, total: int, 
 
 
 @njit(error_model="numpy")
-def bernoulli_inverse_e(words: Words, at: int) -> Any:
+def bernoulli_inverse_e(words: UInt32, at: int) -> Any:
     """True with probability exp(-1)."""
     # 11! = 39916800 permutations, of which 14684570 leave nothing in place
     return _bernoulli_series(words, at, 1, 11, 39916800, 14684570)
 
 
 @njit(error_model="numpy")
-def bernoulli_inverse_root_e(words: Words, at: int) -> Any:
+def bernoulli_inverse_root_e(words: UInt32, at: int) -> Any:
     """True with probability exp(-1/2)."""
     return _bernoulli_series(words, at, 2, 9, 185794560, 112690097)

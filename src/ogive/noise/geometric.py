@@ -8,19 +8,19 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64, UInt32
 from ogive.compiling import njit
-from ogive.noise.base import Float64, Int64, RandomSource
+from ogive.noise.base import RandomSource
 from ogive.noise.discrete_laplace import draw_geometric
-from ogive.noise.exact import Words, reciprocal
+from ogive.noise.exact import reciprocal
 from ogive.noise.rounding import SMALLEST_VARIANCE, split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
 
 
 @njit(error_model="numpy", steps=lambda words, out, *law: 60 * out.size)
-def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
+def _fill(words: UInt32, out: Int64, unit: int, shift: int, divisor: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)
     used = np.zeros(rows, np.int64)
@@ -79,7 +79,7 @@ class Geometric:
         top = math.log(-math.expm1(-inverse))
         return np.where(values < 0, -np.inf, top - values.astype(np.float64) * inverse)
 
-    def fill(self, words: NDArray[np.uint32], out: Int64) -> tuple[Int64, Int64]:
+    def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
         """Fill rows of draws from rows of words; see `ogive.noise.stream.Fill`."""
         done, used = _fill(words, out, *split_scale(self.scale, "scale"))
         return done, used

@@ -18,10 +18,10 @@ import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt64
 from ogive.errors import ParameterError, ReleaseMismatchError, quoted
-from ogive.noise.base import Int64, Law
+from ogive.noise.base import Law
 from ogive.noise.source import KEY_BYTES, check_key
 
 # a chunk of streams should stay in a core's cache
@@ -53,7 +53,7 @@ def check_nodes(level: int, nodes: Int64) -> Int64:
     return flat
 
 
-def _encode_blocks(nodes: Int64, level: int, blocks: int) -> NDArray[np.uint64]:
+def _encode_blocks(nodes: Int64, level: int, blocks: int) -> UInt64:
     """Plain blocks of each node's stream, shape (nodes, blocks, 2): the node, then level << 32 | counter."""
     plain = np.empty((nodes.size, blocks, 2), np.uint64)
     plain[:, :, 0] = nodes[:, np.newaxis]

@@ -8,13 +8,13 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64, UInt32
 from ogive.compiling import njit
 from ogive.errors import ParameterError
-from ogive.noise.base import Float64, Int64, RandomSource
+from ogive.noise.base import RandomSource
 from ogive.noise.discrete_laplace import DiscreteLaplace, draw_geometric
-from ogive.noise.exact import MAX_BOUND, Words, reciprocal, uniform, uniform_wide
+from ogive.noise.exact import MAX_BOUND, reciprocal, uniform, uniform_wide
 from ogive.noise.rounding import split_scale
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
@@ -26,7 +26,7 @@ _ROWS = 4096
 
 
 @njit(error_model="numpy")
-def draw_share(words: Words, at: int, total: int, part: int, parts: int) -> Any:
+def draw_share(words: UInt32, at: int, total: int, part: int, parts: int) -> Any:
     """A Polya urn's share of `total`: beta-binomial with parameters r = part / parts and 1 - r.
 
     That is the number of elements of a random permutation in the cycles that a coin of chance r picks, since
@@ -44,7 +44,7 @@ def draw_share(words: Words, at: int, total: int, part: int, parts: int) -> Any:
 
 
 @njit(error_model="numpy", steps=lambda words, out, *law: 200 * out.size)
-def _fill(words: Words, out: Int64, unit: int, shift: int, divisor: int, part: int, parts: int) -> tuple[Int64, Int64]:
+def _fill(words: UInt32, out: Int64, unit: int, shift: int, divisor: int, part: int, parts: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)
     used = np.zeros(rows, np.int64)
@@ -160,7 +160,7 @@ class Polya:
         found = _log_probability(sizes.astype(np.float64), float(self.shape), 1.0 / float(self.scale))
         return np.asarray(found[places].reshape(np.shape(values)))
 
-    def fill(self, words: NDArray[np.uint32], out: Int64) -> tuple[Int64, Int64]:
+    def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
         """Fill rows of draws from rows of words; see `ogive.noise.stream.Fill`."""
         part, parts = self.shape.numerator, self.shape.denominator
         done, used = _fill(words, out, *split_scale(self.scale, "scale"), part, parts)

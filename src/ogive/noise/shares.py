@@ -32,8 +32,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.noise.base import Int64, Law, NodeNoise
+from ogive.noise.base import Law, NodeNoise
 from ogive.noise.discrete_gaussian import DiscreteGaussian, sigma_of
 from ogive.noise.discrete_laplace import DiscreteLaplace, scale_of
 from ogive.noise.polya import Polya

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.noise import DiscreteLaplace, KeyedSource
 from ogive.noise.base import Law
-
-Int64 = NDArray[np.int64]
 
 
 def draw_public(law: Law, shape: tuple[int, int], random: np.random.Generator) -> Int64:

@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64, UInt32
 from ogive.compiling import njit
 from ogive.errors import ParameterError
-from ogive.noise.base import Float64, Int64, RandomSource
-from ogive.noise.exact import MAX_BOUND, Words, uniform
+from ogive.noise.base import RandomSource
+from ogive.noise.exact import MAX_BOUND, uniform
 from ogive.noise.stream import draw_stream
 from ogive.privacy import Rational, exact
 
@@ -22,7 +22,7 @@ MIN_VARIANCE = Fraction(1, 1 << 20)
 
 
 @njit(error_model="numpy")
-def draw_unit_poisson(words: Words, at: int) -> Any:
+def draw_unit_poisson(words: UInt32, at: int) -> Any:
     """A Poisson draw of mean 1 in 3.2 small uniform integers on average.
 
     The number of fixed points of a random permutation that grows without end, followed only as far as it can
@@ -48,7 +48,7 @@ def draw_unit_poisson(words: Words, at: int) -> Any:
 
 
 @njit(error_model="numpy")
-def draw_poisson(words: Words, at: int, whole: int, part: int, parts: int) -> Any:
+def draw_poisson(words: UInt32, at: int, whole: int, part: int, parts: int) -> Any:
     """A Poisson draw of mean whole + part / parts: `whole` of mean 1, and one whose units are kept by chance."""
     total = 0
     for _ in range(whole):
@@ -65,7 +65,7 @@ def draw_poisson(words: Words, at: int, whole: int, part: int, parts: int) -> An
 
 
 @njit(error_model="numpy", steps=lambda words, out, whole, *rest: 60 * (whole + 1) * out.size)
-def _fill(words: Words, out: Int64, whole: int, part: int, parts: int) -> tuple[Int64, Int64]:
+def _fill(words: UInt32, out: Int64, whole: int, part: int, parts: int) -> tuple[Int64, Int64]:
     rows, draws = out.shape
     done = np.zeros(rows, np.int64)
     used = np.zeros(rows, np.int64)
@@ -128,7 +128,7 @@ class Skellam:
         flat = np.abs(values).astype(np.float64).ravel()
         return np.asarray(_log_skellam(flat, self.variance)).reshape(np.shape(values))
 
-    def fill(self, words: NDArray[np.uint32], out: Int64) -> tuple[Int64, Int64]:
+    def fill(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
         """Fill rows of draws from rows of words; see `ogive.noise.stream.Fill`."""
         half = self.exact_variance / 2
         whole = int(half)

@@ -11,8 +11,8 @@ import threading
 
 import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
-from numpy.typing import NDArray
 
+from ogive.arrays import UInt32
 from ogive.errors import ParameterError
 
 KEY_BYTES = 32
@@ -51,10 +51,10 @@ class _Keystream:
         self._encryptor = Cipher(algorithms.AES(key), modes.CTR(bytes(16))).encryptor()
         self._rest = np.empty(0, np.uint32)
 
-    def _fresh(self) -> NDArray[np.uint32]:
+    def _fresh(self) -> UInt32:
         return np.frombuffer(self._encryptor.update(_ZEROS), "<u4")
 
-    def words(self, count: int) -> NDArray[np.uint32]:
+    def words(self, count: int) -> UInt32:
         if count <= self._rest.size:
             taken, self._rest = self._rest[:count], self._rest[count:]
             return taken
@@ -93,7 +93,7 @@ class SystemSource:
         stream: _Keystream = self._local.stream
         return stream
 
-    def words(self, count: int) -> NDArray[np.uint32]:
+    def words(self, count: int) -> UInt32:
         """The next `count` uniform 32-bit words, shape (count,)."""
         return self._stream().words(count)
 
@@ -128,7 +128,7 @@ class KeyedSource:
             raise ParameterError(f"`seed` must be between 0 and 2^256 - 1, got {seed}")
         return cls(seed.to_bytes(KEY_BYTES, "little"))
 
-    def words(self, count: int) -> NDArray[np.uint32]:
+    def words(self, count: int) -> UInt32:
         """The next `count` words of the stream, shape (count,)."""
         with self._lock:
             return self._stream.words(count)

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.errors import DataError, ParameterError, ReleaseMismatchError, quoted
-from ogive.noise.base import Int64, Law, RandomSource
+from ogive.noise.base import Law, RandomSource
 from ogive.noise.nodes import check_nodes, digest_context
 
 _SCHEMA = """

@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt32
 from ogive.errors import ParameterError
-from ogive.noise.base import Int64, RandomSource
+from ogive.noise.base import RandomSource
 
 _MAX_WORDS = 1 << 16
 
@@ -29,7 +29,7 @@ class Fill(Protocol):
         For each row the number of complete draws and the number of words they used.
     """
 
-    def __call__(self, words: NDArray[np.uint32], out: Int64) -> tuple[Int64, Int64]:
+    def __call__(self, words: UInt32, out: Int64) -> tuple[Int64, Int64]:
         """Draw until a row of `out` is full or its words run out."""
         ...
 

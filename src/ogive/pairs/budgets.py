@@ -10,14 +10,12 @@ Source:
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError
 from ogive.pairs.design import Design
 from ogive.pairs.drawing import check_count
 from ogive.pairs.noise import PairNoise
-
-Int64 = NDArray[np.int64]
 
 
 def divisors(design: Design, agreed: Int64 | None = None) -> Int64:

@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError
-
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

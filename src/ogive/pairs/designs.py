@@ -10,12 +10,10 @@ Source:
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.pairs.design import Design
 from ogive.pairs.drawing import PublicDraws, check_count
-
-Int64 = NDArray[np.int64]
 
 
 def most_rounds(users: int) -> int:

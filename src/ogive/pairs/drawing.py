@@ -7,13 +7,11 @@ they meet; it needs no secrecy.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.streams import SEED_BYTES, WordStream
 from ogive.errors import ParameterError, quoted
-
-Int64 = NDArray[np.int64]
 
 
 class PublicDraws:

@@ -7,14 +7,11 @@ begun counts as taken part in: what was seen of it cannot be taken back.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64
 from ogive.errors import ParameterError
 from ogive.pairs.design import Design, pair_keys
 from ogive.pairs.drawing import PublicDraws
-
-Int64 = NDArray[np.int64]
-Bool = NDArray[np.bool_]
 
 TRIES = 64
 """How often those who are left over are shuffled again, until they are paired or give up."""

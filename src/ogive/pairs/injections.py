@@ -11,14 +11,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64
 from ogive.errors import ParameterError
 from ogive.pairs.design import Design
 from ogive.pairs.drawing import PublicDraws, check_count
-
-Int64 = NDArray[np.int64]
-Bool = NDArray[np.bool_]
 
 
 def injections(positive: Bool, rounds: int, *, seed: bytes) -> Design:

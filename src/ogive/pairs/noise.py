@@ -11,11 +11,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError, quoted
-
-Float64 = NDArray[np.float64]
 
 
 class PairNoise(Protocol):

@@ -19,8 +19,8 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import RandomSource
@@ -32,8 +32,6 @@ from ogive.queries.labels import REFUSED
 
 if TYPE_CHECKING:
     from ogive.statistics import Terms
-
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, init=False)

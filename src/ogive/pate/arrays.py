@@ -21,6 +21,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from ogive.arrays import UInt8
 from ogive.errors import DataError, ParameterError, plain, quoted
 
 SUFFIXES = (".npy", ".npz")
@@ -225,7 +226,7 @@ def _read(stream: IO[bytes], size: int, file: Path) -> NDArray[Any]:
     return found if kind.isnative else found.astype(kind.newbyteorder("="))
 
 
-def _bytes(stream: IO[bytes], needed: int, file: Path) -> NDArray[np.uint8]:
+def _bytes(stream: IO[bytes], needed: int, file: Path) -> UInt8:
     try:
         content = np.empty(needed, dtype=np.uint8)
     except MemoryError:

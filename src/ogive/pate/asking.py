@@ -7,9 +7,9 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting.gaussian import LEAST_SIGMA
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DerivedNodes, DiscreteGaussian, SystemSource, round_up_scale
 from ogive.noise.base import RandomSource
@@ -21,8 +21,6 @@ from ogive.queries.labels import Check
 if TYPE_CHECKING:
     from ogive.statistics.labels.statistic import Aggregator
 
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 BITS = 16
 """Votes count 2^16 where Gaussian noise is added."""

@@ -12,15 +12,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ogive.arrays import Int64
 from ogive.errors import DataError, ParameterError, plain
 from ogive.files import OWNER_ONLY, write_atomically
 from ogive.pate.partitioning import Partition
 from ogive.statistics.plain_json import is_text, is_whole
-
-Int64 = NDArray[np.int64]
 
 SCHEMA = "ogive.teachers/1"
 DESCRIPTION = "teachers.json"

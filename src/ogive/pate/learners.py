@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, OgiveError, ParameterError, plain, quoted
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 MOST_CLASSES = 1 << 15
 

@@ -14,14 +14,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, quoted
-
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-Progress = Callable[[int, int], None]
+from ogive.progress import Progress
 
 _ASKED_AT_ONCE = 1024
 _WARM = 0.1

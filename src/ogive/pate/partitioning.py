@@ -21,8 +21,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt64
 from ogive.compiling import njit
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.pate.learners import check_seed, number_of_rows
@@ -31,9 +31,6 @@ from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import memory_source
 
 MOST_TEACHERS = 1 << 16
-
-Int64 = NDArray[np.int64]
-Uint64 = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +126,7 @@ def _key(seed: int) -> tuple[int, int]:
 
 
 @njit(nogil=True)
-def _hashed(words: Uint64, key: tuple[int, int], teachers: int) -> Int64:
+def _hashed(words: UInt64, key: tuple[int, int], teachers: int) -> Int64:
     found = np.empty(len(words), dtype=np.int64)
     for person in range(len(words)):
         found[person] = ((siphash(words[person], key) >> np.uint64(32)) * np.uint64(teachers)) >> np.uint64(32)

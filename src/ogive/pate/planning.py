@@ -6,13 +6,14 @@ To choose by private votes is not covered by what their labels cost, so that vot
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ogive.accounting import gaussian_grant
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
 from ogive.pate.asking import BITS
@@ -23,9 +24,7 @@ from ogive.pate.learners import check_labels
 from ogive.pate.rehearsal import Predicted, Rehearsal
 from ogive.pate.votes import check_votes
 from ogive.privacy import ApproxDP, Rational, exact
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
+from ogive.progress import Progress
 
 THRESHOLDS = (0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Of the check, as shares of the teachers."""
@@ -56,7 +55,7 @@ def plan_labels(
     probabilities: ArrayLike | None = None,
     confidence: Rational = "0.9",
     seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> LabelsPlan:
     """Choose an aggregator, its threshold and its noise on votes that are public.
 

@@ -8,15 +8,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float32, Float64, Int64
 from ogive.pate.costs.scores import largest_excess
 from ogive.pate.learners import check_seed
-
-Int64 = NDArray[np.int64]
-Float32 = NDArray[np.float32]
-Float64 = NDArray[np.float64]
-Bool = NDArray[np.bool_]
 
 MOST_RUNS = 50
 _MOST_NUMBERS = 1 << 22

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError
 from ogive.pate.learners import (
     check_labels,
@@ -23,9 +23,6 @@ from ogive.pate.learners import (
     probabilities_of,
     rows_of,
 )
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 UNKNOWN = -1
 """The label of a query that was refused, as aggregators give it, and of an input that was never asked."""

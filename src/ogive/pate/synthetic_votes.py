@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError, quoted
 from ogive.pate.costs.scores import check_probabilities
 from ogive.pate.learners import check_seed
-
-Int64 = NDArray[np.int64]
 
 _AGREEING = (14.0, 1.2)
 _WAVERING = (3.0, 3.0)

@@ -6,8 +6,9 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ogive.arrays import Int64
 from ogive.errors import DataError
-from ogive.pate.votes import Int64, check_votes
+from ogive.pate.votes import check_votes
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Ballots, Kind, Query
 from ogive.trust.base import TrustModel, TrustOptions

@@ -6,14 +6,14 @@ them, training that was interrupted goes on where it was; the folder's files are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int16, Int64
 from ogive.errors import DataError, ParameterError, plain
 from ogive.files import remove_leftovers
 from ogive.pate.kept_teachers import Terms, keep, kept_terms, model_path, open_folder, read_model, terms_of
@@ -28,10 +28,8 @@ from ogive.pate.learners import (
     rows_of,
 )
 from ogive.pate.partitioning import Partition
+from ogive.progress import Progress
 
-Int16 = NDArray[np.int16]
-Int64 = NDArray[np.int64]
-Progress = Callable[[int, int], None]
 """Is told how many teachers are done, and how many there are."""
 
 

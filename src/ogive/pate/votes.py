@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.pate.arrays import SUFFIXES, read_array
-
-Int64 = NDArray[np.int64]
 
 _LARGEST = 1 << 40
 _TEXTS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -84,7 +82,7 @@ def _arranged(counts: Int64) -> str:
     return "rows are queries and columns are classes"
 
 
-def check_answered(answered: Any, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def check_answered(answered: Any, shape: tuple[int, ...]) -> Bool:
     """Which queries were answered, from truth values or labels.
 
     Args:

@@ -11,6 +11,7 @@ from ogive.errors import ParameterError, ScaleError, quoted
 from ogive.planning.metrics import listed, metrics_of, named
 from ogive.planning.predict import Planned, Planner
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
+from ogive.progress import Progress
 from ogive.statistics.base import Statistic
 from ogive.trust import Central
 
@@ -37,7 +38,7 @@ def required_privacy(
     positive_share: float | None = None,
     auc: float | None = None,
     runs: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Privacy:
     """Find the smallest guarantee whose predicted error is at most a wanted one.
 

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import BudgetError, Marked, OgiveError, ParameterError, UnsupportedError, quoted
 from ogive.planning.rehearsal import answer_imagined, rehearse
 from ogive.planning.rows import LeftOut, Plan, PlanRow
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_columns, check_privacy
-from ogive.queries import Aggregate, Int64, LinearQuery, Query, undeclared
+from ogive.progress import Progress
+from ogive.queries import Aggregate, LinearQuery, Query, undeclared
 from ogive.records.imagined import Repeated, Shape
 from ogive.statistics.base import Estimate, Statistic, Terms, describe, settled
 from ogive.statistics.kinds import prediction_of
@@ -33,8 +34,6 @@ SHORT_LADDER = tuple(PureDP(epsilon) for epsilon in ("0.2", "1", "5"))
 MAX_RECORDS = 1 << 40
 DOES_NOT_FIT = (ParameterError, UnsupportedError, BudgetError)
 
-Float64 = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 Planned = TrustOf | TrustModel
 """Who would hold the records: a model that has them, or how one would be made."""
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ogive.arrays import Int64
 from ogive.asking import drive
 from ogive.queries import Answer, Query
-from ogive.queries.base import Int64
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.prediction import Rehearsal, Sums
 from ogive.trust.imagined import Imagined

@@ -7,7 +7,6 @@ from .aggregates import GroupSums as GroupSums
 from .aggregates import RowValues as RowValues
 from .base import Answer as Answer
 from .base import CuratorQuery as CuratorQuery
-from .base import Int64 as Int64
 from .base import Kind as Kind
 from .base import LinearQuery as LinearQuery
 from .base import Query as Query

@@ -11,13 +11,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import LONGEST_LABEL, MAX_GROUPS, MAX_SYMBOLS, Binning, Domain, Label, LabelValue, storable
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
-
-Int64 = NDArray[np.int64]
 
 MAX_FRACTIONAL_BITS = 30
 
@@ -176,11 +174,11 @@ class RowValues:
         """Of no records: (0, columns)."""
         return (0, len(self.domain.columns))
 
-    def values(self, sums: Int64) -> NDArray[np.float64]:
+    def values(self, sums: Int64) -> Float64:
         """Numbers of the columns' grids and places of categories, shape (n, columns), without NaN."""
         return np.ascontiguousarray(sums).view(np.float64)
 
-    def sums(self, values: NDArray[np.float64]) -> Int64:
+    def sums(self, values: Float64) -> Int64:
         """The bits of rows of numbers; `values` inverts it."""
         return np.ascontiguousarray(values, dtype=np.float64).view(np.int64)
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.columns import Binning
 from ogive.errors import ParameterError, plain, quoted
 from ogive.noise.base import NodeNoise
@@ -27,7 +27,6 @@ from ogive.privacy import Adjacency, Loss, PrivacyUnit, named_columns
 from ogive.queries.aggregates import Aggregate
 from ogive.strategies.base import Approximating, Level, Strategy, approximates
 
-Int64 = NDArray[np.int64]
 MeasuredT = TypeVar("MeasuredT")
 
 Kind = Literal["linear", "curator", "reports", "pairs"]

@@ -10,7 +10,8 @@ import math
 
 import numpy as np
 
-from ogive.queries.base import Int64, LinearQuery
+from ogive.arrays import Int64
+from ogive.queries.base import LinearQuery
 from ogive.queries.class_curves import ClassCurvesQuery
 from ogive.queries.curve import CurveQuery
 from ogive.queries.group_sums import GroupSumsQuery

@@ -24,11 +24,11 @@ from typing import Any
 
 import numpy as np
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.privacy import Adjacency
-from ogive.queries.base import Int64
 from ogive.strategies import Strategy
-from ogive.strategies.base import Float64, approximates
+from ogive.strategies.base import approximates
 
 FRACTION_BITS = 8
 MOST_RECORDS = 1 << 31

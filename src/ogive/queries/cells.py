@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import group_loss, pure_epsilon
+from ogive.arrays import Int64
 from ogive.columns import Binning
 from ogive.errors import DataError, ParameterError, ScaleError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
@@ -18,7 +19,6 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Cells
-from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
 

@@ -17,12 +17,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import group_loss, larger_loss, total_loss
+from ogive.arrays import Int64
 from ogive.errors import ParameterError
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import ClassBinning, GroupBinning
-from ogive.queries.base import Int64
 from ogive.strategies.base import Level, Strategy
 
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import group_loss
+from ogive.arrays import Int64
 from ogive.columns import Binning
 from ogive.errors import ParameterError, quoted
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.base import Int64
 from ogive.strategies.base import Level, Pointwise, Strategy
 
 

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.errors import DataError, UnsupportedError
 from ogive.kernels.base import Measure
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import RowValues
-from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 
 

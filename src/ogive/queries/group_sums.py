@@ -25,13 +25,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import group_loss, larger_loss
+from ogive.arrays import Int64
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import base
 from ogive.queries.aggregates import GroupSums
-from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 from ogive.strategies.measured import measured_loss
 

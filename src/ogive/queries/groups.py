@@ -17,12 +17,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import as_concentrated, larger_loss
+from ogive.arrays import Int64
 from ogive.errors import ParameterError
 from ogive.noise.base import Law, NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import GroupBinning
-from ogive.queries.base import CuratorQuery, Int64
+from ogive.queries.base import CuratorQuery
 from ogive.queries.class_curves import in_several
 from ogive.strategies.base import Level
 

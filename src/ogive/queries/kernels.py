@@ -32,10 +32,10 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting import group_loss
 from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA
+from ogive.arrays import Float64, Int64
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels import ScoreOrder, SignProduct, Untied
@@ -46,10 +46,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, GaussianDP, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import RowValues
-from ogive.queries.base import Int64
 from ogive.strategies.base import Level
-
-Float64 = NDArray[np.float64]
 
 MOST_BITS = 45
 _ROOM_BITS = 61

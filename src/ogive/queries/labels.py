@@ -19,16 +19,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting import discrete_loss, group_loss, total_loss
+from ogive.arrays import Bool, Int64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
 from ogive.queries.aggregates import Ballots
-from ogive.queries.base import Int64
 from ogive.queries.votes import VOTES_MOVED
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted
@@ -185,7 +184,7 @@ class LabelsQuery(base.CuratorQuery):
         labels[chosen] = counts.argmax(axis=1)
         return labels.astype(np.int64)
 
-    def _passing(self, sums: Int64, nodes: NodeNoise | None) -> NDArray[np.bool_]:
+    def _passing(self, sums: Int64, nodes: NodeNoise | None) -> Bool:
         """Which queries pass their check, shape (queries,)."""
         if self.check is None:
             return np.ones(len(sums), dtype=np.bool_)

@@ -7,13 +7,11 @@ limbs of few bits; each is measured exactly, and the limbs' measurements are put
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64, UInt64
 from ogive.crypto import field
 from ogive.errors import DataError, ParameterError, UnsupportedError
-from ogive.queries.base import Int64, LinearQuery
-
-Uint64 = NDArray[np.uint64]
+from ogive.queries.base import LinearQuery
 
 LIMB_BITS = (32, 22, 16, 11, 8, 6, 4, 3, 2, 1)
 """Widths that are tried: those that need 2, 3, 4, 6, 8, 11, 16, 22, 32 and 64 limbs for a word."""
@@ -21,7 +19,7 @@ LIMB_BITS = (32, 22, 16, 11, 8, 6, 4, 3, 2, 1)
 _ROOM_BITS = 60
 
 
-def measure_modulo(query: LinearQuery, shares: Uint64, modulus: int) -> Uint64:
+def measure_modulo(query: LinearQuery, shares: UInt64, modulus: int) -> UInt64:
     """`query.measure` of sums that are known modulo a number, exactly.
 
     Args:
@@ -41,7 +39,7 @@ def measure_modulo(query: LinearQuery, shares: Uint64, modulus: int) -> Uint64:
         raise ParameterError(f"`shares` must be modulo 2^64, 2^32 or 2^61 - 1, got {modulus}")
     width = _limb_bits(query, shares != 0)
     limb = np.uint64((1 << width) - 1)
-    total: Uint64 | None = None
+    total: UInt64 | None = None
     for shift in reversed(range(0, (modulus - 1).bit_length(), width)):
         part = _residues(query.measure(((shares >> np.uint64(shift)) & limb).astype(np.int64)), modulus)
         total = part if total is None else _add(_doubled(total, width, modulus), part, modulus)
@@ -49,7 +47,7 @@ def measure_modulo(query: LinearQuery, shares: Uint64, modulus: int) -> Uint64:
     return total
 
 
-def _limb_bits(query: LinearQuery, present: NDArray[np.bool_]) -> int:
+def _limb_bits(query: LinearQuery, present: Bool) -> int:
     """The widest limbs of these cells that can be measured in 64 bits."""
     ones = present.astype(np.int64)
     for width in LIMB_BITS:
@@ -64,19 +62,19 @@ def _limb_bits(query: LinearQuery, present: NDArray[np.bool_]) -> int:
     raise UnsupportedError("the query has too many fractional bits to be measured in shares; use fewer bits")
 
 
-def _residues(values: Int64, modulus: int) -> Uint64:
+def _residues(values: Int64, modulus: int) -> UInt64:
     if modulus == field.P:
         return np.mod(values, field.P).astype(np.uint64)
     return np.asarray(values.astype(np.uint64) & np.uint64(modulus - 1))
 
 
-def _doubled(values: Uint64, times: int, modulus: int) -> Uint64:
+def _doubled(values: UInt64, times: int, modulus: int) -> UInt64:
     if modulus == field.P:
         return field.products(values, np.uint64(1 << times))
     return np.asarray((values << np.uint64(times)) & np.uint64(modulus - 1))
 
 
-def _add(first: Uint64, second: Uint64, modulus: int) -> Uint64:
+def _add(first: UInt64, second: UInt64, modulus: int) -> UInt64:
     if modulus == field.P:
         return field.sums(first, second)
     return np.asarray((first + second) & np.uint64(modulus - 1))

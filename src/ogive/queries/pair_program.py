@@ -13,8 +13,8 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.crypto.circuits import Bit, Builder, Circuit, LaplaceLaw, ResponseLaw, Signed, Unsigned, separate
 from ogive.crypto.circuits.arithmetic import Number, less
 from ogive.crypto.circuits.builder import Value
@@ -30,11 +30,8 @@ from ogive.kernels import Kernel, Scale
 from ogive.kernels.circuits import Entries, KernelCircuit, kernel_circuit
 from ogive.local.base import RandomWords
 
-Bits = NDArray[np.bool_]
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 Law = ResponseLaw | LaplaceLaw
-Evaluate = Callable[[Circuit, Bits, Bits], Bits]
+Evaluate = Callable[[Circuit, Bool, Bool], Bool]
 """Evaluates a circuit for many pairs: of the garblers' and the evaluators' bits the outputs."""
 
 Done = Callable[[int], None]
@@ -124,7 +121,7 @@ class PairProgram:
         """Probability that noise is so large that it gives a value away, of all kernels together."""
         return sum((Fraction(law.delta) for law in self.laws if isinstance(law, LaplaceLaw)), Fraction(0))
 
-    def run(self, first: Bits, second: Bits, *, source: RandomWords, evaluate: Evaluate, done: Done) -> Int64:
+    def run(self, first: Bool, second: Bool, *, source: RandomWords, evaluate: Evaluate, done: Done) -> Int64:
         """What comes out for every pair.
 
         Args:
@@ -146,7 +143,7 @@ class PairProgram:
             done(len(outputs))
         return found
 
-    def _noise(self, pairs: int, source: RandomWords) -> Bits:
+    def _noise(self, pairs: int, source: RandomWords) -> Bool:
         bits = pairs * self.noise_bits
         words = np.ascontiguousarray(source.words(-(-bits // 32)), dtype="<u4")
         return np.unpackbits(words.view(np.uint8), count=bits).reshape(pairs, -1).astype(np.bool_)

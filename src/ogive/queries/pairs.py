@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import DataError, ParameterError
 from ogive.kernels.base import Measure
@@ -30,13 +29,11 @@ from ogive.pairs import (
     with_replacement,
 )
 from ogive.privacy import Adjacency, ApproxDP, Loss, PrivacyUnit, PureDP
+from ogive.progress import Progress
 from ogive.queries.aggregates import RowValues
 from ogive.queries.base import Kind, Query
 from ogive.queries.pair_program import Evaluate, PairProgram, program_of
 from ogive.strategies.base import Level
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 DESIGNS = ("round_robin", "permutations", "independent")
 """Who meets whom: nobody the same person twice; a random person in every round; independent random pairs."""
@@ -212,7 +209,7 @@ class PairsQuery(Query):
         parts = divisors(design, agreed)
         return np.full_like(parts, self.rounds) if self.regular else parts
 
-    def _positive(self, sums: Int64) -> NDArray[np.bool_]:
+    def _positive(self, sums: Int64) -> Bool:
         return np.asarray(self.rows.values(sums)[:, -1] == 1)
 
     def compute(
@@ -223,7 +220,7 @@ class PairsQuery(Query):
         *,
         source: RandomWords,
         evaluate: Evaluate,
-        progress: Callable[[int, int], None] | None = None,
+        progress: Progress | None = None,
     ) -> Int64:
         """What all pairs of a design compute, as they would between themselves.
 

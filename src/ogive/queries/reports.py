@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting import group_loss
+from ogive.arrays import Int64
 from ogive.errors import ParameterError
 from ogive.local.base import Oracle, RandomWords
 from ogive.local.classes import PublicClasses
@@ -19,8 +19,6 @@ from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries.aggregates import RowValues
 from ogive.queries.base import Kind, Query
 from ogive.strategies.base import Level
-
-Int64 = NDArray[np.int64]
 
 _CHUNK = 1 << 20
 

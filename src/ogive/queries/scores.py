@@ -9,9 +9,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError
 from ogive.privacy import Adjacency, Rational, exact
-from ogive.queries.base import Int64
 
 MAX_DENOMINATOR = 1000
 """Largest denominator of a quantile's probability: products of it with numbers of records must stay integers."""

@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import as_concentrated, group_loss
+from ogive.arrays import Int64
 from ogive.columns import Binning
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
-from ogive.queries.base import Int64
 from ogive.queries.scores import Score
 from ogive.strategies.base import Level
 

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.columns import Binning
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
 from ogive.queries import base
-from ogive.queries.base import Int64
 from ogive.queries.selection import stated
 from ogive.strategies.base import Level
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import group_loss
+from ogive.arrays import Int64
 from ogive.columns import Binning
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss
 

@@ -12,13 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.accounting import group_loss
+from ogive.arrays import Int64
 from ogive.errors import DataError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.queries import base
 from ogive.queries.aggregates import Ballots
-from ogive.queries.base import Int64
 from ogive.strategies.base import Level
 from ogive.strategies.counted_noise import check_counted, counted_loss, counted_noise
 

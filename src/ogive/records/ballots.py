@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import DataError, quoted
 from ogive.queries import Ballots
 from ogive.records.labels import Columns
-
-Int64 = NDArray[np.int64]
 
 
 class BallotCounts:

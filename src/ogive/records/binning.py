@@ -14,11 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.grids import Grid
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 MICROSECONDS_PER_DAY = 86_400_000_000
 

@@ -13,20 +13,15 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64, UInt64
 from ogive.compiling import njit
 from ogive.records.hashing import PUBLIC_KEY, siphash, text_words
 from ogive.records.labels import Columns, LabelCodes
 from ogive.records.persons import Persons
 
-Int64 = NDArray[np.int64]
-Uint64 = NDArray[np.uint64]
-Float64 = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
-
-def kept_rows(persons: Persons, contents: Uint64, limit: int) -> Bools:
+def kept_rows(persons: Persons, contents: UInt64, limit: int) -> Bool:
     """Which rows are kept when every person keeps at most `limit`.
 
     Args:
@@ -49,7 +44,7 @@ def kept_rows(persons: Persons, contents: Uint64, limit: int) -> Bools:
     return keep
 
 
-def content_words(columns: Columns, labels: Sequence[LabelCodes | None]) -> Uint64:
+def content_words(columns: Columns, labels: Sequence[LabelCodes | None]) -> UInt64:
     """What stands in rows, as words that are the same for equal contents, shape (rows, columns or 2).
 
     Args:
@@ -81,10 +76,10 @@ def _tag(label: Any) -> str:
 def _choose(
     persons: Int64,
     counts: Int64,
-    names: Uint64,
-    words_of: Uint64,
+    names: UInt64,
+    words_of: UInt64,
     limit: int,
-    keep: Bools,
+    keep: Bool,
 ) -> None:
     # the rows of each person with too many, side by side
     ends = np.zeros(len(counts), dtype=np.int64)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Binning, Categories
 from ogive.errors import DataError
 from ogive.queries import Ballots, Cells, ClassBinning, GroupBinning, GroupSums
@@ -20,9 +20,6 @@ from ogive.records.binning import bins_of, fixed_point, in_class
 from ogive.records.labels import Classes, Columns, LabelCodes, Places
 from ogive.records.policies import LOW_OR_HIGH, missing_message, refuse_outside
 from ogive.records.rows import DomainRows
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
 """Aggregates to which every record adds something of its own: all but `RowValues`, which are no sums."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
+from ogive.arrays import UInt16, UInt64
 from ogive.compiling import njit
 from ogive.errors import DataError
 from ogive.records.hashing import PUBLIC_KEY, siphash
@@ -23,11 +23,8 @@ from ogive.records.sources import Source
 
 MOST_PARTS = 1 << 16
 
-Parts = NDArray[np.uint16]
-Uint64 = NDArray[np.uint64]
 
-
-def deal(source: Source, person: str | None, parts: int) -> Parts:
+def deal(source: Source, person: str | None, parts: int) -> UInt16:
     """The 0-based part of each row of a table, shape (rows,); two bytes a row, and about forty while they are dealt.
 
     The parts' numbers of rows, or of persons, differ by one at most.
@@ -42,7 +39,7 @@ def deal(source: Source, person: str | None, parts: int) -> Parts:
     """
     if person is None:
         return _cut(_hashes(np.arange(source.rows(), dtype=np.uint64)[:, None]), parts)
-    found: list[Uint64] = []
+    found: list[UInt64] = []
     for (persons,) in source.batches((person,), identifiers={person}):
         codes = PersonCodes(person, source.type(person))
         codes.add(persons)
@@ -53,14 +50,14 @@ def deal(source: Source, person: str | None, parts: int) -> Parts:
 
 
 @njit(nogil=True)
-def _hashes(words: Uint64) -> Uint64:
+def _hashes(words: UInt64) -> UInt64:
     found = np.empty(len(words), dtype=np.uint64)
     for row in range(len(words)):
         found[row] = siphash(words[row], PUBLIC_KEY)
     return found
 
 
-def _cut(hashes: Uint64, parts: int) -> Parts:
+def _cut(hashes: UInt64, parts: int) -> UInt16:
     """Equal parts of what is hashed, in the order of the hashes; what is hashed alike stays together."""
     distinct, places = np.unique(hashes, return_inverse=True)
     return (places * parts // len(distinct)).astype(np.uint16)
@@ -75,7 +72,7 @@ class PartSource:
         part: Which part this is.
     """
 
-    def __init__(self, source: Source, dealt: Parts, part: int) -> None:
+    def __init__(self, source: Source, dealt: UInt16, part: int) -> None:
         self._source = source
         self._dealt = dealt
         self._part = part

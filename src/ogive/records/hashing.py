@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64, UInt8, UInt64
 from ogive.compiling import njit
 
 Word = np.uint64
-Uint64 = NDArray[Word]
 Key = tuple[int, int] | tuple[np.uint64, np.uint64]
 """128 bits, as two words."""
 
@@ -56,7 +55,7 @@ def _start(key: Key) -> tuple[Word, Word, Word, Word]:
 
 
 @njit(nogil=True)
-def siphash(words: Uint64, key: Key) -> Word:
+def siphash(words: UInt64, key: Key) -> Word:
     """The 64-bit hash of some words, shape (n,), taken as 8 n little-endian bytes."""
     a, b, c, d = _start(key)
     for i in range(len(words) + 1):
@@ -68,7 +67,7 @@ def siphash(words: Uint64, key: Key) -> Word:
 
 
 @njit(nogil=True)
-def _siphash_bytes(content: NDArray[np.uint8], key: Key) -> Word:
+def _siphash_bytes(content: UInt8, key: Key) -> Word:
     a, b, c, d = _start(key)
     size = len(content)
     for first in range(0, size - size % 8 + 8, 8):
@@ -82,15 +81,13 @@ def _siphash_bytes(content: NDArray[np.uint8], key: Key) -> Word:
 
 
 @njit(nogil=True)
-def _hash_each(
-    content: NDArray[np.uint8], offsets: NDArray[np.int64], wanted: NDArray[np.bool_], key: Key, out: Uint64
-) -> None:
+def _hash_each(content: UInt8, offsets: Int64, wanted: Bool, key: Key, out: UInt64) -> None:
     for i in range(len(out)):
         if wanted[i]:
             out[i] = _siphash_bytes(content[offsets[i] : offsets[i + 1]], key)
 
 
-def text_words(texts: Any, wanted: NDArray[np.bool_], key: Key = PUBLIC_KEY) -> Uint64:
+def text_words(texts: Any, wanted: Bool, key: Key = PUBLIC_KEY) -> UInt64:
     """The hash of each wanted text of an Arrow array without nulls, else 0; shape (texts,)."""
     texts = pc.cast(texts, pa.large_string())
     _, offsets, content = texts.buffers()

@@ -21,9 +21,9 @@ from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.axis import to_labels
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import DataError, ParameterError, quoted
@@ -32,9 +32,6 @@ from ogive.queries import Aggregate, Ballots, ClassBinning, GroupBinning, GroupS
 from ogive.records import Records
 from ogive.records.labelled import columns_of
 from ogive.records.sources import Source, memory_source
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 _MODEL_ROWS = 1 << 14
 _REACH = 3.0  # standard deviations between a class and the bounds of the scores
@@ -116,7 +113,7 @@ class BinormalShape:
         assert not isinstance(aggregate, Ballots), "votes are imagined by AgreeingTeachers"
         return self._columns(aggregate.domain, hidden, positive)
 
-    def _columns(self, domain: Domain, hidden: Float64, positive: NDArray[np.bool_]) -> dict[str, Any]:
+    def _columns(self, domain: Domain, hidden: Float64, positive: Bool) -> dict[str, Any]:
         """Scores of the classes where there is a label, else independent columns."""
         table: dict[str, Any] = {}
         labeled = any(isinstance(column, Label) for column in domain.columns)
@@ -220,7 +217,7 @@ def _on_grid(grid: Grid, positions: Float64) -> Any:
     return to_labels(grid, grid.thresholds[bins])
 
 
-def _labels(label: Label, positive: NDArray[np.bool_]) -> Any:
+def _labels(label: Label, positive: Bool) -> Any:
     yes = label.positive[0]
     no = label.negative[0] if label.negative else _another(yes)
     return [yes if each else no for each in positive]

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.columns import Binning, Categories, Column
 from ogive.errors import DataError
 from ogive.queries import Aggregate, Ballots, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
@@ -19,8 +19,6 @@ from ogive.records.binning import add_amounts, add_cells
 from ogive.records.contributions import Contributor, Summable, contributor
 from ogive.records.labels import Columns, LabelCodes
 from ogive.records.rows import RowSums
-
-Int64 = NDArray[np.int64]
 
 MAX_SUM_BITS = 62
 

@@ -12,11 +12,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt8
 from ogive.columns import Categories, Label
 from ogive.errors import DataError, quoted
 from ogive.records.binning import kind_of, type_words
-
-Codes = NDArray[np.int64]
 
 Columns = tuple[NDArray[Any], ...]
 """Some rows of several columns: float64 numbers of a grid, NaN where missing, or codes of labels."""
@@ -85,7 +84,7 @@ class LabelCodes:
         self.values: list[Any] = [None]
         self._codes: dict[Any, int] = {None: MISSING}
 
-    def encode(self, array: Any) -> Codes:
+    def encode(self, array: Any) -> Int64:
         """The code of each label of an Arrow array, which indexes `values`; null and NaN are `MISSING`."""
         encoded = array if pa.types.is_dictionary(array.type) else pc.dictionary_encode(array)
         indices = encoded.indices
@@ -93,7 +92,7 @@ class LabelCodes:
         if indices.null_count:
             indices = pc.fill_null(indices, len(numbers))
         places = indices.to_numpy(zero_copy_only=False)
-        codes: Codes = np.array([*numbers, MISSING], dtype=np.int64)[places]
+        codes: Int64 = np.array([*numbers, MISSING], dtype=np.int64)[places]
         return codes
 
     def _code(self, value: Any) -> int:
@@ -115,7 +114,7 @@ class Classes:
         self._other: Any = None
         self._table = np.zeros(0, dtype=np.uint8)
 
-    def positive(self, codes: Codes) -> NDArray[np.uint8]:
+    def positive(self, codes: Int64) -> UInt8:
         """1 for each label of the positive class, 0 for the negative one.
 
         Raises:
@@ -190,7 +189,7 @@ class Places:
         self._places |= {value: place for place, value in enumerate(declared.values)}
         self._table = np.zeros(0, dtype=np.int64)
 
-    def number(self, codes: Codes) -> NDArray[np.int64]:
+    def number(self, codes: Int64) -> Int64:
         """The place of each label.
 
         Raises:

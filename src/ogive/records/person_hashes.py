@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from ogive.arrays import UInt64
 from ogive.compiling import njit
 from ogive.records.hashing import Key, siphash, text_words
 from ogive.records.persons import PersonCodes, Persons
@@ -22,10 +22,8 @@ from ogive.records.sources import Source
 
 KEY_BYTES = 32
 
-Uint64 = NDArray[np.uint64]
 
-
-def smallest_hashes(source: Source, person: str, *, key: bytes, count: int) -> Uint64:
+def smallest_hashes(source: Source, person: str, *, key: bytes, count: int) -> UInt64:
     """The smallest keyed hashes of all persons of a table: a random sample of them, and the same of the same persons.
 
     Args:
@@ -80,7 +78,7 @@ def _canonical(persons: Persons) -> Persons:
 
 
 @njit(nogil=True)
-def _hash_numbers(numbers: Uint64, key: Key) -> Uint64:
+def _hash_numbers(numbers: UInt64, key: Key) -> UInt64:
     found = np.empty(len(numbers), dtype=np.uint64)
     for place in range(len(numbers)):
         found[place] = siphash(numbers[place : place + 1], key)

@@ -15,16 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64, UInt8, UInt64
 from ogive.compiling import njit
 from ogive.errors import DataError, quoted
 from ogive.records.binning import kind_of, type_words
 from ogive.records.hashing import text_words
-
-Int64 = NDArray[np.int64]
-Uint64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
 
 MAX_DIGITS = 18
 _LIMIT = 10**MAX_DIGITS
@@ -50,7 +46,7 @@ class Persons(NamedTuple):
         """How many persons there are."""
         return len(self.numbers) + len(self.texts)
 
-    def words(self, wanted: Bools) -> Uint64:
+    def words(self, wanted: Bool) -> UInt64:
         """Two words that name each wanted person, shape (persons, 2): what kind of name, and the name."""
         words = np.zeros((self.number, 2), dtype=np.uint64)
         numbered = len(self.numbers)
@@ -84,7 +80,7 @@ class PersonCodes:
         self._column = column
         self._numeric = kind_of(arrow_type) == "number"
         self._numbers: list[Int64] = []
-        self._is_text: list[Bools] = []
+        self._is_text: list[Bool] = []
         self._texts: list[Any] = []
 
     def add(self, array: Any) -> None:
@@ -135,7 +131,7 @@ class PersonCodes:
         texts = [names.get(int(row), array[int(row)].as_py()) for row in np.flatnonzero(is_text)]
         self._add(numbers, is_text, pa.array(texts, pa.large_string()))
 
-    def _add(self, numbers: Int64, is_text: Bools, texts: Any) -> None:
+    def _add(self, numbers: Int64, is_text: Bool, texts: Any) -> None:
         self._numbers.append(numbers)
         self._is_text.append(is_text)
         self._texts.append(texts)
@@ -156,7 +152,7 @@ class PersonCodes:
 
 
 @njit(nogil=True)
-def _read_whole(content: NDArray[np.uint8], ends: Int64, numbers: Int64, kinds: NDArray[np.uint8]) -> None:
+def _read_whole(content: UInt8, ends: Int64, numbers: Int64, kinds: UInt8) -> None:
     """Read texts that write whole numbers of up to 18 digits as those; texts with other signs are text.
 
     What holds digits and signs of numbers only, but is none of these, is left unclear.

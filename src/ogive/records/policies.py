@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Binning
 from ogive.errors import DataError, quoted
-
-Float64 = NDArray[np.float64]
 
 LOW_OR_HIGH = "`missing='low'` or `'high'`"
 """What missing values may always mean, as a message marks it."""

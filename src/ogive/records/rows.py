@@ -12,14 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.errors import DataError
 from ogive.queries import RowValues
 from ogive.records.labels import Classes, Columns, LabelCodes, Places
 from ogive.records.policies import LOW_OR_HIGH, missing_message, refuse_fractions, refuse_outside
 
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 Reader = Callable[[NDArray[Any]], Float64]
 
 
@@ -47,7 +46,7 @@ class DomainRows:
     def __init__(self, domain: Domain, labels: Mapping[str, LabelCodes]) -> None:
         self._readers = [_reader(column, labels) for column in domain.columns]
 
-    def kept(self, columns: Columns) -> tuple[Float64, NDArray[np.bool_]]:
+    def kept(self, columns: Columns) -> tuple[Float64, Bool]:
         """Rows of numbers without NaN, and which rows those are: all without a missing value that is dropped.
 
         Returns:
@@ -57,7 +56,7 @@ class DomainRows:
             DataError: a policy refuses a value, or a label or category is missing or was not declared.
         """
         found = np.stack([read(column) for read, column in zip(self._readers, columns, strict=True)], axis=1)
-        kept: NDArray[np.bool_] = np.asarray(~np.isnan(found).any(axis=1))
+        kept: Bool = np.asarray(~np.isnan(found).any(axis=1))
         return found if kept.all() else found[kept], kept
 
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt64
 from ogive.columns import Binning, Column
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.privacy import Adjacency, PrivacyUnit
@@ -29,9 +29,6 @@ from ogive.records.labels import Columns, LabelCodes
 from ogive.records.person_hashes import smallest_hashes
 from ogive.records.persons import PersonCodes, check_person_type
 from ogive.records.sources import BATCH_ROWS, Source, memory_source
-
-Int64 = NDArray[np.int64]
-Uint64 = NDArray[np.uint64]
 
 
 class Records:
@@ -159,7 +156,7 @@ class Records:
         made.person, made.max_rows_per_person = person, max_rows_per_person
         return made
 
-    def person_hashes(self, person: str, *, key: bytes, count: int) -> Uint64:
+    def person_hashes(self, person: str, *, key: bytes, count: int) -> UInt64:
         """The smallest keyed hashes of all persons; how many of them two tables share says how many persons they share.
 
         Args:

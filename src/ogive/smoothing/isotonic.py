@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.compiling import njit
-
-Float64 = NDArray[np.float64]
 
 
 def isotonic(estimate: Float64, total: int | None) -> Float64:

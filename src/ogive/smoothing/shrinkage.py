@@ -23,13 +23,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.smoothing.wavelets import decompose, recompose
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 COARSEST = 8  # fewest details of a scale that is shrunk
 BLOCK = 16  # details that are shrunk by one factor

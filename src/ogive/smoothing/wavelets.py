@@ -13,11 +13,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
-
-Float64 = NDArray[np.float64]
 
 LOW_PASS = np.array(
     [
@@ -52,7 +50,7 @@ def _decompose_plain(signal: Float64, levels: int) -> Float64:
 
 
 @lru_cache(maxsize=64)
-def _joining(half: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _joining(half: int) -> tuple[Int64, Int64]:
     """Pairs of an average and a detail that each point of an even place is joined from, and its tap of each."""
     taps = LOW_PASS.size // 2
     places = np.arange(half)

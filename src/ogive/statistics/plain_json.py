@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Label
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.files import permissions, write_atomically
@@ -192,7 +192,7 @@ class Fields:
             )
         return [Fields(each, what) for each in listed]
 
-    def numbers(self, name: str) -> NDArray[np.float64]:
+    def numbers(self, name: str) -> Float64:
         """A list of at least one finite number.
 
         Raises:

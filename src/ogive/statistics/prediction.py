@@ -13,17 +13,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ogive.arrays import Float64, Int64
 from ogive.noise import DiscreteLaplace, Geometric
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import Aggregate, Answer, Query, ReportsQuery
 from ogive.records.imagined import BinormalShape, Shape
 from ogive.statistics.base import Estimate, Statistic, Terms
 
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 Span = tuple[float, float]
 """Smallest and largest error over the public shapes."""
 

@@ -12,8 +12,8 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
@@ -89,7 +89,7 @@ def check_privacy(privacy: Any, adjacency: Any) -> None:
         )
 
 
-def batch(answer: Any, width: int) -> tuple[NDArray[np.int64], tuple[int, ...]]:
+def batch(answer: Any, width: int) -> tuple[Int64, tuple[int, ...]]:
     """Answers as rows, shape (batch, width), and their leading dimensions.
 
     Raises:
@@ -101,7 +101,7 @@ def batch(answer: Any, width: int) -> tuple[NDArray[np.int64], tuple[int, ...]]:
     return np.ascontiguousarray(values.reshape(-1, width)), values.shape[:-1]
 
 
-def histogram(counts: Any, size: int) -> NDArray[np.int64]:
+def histogram(counts: Any, size: int) -> Int64:
     """Counts of the bins as contiguous int64.
 
     Raises:

@@ -28,8 +28,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.smoothing.isotonic import isotonic
 from ogive.smoothing.shrinkage import NoiseEnergy, noise_energy, shrink
@@ -46,9 +46,6 @@ from ogive.strategies.square_root.strategy import SquareRoot
 from ogive.strategies.thresholds import OpenedThresholds
 from ogive.strategies.tree.smoothing import nearest_tree
 from ogive.strategies.tree.strategy import LeastSquaresTree
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 SMOOTHINGS = ("shrinkage", "least_squares", "least_absolute", "isotonic")
 DEFAULT_SMOOTHING = "shrinkage"

@@ -17,16 +17,13 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting import as_concentrated, larger_loss
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, ApproxDP, Loss, exact
 from ogive.strategies.base import Level, Strategy, approximates
 from ogive.strategies.measured import batch
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 MOST_PARTS = 1000
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
@@ -22,9 +22,6 @@ from ogive.strategies.path.l2 import grid_squared_shift
 from ogive.strategies.path.tree import candidate_trees
 from ogive.streams.stored import Elements, fields
 from ogive.streams.windows import NoiseWindow
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 class PathTotals:

@@ -19,9 +19,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ogive.accounting import gaussian_rho
+from ogive.arrays import Float64, Int64
 from ogive.errors import (
     CopyError,
     DataError,
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
     from ogive.ledger import Account
     from ogive.ledger.account import Reservation
 
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 MAX_STEPS = 1 << 40
 MAX_AUTO_SQRT_STEPS = 1 << 16

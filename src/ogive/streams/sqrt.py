@@ -17,18 +17,15 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.signal import fftconvolve
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, round_up_root
 from ogive.privacy import PureDP, ZeroConcentratedDP
 from ogive.streams.stored import Elements, fields, whole_numbers
 from ogive.streams.windows import NoiseWindow
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 SHIFT = 20
 MAX_STEPS = 1 << 17

@@ -18,17 +18,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.privacy import PureDP, ZeroConcentratedDP
 from ogive.streams.stored import Elements, fields, numbers, whole_numbers
 from ogive.streams.windows import NoiseWindow
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 MAX_BASE = 64
 # totals fit floats exactly; noise fits 64 bits, and an estimate is a mean of noisy sums of at most `steps` blocks

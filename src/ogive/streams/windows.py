@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.noise import DerivedNodes
 from ogive.noise.base import Law
-
-Int64 = NDArray[np.int64]
 
 WIDTH = 64
 

@@ -11,17 +11,17 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Self, TypeVar
 
 from ogive.errors import ParameterError
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.progress import Progress
 from ogive.queries import Answer, Kind, LinearQuery, Query
 from ogive.trust.serving import unserved
 
-Progress = Callable[[int, int], None]
 QueryT = TypeVar("QueryT", bound=Query, contravariant=True)
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
+from ogive.arrays import Int64
 from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency
-from ogive.queries import Aggregate, Answer, CuratorQuery, Int64, Kind
+from ogive.queries import Aggregate, Answer, CuratorQuery, Kind
 from ogive.trust.base import Opening, TrustOptions
 from ogive.trust.table import SingleTable
 

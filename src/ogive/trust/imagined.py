@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.crypto.circuits import plain
 from ogive.errors import UnsupportedError
 from ogive.local.simulation import simulate
@@ -25,7 +26,6 @@ from ogive.queries import (
     Cells,
     CuratorQuery,
     CurveQuery,
-    Int64,
     LabelsQuery,
     PairsQuery,
     Query,

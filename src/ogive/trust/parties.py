@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ogive.arrays import Int64
 from ogive.columns import Label
 from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Int64, Query
+from ogive.queries import Aggregate, Query
 from ogive.records import Records
 from ogive.records.labelled import columns_of
 from ogive.trust.base import TableModel

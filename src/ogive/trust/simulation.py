@@ -11,7 +11,8 @@ import dataclasses
 from typing import Any
 
 from ogive.errors import ParameterError, quoted
-from ogive.trust.base import Progress, TableModel, TrustModel, TrustOptions
+from ogive.progress import Progress
+from ogive.trust.base import TableModel, TrustModel, TrustOptions
 from ogive.trust.models import model_named
 
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 from ogive.privacy import Adjacency, PrivacyUnit
+from ogive.progress import Progress
 from ogive.records import Records
-from ogive.trust.base import Progress, TableModel
+from ogive.trust.base import TableModel
 
 
 class SingleTable(TableModel):

@@ -18,15 +18,13 @@ from ogive.cli.options.common import TABLE, OutputOptions, Plot, Words, guarante
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import to_owners
 from ogive.errors import DataError, OgiveError, ParameterError, quoted
+from ogive.progress import Progress
 from ogive.provenance import publishable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ogive.local.base import Int64
+    from ogive.arrays import Float64, Int64
     from ogive.local.collection import Collection, Counts
     from ogive.local.description import Description
-    from ogive.local.values import Float64
 
 SAVE_SECONDS = 10.0
 """How often a partial state is saved while files are read."""
@@ -183,9 +181,7 @@ def _rows(description: Description, data: Path, number_column: str | None) -> tu
     return rows[:, :-1], found.astype(np.int64)
 
 
-def _add(
-    collection: Collection, files: tuple[Path, ...], kept: KeptState | None, progress: Callable[[int, int], None]
-) -> None:
+def _add(collection: Collection, files: tuple[Path, ...], kept: KeptState | None, progress: Progress) -> None:
     """Add all files, and keep what was added every few seconds and at the end."""
     saved = time.monotonic()
 

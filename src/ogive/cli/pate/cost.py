@@ -17,9 +17,9 @@ from ogive.cli.pate.options import ALL_VOTES, ANY_AGGREGATOR, AggregatorOptions,
 from ogive.errors import DataError, OgiveError, plain
 
 if TYPE_CHECKING:
+    from ogive.arrays import Int64
     from ogive.pate import PrivacyCost
     from ogive.pate.aggregators import Aggregator
-    from ogive.pate.votes import Int64
     from ogive.statistics.labels.estimate import LabelsEstimate
 
 PRIVATE = (

@@ -11,12 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ogive.arrays import Float64
 from ogive.errors import DataError, plain, quoted
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from ogive.records.sources import Source
 
 MOST_CATEGORIES = 1000
@@ -54,7 +52,7 @@ class Coding:
                 raise DataError(f"{plain(path)} has no column {quoted(name)}, from which teachers learn")
         return Coding(path, tuple((name, _categories(rows, name, path)) for name in names))
 
-    def features(self, rows: Source, path: Path) -> NDArray[np.float64]:
+    def features(self, rows: Source, path: Path) -> Float64:
         """Features of all rows, shape (rows, features): a number, or for each public text whether the value is it.
 
         Any other text, and none, is no public text: all zeros.
@@ -76,7 +74,7 @@ class Coding:
                 raise DataError(
                     f"column {quoted(name)} of {plain(path)} must hold numbers, as that of {plain(self.public)} does"
                 )
-        found: list[NDArray[np.float64]] = []
+        found: list[Float64] = []
         before = 0
         for arrays in rows.batches(names, identifiers=texts):
             parts = []
@@ -152,13 +150,13 @@ def _decoded(array: Any) -> Any:
     return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
 
 
-def _numbers(array: Any) -> NDArray[np.float64]:
+def _numbers(array: Any) -> Float64:
     from ogive.records.binning import float_values
 
     return float_values(array, "number")[:, None]
 
 
-def _one_of(array: Any, categories: tuple[str, ...]) -> NDArray[np.float64]:
+def _one_of(array: Any, categories: tuple[str, ...]) -> Float64:
     """For every value and category whether it is that; shape (rows, categories)."""
     import numpy as np
     import pyarrow as pa

@@ -12,8 +12,8 @@ from ogive.cli.converters import whole
 from ogive.errors import DataError, ParameterError, plain
 
 if TYPE_CHECKING:
+    from ogive.arrays import Int64
     from ogive.pate.aggregators import Aggregator
-    from ogive.pate.votes import Int64
 
 _NEEDED = {
     "lnmax": ("scale",),

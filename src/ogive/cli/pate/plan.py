@@ -14,7 +14,7 @@ from ogive.cli.pate.options import ALL_VOTES, VotesOptions
 from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
-    from ogive.pate.votes import Int64
+    from ogive.arrays import Int64
 
 USUAL = ("0.5", "1", "2", "4", "8")
 

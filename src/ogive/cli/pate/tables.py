@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ogive.arrays import Int64
 from ogive.cli.forms.plain import meanings
 from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from ogive.records.sources import Source
@@ -30,7 +30,7 @@ def table(path: Path) -> Source:
     return source
 
 
-def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> NDArray[np.int64]:
+def labels_in(rows: Source, column: str, classes: Sequence[str], path: Path) -> Int64:
     """Classes of all rows as whole numbers from 0, shape (rows,).
 
     Raises:

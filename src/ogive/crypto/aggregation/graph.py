@@ -26,13 +26,11 @@ from functools import lru_cache
 from math import comb, inf, log2, perm
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.streams import SEED_BYTES, words
 from ogive.errors import ParameterError
-
-Int64 = NDArray[np.int64]
 
 SAFE_BITS = 40
 """Failures of a graph are allowed with probability 2^-40."""

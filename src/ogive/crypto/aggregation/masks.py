@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from ogive.arrays import UInt64
 from ogive.crypto.aggregation.sharing import PRIME, uniform
 from ogive.crypto.domains import HashDomain, digest, number
-from ogive.crypto.streams import SEED_BYTES, UInt64, words
+from ogive.crypto.streams import SEED_BYTES, words
 
 
 def fresh_key(random: Callable[[int], bytes]) -> X25519PrivateKey:

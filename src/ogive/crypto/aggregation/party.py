@@ -23,6 +23,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from ogive.arrays import UInt64
 from ogive.crypto.aggregation.checking import as_bits, check_confirmed, check_keys, check_members
 from ogive.crypto.aggregation.graph import neighbours_of
 from ogive.crypto.aggregation.mailbox import SERVER, Mailbox, Round
@@ -47,7 +48,6 @@ from ogive.crypto.aggregation.settings import AggregationSettings
 from ogive.crypto.aggregation.sharing import uniform
 from ogive.crypto.channels import agree
 from ogive.crypto.domains import number as field
-from ogive.crypto.streams import UInt64
 from ogive.crypto.wire import Header, Reader
 from ogive.errors import ParameterError, PeerError
 

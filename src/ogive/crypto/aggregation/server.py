@@ -17,6 +17,7 @@ from dataclasses import replace
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from ogive.arrays import UInt64
 from ogive.crypto.aggregation.graph import graph
 from ogive.crypto.aggregation.mailbox import SERVER, Mailbox, Round
 from ogive.crypto.aggregation.messages import (
@@ -37,7 +38,6 @@ from ogive.crypto.aggregation.messages import (
 from ogive.crypto.aggregation.settings import AggregationSettings
 from ogive.crypto.aggregation.sharing import SHARE_BYTES
 from ogive.crypto.aggregation.unmasking import remove_masks
-from ogive.crypto.streams import UInt64
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey
 
+from ogive.arrays import UInt64
 from ogive.crypto.aggregation.masks import add_masks, as_secret, commitment, pair_seed, self_seed
 from ogive.crypto.aggregation.messages import Advertised
 from ogive.crypto.aggregation.sharing import reconstruct
 from ogive.crypto.channels import agree
-from ogive.crypto.streams import UInt64
 from ogive.errors import PeerError
 
 

@@ -17,11 +17,9 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int32, UInt8
 from ogive.crypto.domains import HashDomain, digest, number
-
-Int32 = NDArray[np.int32]
 
 
 class Gate(IntEnum):
@@ -77,7 +75,7 @@ class Circuit:
     garbler: tuple[Port, ...]
     evaluator: tuple[Port, ...]
     outputs: tuple[Port, ...]
-    kinds: NDArray[np.uint8]
+    kinds: UInt8
     left: Int32
     right: Int32
     output_wires: Int32

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ogive.arrays import Bool, Int64, UInt64
 from ogive.crypto.circuits.circuit import Circuit, Gate, Port
 from ogive.errors import ParameterError
 
-Bits = NDArray[np.bool_]
 WORD = 64
 
 
-def evaluate(circuit: Circuit, garbler: Bits, evaluator: Bits) -> Bits:
+def evaluate(circuit: Circuit, garbler: Bool, evaluator: Bool) -> Bool:
     """Outputs of a circuit for every pair, shape (pairs, output wires).
 
     Args:
@@ -30,7 +30,7 @@ def evaluate(circuit: Circuit, garbler: Bits, evaluator: Bits) -> Bits:
         ParameterError: the arrays are of other shapes.
     """
     pairs = pairs_of(circuit, garbler, evaluator)
-    wires: list[NDArray[np.uint64] | None] = [*_packed(garbler), *_packed(evaluator), *[None] * circuit.gates]
+    wires: list[UInt64 | None] = [*_packed(garbler), *_packed(evaluator), *[None] * circuit.gates]
     gates = zip(circuit.kinds.tolist(), circuit.left.tolist(), circuit.right.tolist(), strict=True)
     last = circuit.last_use.tolist()
     for place, (kind, left, right) in enumerate(gates):
@@ -46,7 +46,7 @@ def evaluate(circuit: Circuit, garbler: Bits, evaluator: Bits) -> Bits:
     return bits.T.astype(bool)
 
 
-def pairs_of(circuit: Circuit, garbler: Bits, evaluator: Bits) -> int:
+def pairs_of(circuit: Circuit, garbler: Bool, evaluator: Bool) -> int:
     """How many pairs there are inputs of.
 
     Args:
@@ -64,7 +64,7 @@ def pairs_of(circuit: Circuit, garbler: Bits, evaluator: Bits) -> int:
     return pairs
 
 
-def arrange(ports: tuple[Port, ...], values: Mapping[str, ArrayLike]) -> Bits:
+def arrange(ports: tuple[Port, ...], values: Mapping[str, ArrayLike]) -> Bool:
     """One party's inputs as bits in the order of its wires, shape (pairs, wires).
 
     Args:
@@ -79,7 +79,7 @@ def arrange(ports: tuple[Port, ...], values: Mapping[str, ArrayLike]) -> Bits:
     return np.hstack([_bits_of(np.asarray(values[port.name]), port) for port in ports])
 
 
-def separate(ports: tuple[Port, ...], bits: Bits) -> dict[str, NDArray[np.int64]]:
+def separate(ports: tuple[Port, ...], bits: Bool) -> dict[str, Int64]:
     """Numbers of the outputs by name, each of shape (pairs,).
 
     Args:
@@ -101,7 +101,7 @@ def separate(ports: tuple[Port, ...], bits: Bits) -> dict[str, NDArray[np.int64]
     return found
 
 
-def _bits_of(values: NDArray[Any], port: Port) -> Bits:
+def _bits_of(values: NDArray[Any], port: Port) -> Bool:
     if values.dtype == np.bool_ and values.shape[1:] == (port.width,):
         return values
     if values.ndim != 1 or values.dtype.kind not in "iu" or port.width >= WORD:
@@ -111,7 +111,7 @@ def _bits_of(values: NDArray[Any], port: Port) -> Bits:
     return (values.astype(np.int64)[:, None] >> np.arange(port.width) & 1).astype(bool)
 
 
-def _packed(bits: Bits) -> NDArray[np.uint64]:
+def _packed(bits: Bool) -> UInt64:
     """Bits of one wire a row, 64 pairs in a word."""
     padded = np.pad(bits.T, ((0, 0), (0, -len(bits) % WORD)))
     return np.ascontiguousarray(np.packbits(padded, axis=1, bitorder="little")).view(np.uint64)

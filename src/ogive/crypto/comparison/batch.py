@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import UInt8, UInt64
 from ogive.crypto.comparison.shape import KeyShape
-from ogive.crypto.comparison.wire import Parts, UInt8, UInt64, Values, pack, unpack
+from ogive.crypto.comparison.wire import Parts, Values, pack, unpack
 from ogive.errors import ParameterError
 
 __all__ = ["KeyBatch", "UInt8", "UInt64", "Values", "join"]

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from ogive.arrays import UInt8, UInt64
 from ogive.compiling import njit
 from ogive.crypto.comparison.arithmetic import minus, plus, reduced
-from ogive.crypto.comparison.wire import UInt8, UInt64, Values
+from ogive.crypto.comparison.wire import Values
 
 _ONE = np.uint64(1)
 _ZERO = np.uint64(0)

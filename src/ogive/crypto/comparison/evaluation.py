@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ogive.arrays import Int64, UInt64
 from ogive.crypto import field
-from ogive.crypto.comparison.batch import KeyBatch, UInt64, Values
+from ogive.crypto.comparison.batch import KeyBatch, Values
 from ogive.crypto.comparison.chunks import in_chunks
 from ogive.crypto.comparison.tallies import Reading, Summing
 from ogive.crypto.comparison.walking import Walk
@@ -103,7 +104,7 @@ def _walks(batch: KeyBatch) -> Callable[[int], Walk]:
     return lambda keys: Walk(batch.shape, batch.study, keys)
 
 
-def _distinct(points: ArrayLike, batch: KeyBatch, server: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _distinct(points: ArrayLike, batch: KeyBatch, server: int) -> tuple[Int64, Int64]:
     """Points in increasing order without repetition, and where each of those asked for is among them."""
     if isinstance(server, bool) or server not in (0, 1):
         raise ParameterError(f"`server` must be 0 or 1, got {quoted(server)}")

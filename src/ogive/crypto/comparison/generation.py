@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ogive.arrays import UInt64
 from ogive.crypto.aes import Block, Blocks, Permutation, block_key
-from ogive.crypto.comparison.batch import KeyBatch, UInt64
+from ogive.crypto.comparison.batch import KeyBatch
 from ogive.crypto.comparison.chunks import in_chunks
 from ogive.crypto.comparison.correcting import correct_leaf, correct_level
 from ogive.crypto.comparison.passes import flip_high

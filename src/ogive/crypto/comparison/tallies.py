@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ogive.crypto.comparison.batch import KeyBatch, UInt8, UInt64, Values
+from ogive.arrays import UInt8, UInt64
+from ogive.crypto.comparison.batch import KeyBatch, Values
 from ogive.crypto.comparison.passes import add_values, negate, sum_leaf, sum_level
 
 

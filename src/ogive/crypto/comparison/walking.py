@@ -13,8 +13,9 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from ogive.arrays import UInt8, UInt64
 from ogive.crypto.aes import Block, Blocks, Permutation, block_key
-from ogive.crypto.comparison.batch import KeyBatch, UInt8, UInt64
+from ogive.crypto.comparison.batch import KeyBatch
 from ogive.crypto.comparison.passes import descend, flip_high
 from ogive.crypto.comparison.shape import KeyShape
 

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import UInt8, UInt64
 from ogive.compiling import njit
 from ogive.crypto import field
-from ogive.crypto.comparison.batch import KeyBatch, UInt8, UInt64
+from ogive.crypto.comparison.batch import KeyBatch
 from ogive.crypto.comparison.chunks import in_chunks
 from ogive.crypto.comparison.evaluation import CHUNK
 from ogive.crypto.comparison.tallies import Reading

@@ -18,12 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import UInt8, UInt64
 from ogive.crypto.comparison.shape import SEED_BYTES, KeyShape
 from ogive.crypto.wire import STUDY_BYTES, Reader
 from ogive.errors import ParameterError, PeerError
 
-UInt8 = NDArray[np.uint8]
-UInt64 = NDArray[np.uint64]
 Values = NDArray[Any]
 
 MAGIC = b"OGK1"

@@ -12,14 +12,16 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ogive.arrays import Bool
 from ogive.crypto.circuits.circuit import Circuit
 from ogive.crypto.circuits.plain import pairs_of
 from ogive.crypto.garbling.half_gates import evaluate_in_place, garble_in_place
 from ogive.crypto.garbling.hashing import CHUNK_PAIRS, GateKeys
 from ogive.crypto.garbling.passes import choose_labels
 from ogive.crypto.garbling.schedule import Schedule, schedule_of
-from ogive.crypto.garbling.wires import LABEL_BYTES, Bits, fresh_deltas, permute_bits
+from ogive.crypto.garbling.wires import LABEL_BYTES, fresh_deltas, permute_bits
 from ogive.crypto.streams import SEED_BYTES, WordStream
+from ogive.progress import Progress
 
 _CHUNK_BYTES = 1 << 28
 """Memory for the labels and tables of a chunk, unless one pair takes more."""
@@ -28,12 +30,12 @@ _SESSION_BYTES = 32
 
 def evaluate(
     circuit: Circuit,
-    garbler: Bits,
-    evaluator: Bits,
+    garbler: Bool,
+    evaluator: Bool,
     *,
     random: Callable[[int], bytes] = secrets.token_bytes,
-    progress: Callable[[int, int], None] | None = None,
-) -> Bits:
+    progress: Progress | None = None,
+) -> Bool:
     """Outputs of a circuit for every pair, shape (pairs, output wires), by garbling it.
 
     Args:
@@ -79,7 +81,7 @@ class _Room:
         self._zeros, self._held = (np.empty(plan.slots * pairs * 2, np.uint64) for _ in range(2))
         self._tables = np.empty(plan.ands * pairs * 4, np.uint64)
 
-    def opened(self, bits: Bits, stream: WordStream, keys: GateKeys) -> Bits:
+    def opened(self, bits: Bool, stream: WordStream, keys: GateKeys) -> Bool:
         """The outputs of one chunk, shape (output wires, pairs), of its inputs, shape (input wires, pairs)."""
         inputs, pairs = bits.shape
         plan = self._plan

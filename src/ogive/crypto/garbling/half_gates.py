@@ -21,12 +21,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ogive.arrays import Int32, UInt64
 from ogive.crypto.aes import Blocks
 from ogive.crypto.garbling.hashing import CHUNK_PAIRS, GateKeys
-from ogive.crypto.garbling.passes import Int32, free_gates, mix_held, mix_pairs, spread_held, spread_pairs
+from ogive.crypto.garbling.passes import free_gates, mix_held, mix_pairs, spread_held, spread_pairs
 from ogive.crypto.garbling.schedule import Gates, Level, Schedule
 from ogive.crypto.garbling.wires import check_shape
-from ogive.crypto.streams import UInt64
 from ogive.errors import ParameterError
 
 _CACHED_BLOCKS = 1 << 14

@@ -10,18 +10,15 @@ evaluator hashes the one it holds.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int32, UInt64
 from ogive.compiling import njit
-from ogive.crypto.streams import UInt64
-
-Int32 = NDArray[np.int32]
 
 _ONE = np.uint64(1)
 
 
 @njit(nogil=True)
-def choose_labels(bits: NDArray[np.bool_], zeros: UInt64, deltas: UInt64, labels: UInt64) -> None:
+def choose_labels(bits: Bool, zeros: UInt64, deltas: UInt64, labels: UInt64) -> None:
     """Write the labels of values, from the zero labels of their wires; bits have shape (wires, pairs)."""
     for w in range(bits.shape[0]):
         for i in range(bits.shape[1]):

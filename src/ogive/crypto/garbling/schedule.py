@@ -9,10 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int32
 from ogive.crypto.circuits.circuit import Circuit, Gate
-from ogive.crypto.garbling.passes import Int32
 from ogive.errors import ParameterError
 
 
@@ -124,7 +123,7 @@ class _Slots:
         """The slots of wires."""
         return np.array([self._slot[wire] for wire in wires], np.int32)
 
-    def place(self, gates: list[int]) -> NDArray[np.int32]:
+    def place(self, gates: list[int]) -> Int32:
         """Slots of left inputs, right inputs and outputs of gates that go together; shape (3, gates)."""
         lefts, rights = [self._left[gate] for gate in gates], [self._right[gate] for gate in gates]
         wires = [self._inputs + gate for gate in gates]

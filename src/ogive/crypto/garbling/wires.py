@@ -7,15 +7,13 @@ the lowest bit of a label, its permute bit, is the value of the wire hidden by t
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, UInt64
 from ogive.crypto.garbling.passes import choose_labels
-from ogive.crypto.streams import UInt64, WordStream
+from ogive.crypto.streams import WordStream
 from ogive.errors import ParameterError
 
 LABEL_BYTES = 16
-
-Bits = NDArray[np.bool_]
 
 
 def fresh_deltas(pairs: int, stream: WordStream) -> UInt64:
@@ -30,7 +28,7 @@ def fresh_zeros(wires: int, pairs: int, stream: WordStream) -> UInt64:
     return stream.words(2 * wires * pairs).reshape(wires, pairs, 2)
 
 
-def labels_of(bits: Bits, zeros: UInt64, deltas: UInt64) -> UInt64:
+def labels_of(bits: Bool, zeros: UInt64, deltas: UInt64) -> UInt64:
     """The labels of values.
 
     Args:
@@ -61,6 +59,6 @@ def check_shape(name: str, array: UInt64, shape: tuple[int, ...]) -> None:
         raise ParameterError(f"the {name} must have shape {shape}, got {array.shape}")
 
 
-def permute_bits(labels: UInt64) -> Bits:
+def permute_bits(labels: UInt64) -> Bool:
     """The lowest bit of each label, shape (wires, pairs); xor those of the zero labels they are the values."""
     return (labels[:, :, 0] & np.uint64(1)).astype(np.bool_)

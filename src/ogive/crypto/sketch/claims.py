@@ -14,14 +14,12 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt64
 from ogive.crypto.domains import number
-from ogive.crypto.field import UInt64, differences, products
+from ogive.crypto.field import differences, products
 from ogive.crypto.sketch.identity import Identity
 from ogive.errors import ParameterError
-
-Int64 = NDArray[np.int64]
 
 
 class Claim(Protocol):

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ogive.crypto.field import UInt64, differences, products, sums, total
+from ogive.arrays import UInt64
+from ogive.crypto.field import differences, products, sums, total
 from ogive.crypto.tables.batch import Material
 
 

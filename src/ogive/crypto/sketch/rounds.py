@@ -21,10 +21,10 @@ from collections.abc import Callable, Iterable
 from enum import IntEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, UInt64
 from ogive.crypto.domains import HashDomain, digest, number
-from ogive.crypto.field import P, UInt64, accept, sums
+from ogive.crypto.field import P, accept, sums
 from ogive.crypto.sketch.claims import Claim
 from ogive.crypto.sketch.uploads import Uploads
 from ogive.crypto.streams import SEED_BYTES, WordStream
@@ -114,10 +114,10 @@ class Check:
         self._results = self._identity.results(self._linear, opened, self._material, server=self._shares.server)
         return self._send(Round.RESULTS, self._results.astype("<u8").tobytes())
 
-    def accepted(self, messages: Iterable[bytes]) -> NDArray[np.bool_]:
+    def accepted(self, messages: Iterable[bytes]) -> Bool:
         """Which clients are accepted, shape (n,), from the results of all others."""
         self._expect_turn(Round.RESULTS + 1)
-        verdicts: NDArray[np.bool_] = self._total(Round.RESULTS, messages, self._results) == 0
+        verdicts: Bool = self._total(Round.RESULTS, messages, self._results) == 0
         self._done = Round.RESULTS + 1
         return verdicts
 

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import UInt64
 from ogive.crypto.domains import HashDomain, digest
-from ogive.crypto.field import P, UInt64, sums, total
+from ogive.crypto.field import P, sums, total
 from ogive.crypto.linear import project
 from ogive.crypto.tables.expansion import expand
 from ogive.crypto.tables.shape import ShareShape

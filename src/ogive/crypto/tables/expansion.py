@@ -16,10 +16,11 @@ from functools import lru_cache
 
 import numpy as np
 
+from ogive.arrays import UInt64
 from ogive.compiling import njit
 from ogive.crypto.aes import KEY_BYTES, Blocks, Permutation
 from ogive.crypto.domains import HashDomain, digest, number
-from ogive.crypto.field import UInt64, reduce
+from ogive.crypto.field import reduce
 
 
 def expand(seeds: UInt64, *, study: bytes, first: int, count: int) -> UInt64:

@@ -10,9 +10,10 @@ import os
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ogive.crypto.field import UInt64, differences, encode, products, sums
+from ogive.arrays import Int64, UInt8, UInt64
+from ogive.crypto.field import differences, encode, products, sums
 from ogive.crypto.tables.batch import ShareBatch
 from ogive.crypto.tables.expansion import expand
 from ogive.crypto.tables.shape import ShareShape
@@ -69,7 +70,7 @@ def share(
     )
 
 
-def one_hot_columns(symbols: NDArray[np.int64], *, cells: int) -> NDArray[np.uint8]:
+def one_hot_columns(symbols: Int64, *, cells: int) -> UInt8:
     """Vectors with a one in the cell of each client and zeros elsewhere, shape (cells, n).
 
     Raises:
@@ -83,9 +84,7 @@ def one_hot_columns(symbols: NDArray[np.int64], *, cells: int) -> NDArray[np.uin
     return found
 
 
-def amount_columns(
-    symbols: NDArray[np.int64], amounts: NDArray[np.int64], *, groups: int, bits: int
-) -> NDArray[np.int64]:
+def amount_columns(symbols: Int64, amounts: Int64, *, groups: int, bits: int) -> Int64:
     """Vectors of clients that have an amount beside their cell, shape (3 groups + bits + 1, n).
 
     First one-hot over the 2 groups cells (label, group); then the amount in the row of its group; then the amount

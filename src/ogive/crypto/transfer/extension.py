@@ -22,10 +22,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ogive.crypto.garbling.wires import LABEL_BYTES, Bits
-from ogive.crypto.streams import UInt64, words
+from ogive.arrays import Bool, UInt64
+from ogive.crypto.garbling.wires import LABEL_BYTES
+from ogive.crypto.streams import words
 from ogive.crypto.transfer.base import KeyPair
 from ogive.crypto.wire import Reader
 
@@ -38,7 +38,7 @@ def bits_of(delta: UInt64) -> list[int]:
     return np.unpackbits(delta.astype("<u8").view(np.uint8), bitorder="little").tolist()
 
 
-def extend_choices(keys: Sequence[KeyPair], choices: Bits) -> tuple[bytes, UInt64]:
+def extend_choices(keys: Sequence[KeyPair], choices: Bool) -> tuple[bytes, UInt64]:
     """The evaluator's side of an extension.
 
     Args:
@@ -94,7 +94,7 @@ def correct_zeros(keys: Sequence[KeyPair], delta: UInt64) -> tuple[bytes, UInt64
     return (zeros ^ ones ^ delta).astype("<u8").tobytes(), zeros
 
 
-def correct_choices(keys: Sequence[bytes], choices: Bits, message: bytes) -> UInt64:
+def correct_choices(keys: Sequence[bytes], choices: Bool, message: bytes) -> UInt64:
     """The evaluator's side of direct transfers.
 
     Args:
@@ -123,7 +123,7 @@ def _labels(keys: Sequence[bytes]) -> UInt64:
     return np.frombuffer(b"".join(keys), "<u8").reshape(-1, 2)
 
 
-def _columns(rows: NDArray[np.uint64], count: int) -> UInt64:
+def _columns(rows: UInt64, count: int) -> UInt64:
     """The first columns of 128 rows of bits as labels."""
     bits = np.unpackbits(rows.astype("<u8").view(np.uint8), axis=1, count=count, bitorder="little")
     return np.packbits(np.ascontiguousarray(bits.T), axis=1, bitorder="little").view("<u8")

@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from ogive.crypto.garbling.wires import Bits
+from ogive.arrays import Bool
 from ogive.crypto.twoparty.mailbox import Mailbox, Outgoing
 from ogive.crypto.twoparty.messages import Step, read_bits
 from ogive.crypto.twoparty.settings import AGGREGATOR, PairSettings
@@ -45,9 +45,9 @@ class PairAggregator:
         parties = (settings.garbler.number, settings.evaluator.number)
         self.invitation, self._second = (self._mailbox.write_opening(Step.INVITE, party) for party in parties)
         self._mailbox.invited(self._mailbox.opening)
-        self._halves: dict[int, Bits] = {}
+        self._halves: dict[int, Bool] = {}
         self._over = False
-        self.outputs: Bits | None = None
+        self.outputs: Bool | None = None
         """The circuit's output bits, shape (outputs,), once there are any."""
 
     @property

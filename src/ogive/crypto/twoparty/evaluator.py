@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ogive.arrays import Bool, UInt64
 from ogive.crypto.garbling import GateKeys, evaluate
-from ogive.crypto.garbling.wires import LABEL_BYTES, Bits, permute_bits
-from ogive.crypto.streams import UInt64
+from ogive.crypto.garbling.wires import LABEL_BYTES, permute_bits
 from ogive.crypto.transfer import BaseTransfers, correct_choices, extend_choices
 from ogive.crypto.transfer.base import BaseReceiver
 from ogive.crypto.transfer.extension import LABEL_BITS
@@ -33,7 +33,7 @@ class Evaluator:
         random: Gives so many random bytes.
     """
 
-    def __init__(self, settings: PairSettings, session: bytes, bits: Bits, random: Random) -> None:
+    def __init__(self, settings: PairSettings, session: bytes, bits: Bool, random: Random) -> None:
         self.expected: tuple[Step, ...] = (Step.TRANSFER, Step.GARBLED) if settings.extended else (Step.GARBLED,)
         self._settings = settings
         self._session = session

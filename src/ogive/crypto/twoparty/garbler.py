@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ogive.arrays import Bool, UInt64
 from ogive.crypto.garbling import GateKeys, garble
-from ogive.crypto.garbling.wires import Bits, fresh_deltas, fresh_zeros, labels_of, permute_bits
-from ogive.crypto.streams import SEED_BYTES, UInt64, WordStream
+from ogive.crypto.garbling.wires import fresh_deltas, fresh_zeros, labels_of, permute_bits
+from ogive.crypto.streams import SEED_BYTES, WordStream
 from ogive.crypto.transfer import BaseTransfers, correct_zeros, extend_zeros
 from ogive.crypto.transfer.base import BaseReceiver
 from ogive.crypto.transfer.extension import LABEL_BITS, bits_of
@@ -32,7 +33,7 @@ class Garbler:
         random: Gives so many random bytes.
     """
 
-    def __init__(self, settings: PairSettings, session: bytes, bits: Bits, random: Random) -> None:
+    def __init__(self, settings: PairSettings, session: bytes, bits: Bool, random: Random) -> None:
         self.expected: tuple[Step, ...] = (Step.EXTENSION,) if settings.extended else (Step.TRANSFER,)
         self._settings = settings
         self._session = session

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Mapping
 
 import numpy as np
 
+from ogive.arrays import Bool
 from ogive.crypto.circuits import Port, arrange
-from ogive.crypto.garbling.wires import Bits
 from ogive.errors import ParameterError
 
 
@@ -18,7 +18,7 @@ def drawn_bits(
     *,
     noise: Collection[str] = ("noise",),
     random: Callable[[int], bytes] = os.urandom,
-) -> Bits:
+) -> Bool:
     """One party's inputs in the order of its wires, shape (wires,); nobody else may see them.
 
     Args:
@@ -30,7 +30,7 @@ def drawn_bits(
     Raises:
         ParameterError: names are others than those of the inputs, or a value does not fit in its width.
     """
-    found: dict[str, Bits] = {}
+    found: dict[str, Bool] = {}
     for port in ports:
         if port.name in noise:
             drawn = np.frombuffer(random(-(-port.width // 8)), np.uint8)
@@ -44,5 +44,5 @@ def drawn_bits(
                 f"`{name}` must be the name of an input, and from 0 to {(1 << width) - 1}, got {value}"
             )
         found[name] = np.array([[value >> place & 1 for place in range(width)]], np.bool_)
-    bits: Bits = arrange(ports, found)[0]
+    bits: Bool = arrange(ports, found)[0]
     return bits

@@ -7,9 +7,10 @@ from enum import IntEnum
 
 import numpy as np
 
+from ogive.arrays import Bool
 from ogive.crypto.channels import PUBLIC_KEY_BYTES, SIGNED_BYTES
 from ogive.crypto.circuits import Circuit
-from ogive.crypto.garbling.wires import LABEL_BYTES, Bits
+from ogive.crypto.garbling.wires import LABEL_BYTES
 from ogive.crypto.transfer.extension import LABEL_BITS
 from ogive.crypto.transfer.group import POINT_BYTES
 from ogive.crypto.wire import HEADER_BYTES, Reader
@@ -101,12 +102,12 @@ class Opening:
         return read
 
 
-def write_bits(bits: Bits) -> bytes:
+def write_bits(bits: Bool) -> bytes:
     """Bits of shape (count,), eight a byte."""
     return np.packbits(bits, bitorder="little").tobytes()
 
 
-def read_bits(body: bytes, count: int) -> Bits:
+def read_bits(body: bytes, count: int) -> Bool:
     """So many bits, shape (count,).
 
     Raises:

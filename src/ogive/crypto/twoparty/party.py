@@ -17,7 +17,7 @@ from typing import Protocol
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from ogive.crypto.garbling.wires import Bits
+from ogive.arrays import Bool
 from ogive.crypto.twoparty.evaluator import Evaluator
 from ogive.crypto.twoparty.garbler import Garbler
 from ogive.crypto.twoparty.mailbox import Mailbox, Outgoing
@@ -70,7 +70,7 @@ class PairParty:
         self,
         settings: PairSettings,
         number: int,
-        bits: Bits,
+        bits: Bool,
         *,
         key: Ed25519PrivateKey,
         note: Note,

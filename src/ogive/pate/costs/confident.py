@@ -16,14 +16,13 @@ Source:
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError
 from ogive.pate.costs.losing import Noise
 from ogive.pate.costs.orders import check_orders
 from ogive.pate.costs.threshold import check_tails, gain
-
-Float64 = NDArray[np.float64]
 
 
 def joint(

@@ -12,13 +12,12 @@ import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError, quoted
 from ogive.pate.costs.orders import check_orders
 from ogive.privacy import Rational, exact, number_text
-
-Float64 = NDArray[np.float64]
 
 Rule = Literal["paper", "tight"]
 

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.pate.aggregators import (
     Aggregator,
@@ -40,9 +41,6 @@ from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
 from ogive.pate.votes import check_answered, check_votes
 from ogive.privacy import GaussianDP, Rational
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-
 MOST_EXACT_CLASSES = 20
 """Most classes for which "auto" is exact: the work per query grows with their cube."""
 
@@ -58,7 +56,7 @@ class _Run(NamedTuple):
     grid: Float64
     noise: Noise
     group: int
-    answered: NDArray[np.bool_] | None
+    answered: Bool | None
 
 
 def privacy_cost(

@@ -25,17 +25,15 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import UnsupportedError
 from ogive.pate.costs.integer_noise import tails_of_check
 from ogive.pate.costs.largest_divergence import most_divergent
 from ogive.pate.costs.losing import check_scale
 from ogive.pate.costs.orders import check_orders
 from ogive.pate.costs.output_laws import SIDE, Tables
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 MOST_CLASSES = 60
 """Most classes whose neighbours are all visited; the work grows with the cube of the classes."""

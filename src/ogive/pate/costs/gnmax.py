@@ -22,14 +22,13 @@ from functools import cached_property, lru_cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError, quoted
 from ogive.pate.costs.losing import check_scale
 from ogive.pate.costs.orders import check_orders
-
-Float64 = NDArray[np.float64]
 
 Variant = Literal["exact", "conservative"]
 """From where the closed form is used: all that is valid, or the range of the paper's own smooth sensitivity."""

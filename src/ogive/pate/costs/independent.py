@@ -18,16 +18,15 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA, epsilon_of_gaussian
+from ogive.arrays import Float64
 from ogive.errors import ParameterError
 from ogive.pate.costs.laplace import independent_lnmax
 from ogive.pate.costs.losing import SCALE_BITS, Noise, unit_of
 from ogive.pate.costs.orders import check_orders
 from ogive.privacy import GaussianDP, Rational, exact
-
-Float64 = NDArray[np.float64]
 
 
 def gaussian_loss(

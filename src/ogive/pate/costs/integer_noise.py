@@ -13,13 +13,12 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64
 from ogive.compiling import njit
 from ogive.pate.costs.output_laws import Tables
 from ogive.pate.costs.threshold import check_tails
-
-Float64 = NDArray[np.float64]
 
 
 def tails_of_check(highest: ArrayLike, threshold: float, sigma_1: float, *, unit: float) -> Float64:

@@ -7,14 +7,13 @@ Source:
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError, quoted
 from ogive.pate.costs.losing import check_scale
 from ogive.pate.costs.orders import check_orders
 from ogive.pate.costs.theorem3 import theorem3
-
-Float64 = NDArray[np.float64]
 
 
 def rdp_lnmax(log_q: ArrayLike, scale: float, orders: ArrayLike, *, curve: str = "tight") -> Float64:

@@ -16,14 +16,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.pate.costs.integer_noise import lift_of_complement, lifts_of_classes
 from ogive.pate.costs.output_laws import Tables, neighbours
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 _ANCHORS = 16
 

@@ -18,12 +18,11 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError, quoted
-
-Float64 = NDArray[np.float64]
 
 Noise = Literal["continuous", "discrete", "scaled"]
 """Continuous noise, integer noise on the votes, or integer noise on the votes multiplied by 2^`SCALE_BITS`.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError
-
-Float64 = NDArray[np.float64]
 
 LARGEST_ORDER = 1e6
 """Costs at larger orders say nothing that an epsilon of ordinary size needs."""

@@ -11,13 +11,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 SIDE = 13.0
 """Standard deviations from a count beyond which its noise is left out, e^-84 of the mass."""

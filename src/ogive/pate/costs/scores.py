@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError
 from ogive.pate.costs.losing import SCALE_BITS
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 _ROUNDING = 1e-3
 """How far probabilities of low precision may be from adding up to 1."""

@@ -22,12 +22,11 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError
 from ogive.pate.costs.gnmax import log1mexp
-
-Float64 = NDArray[np.float64]
 
 
 def theorem3(

@@ -14,16 +14,15 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError, quoted
 from ogive.pate.costs.gnmax import rdp_gnmax
 from ogive.pate.costs.losing import Noise, check_scale, unit_of
 from ogive.pate.costs.orders import check_orders
-
-Float64 = NDArray[np.float64]
 
 Mode = Literal["independent", "theorem3", "exact"]
 MODES: tuple[Mode, ...] = ("independent", "theorem3", "exact")

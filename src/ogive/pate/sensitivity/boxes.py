@@ -10,16 +10,13 @@ up to d = M, one step longer than the intervals do.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.pate.costs.gnmax import GnmaxBound
 from ogive.pate.sensitivity.extremes import Rivals, log_extremes
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
 from ogive.pate.sensitivity.ranges import Cells
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 CELLS = 2000
 

@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.pate.costs.gnmax import GnmaxBound
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
-
-Float64 = NDArray[np.float64]
 
 _POINTS = 4000
 _REACH = 6.0

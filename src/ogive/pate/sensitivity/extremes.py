@@ -14,13 +14,10 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 # below this log a chance is summed in logs, since its smaller terms would leave the doubles
 _FAINT = -600.0

@@ -15,10 +15,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_ndtr, ndtri_exp
 
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64
 
 
 def log_neighbour_bounds(log_q: Float64 | float, sigma: float, classes: int) -> tuple[Float64, Float64]:

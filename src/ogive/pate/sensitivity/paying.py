@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ogive.accounting.rounding import rounded_up
+from ogive.arrays import Int64
 from ogive.errors import LedgerError
 from ogive.ledger import Account
 from ogive.noise import KeyedSource, RandomSource
@@ -18,7 +19,6 @@ from ogive.pate.costs.conversion import epsilon_of_rdp
 from ogive.pate.sensitivity.gnss import gnss_rdp, limit_rdp
 from ogive.pate.sensitivity.sanitized import TAU, SanitizedCost
 from ogive.pate.tallies import Tallied
-from ogive.pate.votes import Int64
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP
 from ogive.releasing import Payment, unit_of
 

@@ -8,15 +8,12 @@ Source: Papernot et al. 2018, appendix B, with the explicit plateau and the lowe
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.pate.sensitivity.conditions import Landmarks
 from ogive.pate.sensitivity.extremes import Rivals, log_losing_row, lower_once, raise_once
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 def local_sensitivity(log_q: Float64, marks: Landmarks) -> Float64:

@@ -11,15 +11,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.pate.costs.gnmax import GnmaxBound
 from ogive.pate.sensitivity.extremes import Rivals, log_extremes
 from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 CELLS = 4000
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, check_aggregator
 from ogive.pate.costs.confident import joint
@@ -24,9 +24,6 @@ from ogive.pate.costs.scores import check_probabilities, largest_excess
 from ogive.pate.costs.threshold import check_tails, sup_threshold
 from ogive.pate.sensitivity.sums import smooth_sensitivity_sum
 from ogive.pate.sensitivity.totals import Profile, answer_profile, joint_profile
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 Form = Literal["joint", "additive"]
 FORMS: tuple[Form, ...] = ("joint", "additive")
@@ -58,7 +55,7 @@ def smooth_cost(
     order: float,
     smoothness: float,
     form: Form = "joint",
-    answered: NDArray[np.bool_] | None = None,
+    answered: Bool | None = None,
     probabilities: Float64 | None = None,
     noise: Noise = "continuous",
 ) -> SmoothCost:
@@ -145,7 +142,7 @@ def _check_form(
     votes: Int64,
     aggregator: Aggregator,
     form: str,
-    answered: NDArray[np.bool_] | None,
+    answered: Bool | None,
     probabilities: Float64 | None,
 ) -> None:
     """Refuse what does not go together."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.pate.costs.gnmax import GnmaxBound
 from ogive.pate.costs.losing import Noise, unit_of
@@ -20,9 +20,6 @@ from ogive.pate.sensitivity import boxes, ranges
 from ogive.pate.sensitivity.conditions import landmarks
 from ogive.pate.sensitivity.extremes import Rivals, sorted_votes
 from ogive.pate.sensitivity.profiles import algorithm_profiles
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 Method = Literal["auto", "algorithms", "ranges"]
 

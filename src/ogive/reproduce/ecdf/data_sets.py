@@ -12,16 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.reproduce.items import Places, Setting
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Float64 = NDArray[np.float64]
-Bool = NDArray[np.bool_]
 
 SIMULATED = "simulated"
 """In place of a file's digest: what was read is a stand-in."""

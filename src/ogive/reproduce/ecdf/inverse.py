@@ -12,15 +12,13 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.reproduce.ecdf.releases import SIZE, best_strategy, measure, paper_strategy, poisson_counts
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.randomness import streams
 from ogive.statistics.curve.inverse import bisect_domain
 from ogive.strategies.smoothing import DEFAULT_SMOOTHING, smooth
-
-Float64 = NDArray[np.float64]
 
 EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 RATE = 3.0

@@ -15,10 +15,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.errors import ParameterError
-from ogive.reproduce.ecdf.data_sets import Bool, DataSet, Float64, read_table, stand_in
+from ogive.reproduce.ecdf.data_sets import DataSet, read_table, stand_in
 from ogive.reproduce.items import Places
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def evaluate(data_set: DataSet, places: Places) -> Evaluation:
     return Evaluation(fit(features[training], positive[training], features[evaluation]), positive[evaluation], False)
 
 
-def halves(rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def halves(rows: int) -> tuple[Int64, Int64]:
     """Divide rows at random, always in the same way, into those to train on and those to evaluate."""
     order = np.random.default_rng(SPLIT_SEED).permutation(rows)
     return order[: rows // 2], order[rows // 2 :]
@@ -104,7 +104,7 @@ def fit(known: Any, classes: Bool, unknown: Any) -> Float64:
     return predicted
 
 
-def design_matrix(data_set: DataSet, table: pa.Table, training: NDArray[np.int64]) -> Any:
+def design_matrix(data_set: DataSet, table: pa.Table, training: Int64) -> Any:
     """Features as a sparse matrix, shape (rows, columns); scales and categories are those of the training rows."""
     import pyarrow as pa
     from scipy import sparse

@@ -5,15 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
 from ogive.statistics.methods.unbiased import choose
 from ogive.strategies import Strategy, design_path
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 SIZE = 2**15
 """Grid points N of the paper's synthetic data."""

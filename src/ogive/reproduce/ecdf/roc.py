@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.grids import Grid
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, PureDP
@@ -33,9 +33,6 @@ from ogive.statistics.roc.points import area, distance
 from ogive.statistics.roc.statistic import Roc
 from ogive.strategies.smoothing import smooth
 from ogive.trust import Central
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 CODE = (
     *RELEASE_CODE,
@@ -78,7 +75,7 @@ class Points:
         return cls(x, y)
 
 
-def exact_curve(scores: Float64, positive: NDArray[np.bool_]) -> Points:
+def exact_curve(scores: Float64, positive: Bool) -> Points:
     """The curve of the scores themselves, ties as one point."""
     values, places = np.unique(scores, return_inverse=True)
     counts = [np.bincount(places[which], minlength=values.size) for which in (~positive, positive)]

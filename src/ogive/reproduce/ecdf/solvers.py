@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64
 
 
 def incidence(size: int) -> sparse.csc_array:

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.pate.aggregators import ConfidentGNMax, LNMax
 from ogive.pate.costs.conversion import Converted, epsilon_of_rdp
 from ogive.pate.costs.cost import privacy_cost
@@ -21,8 +21,6 @@ from ogive.reproduce.pate.prices import chances
 from ogive.reproduce.pate.printed import DELTAS, GLYPH
 from ogive.reproduce.pate.stand_in import glyph
 from ogive.reproduce.randomness import streams
-
-Int64 = NDArray[np.int64]
 
 LAPLACE, CONFIDENT, MODERATE, AGGRESSIVE = "LNMax", "Confident-GNMax", "moderate check", "aggressive check"
 MECHANISMS: Mapping[str, LNMax | ConfidentGNMax] = {
@@ -129,5 +127,5 @@ def _costs_by_share(votes: Int64, bins: int) -> Numbers:
 
 def _places(votes: Int64, bins: int) -> Int64:
     """The bin of every query's plurality, shape (queries,)."""
-    share: NDArray[np.float64] = votes.max(axis=1) / votes.sum(axis=1)
+    share: Float64 = votes.max(axis=1) / votes.sum(axis=1)
     return np.asarray(np.minimum(share * bins, bins - 1), dtype=np.int64)

@@ -7,8 +7,8 @@ teachers, drawn anew for every query: on average over queries as good as any oth
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.pate.aggregators import GNMax, LNMax
 from ogive.pate.costs.cost import privacy_cost
 from ogive.reproduce.items import Numbers, Places, Setting
@@ -17,8 +17,6 @@ from ogive.reproduce.pate.printed import DELTAS, GLYPH
 from ogive.reproduce.pate.stand_in import glyph, simulated
 from ogive.reproduce.pate.votes import ADULT, MNIST, TEACHERS, VOTE_SETS, inputs_of, labels_of, votes_of
 from ogive.reproduce.randomness import streams
-
-Int64 = NDArray[np.int64]
 
 GAUSSIAN, LAPLACE = "GNMax", "LNMax"
 SHARED = (MNIST.title, ADULT.title)

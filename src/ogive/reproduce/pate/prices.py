@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.pate.aggregators import ConfidentGNMax, LargestMargins, LNMax
 from ogive.pate.costs.conversion import Converted, epsilon_of_rdp
 from ogive.pate.costs.cost import privacy_cost
@@ -19,9 +19,6 @@ from ogive.reproduce.pate.printed import GLYPH, PRICES, PriceRow
 from ogive.reproduce.pate.stand_in import glyph
 from ogive.reproduce.pate.votes import VOTE_SETS, inputs_of, labels_of, votes_of
 from ogive.reproduce.randomness import streams
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 PRICE, LABELS = "price", "labels"
 

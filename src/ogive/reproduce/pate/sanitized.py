@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.pate.aggregators import ConfidentGNMax
 from ogive.pate.costs.conversion import epsilon_of_rdp
 from ogive.pate.costs.cost import privacy_cost
@@ -24,8 +24,6 @@ from ogive.reproduce.pate.printed import GLYPH, ROUNDS, SANITIZED, SanitizedRow
 from ogive.reproduce.pate.stand_in import glyph
 from ogive.reproduce.pate.votes import VOTE_SETS, votes_of
 from ogive.reproduce.randomness import streams
-
-Int64 = NDArray[np.int64]
 
 TWO_ROUNDS = "Glyph, two rounds"
 

@@ -13,13 +13,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.reproduce.ecdf.data_sets import SIMULATED
 from ogive.reproduce.items import Places, Setting
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 TEACHERS, CLASSES = 5000, 150
 CLEAR = 0.6

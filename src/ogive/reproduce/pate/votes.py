@@ -14,14 +14,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import DataError, ParameterError, plain
 from ogive.pate.arrays import array_names, read_array
 from ogive.pate.votes import check_votes, read_votes
 from ogive.reproduce.items import Places, Setting
-
-Int64 = NDArray[np.int64]
 
 ABSENT = "absent"
 """In place of a file's digest: there is none."""

@@ -10,12 +10,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import isotonic_regression
 
 from ogive.accounting.gaussian import gaussian_mu
-
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64
 
 GROUPS, ROUNDS = 30, 50
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.noise import KeyedSource
 from ogive.privacy import ApproxDP
 from ogive.releasing import release
@@ -23,8 +23,6 @@ from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell
 from ogive.statistics.boxplot.statistic import Boxplot
 from ogive.trust import Central
-
-Float64 = NDArray[np.float64]
 
 EPSILON = 1.0
 REACH, STEP = 20.0, 0.05

@@ -11,8 +11,8 @@ import math
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.noise import KeyedSource
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.projection.baselines import (
@@ -47,7 +47,6 @@ from ogive.reproduce.randomness import streams
 from ogive.statistics.curve.estimate import Curve
 from ogive.strategies import OpenedThresholds
 
-Float64 = NDArray[np.float64]
 Curves = dict[str, Float64]
 Points = dict[str, tuple[Float64, Float64]]
 

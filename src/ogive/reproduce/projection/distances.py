@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64
 
 KS, EMD, ENERGY = "KS", "EMD", "energy"
 DISTANCES = (KS, EMD, ENERGY)

@@ -11,7 +11,6 @@ import math
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.projection.baselines import (
@@ -56,8 +55,6 @@ from ogive.reproduce.projection.shapes import SHAPES, axis_of
 from ogive.reproduce.projection.weights import HIGH, LIKE, LOW, weights
 from ogive.reproduce.projection.weights import RECORDS as WEIGHED
 from ogive.reproduce.randomness import streams
-
-Float64 = NDArray[np.float64]
 
 PARTS = 10
 SITES, UPDATES = "sites", "updates"

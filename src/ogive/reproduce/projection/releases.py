@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.noise import KeyedSource
 from ogive.privacy import Adjacency, ApproxDP
 from ogive.releasing import release
@@ -23,9 +23,6 @@ from ogive.statistics.methods.histogram import HistogramQueries
 from ogive.statistics.methods.projection import Projection
 from ogive.strategies import Strategy, design_projection
 from ogive.trust import Central
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 SIZE = POINTS - 1
 """Bins over the bounds: their upper ends are the points at which curves are compared."""

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainc, ndtr
 
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64
 
 POINTS = 2001
 """Places, evenly over the bounds, at which curves are compared."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.projection.central import (
     AQ,
@@ -21,7 +21,7 @@ from ogive.reproduce.projection.central import (
     plain_curves,
     private_curves,
 )
-from ogive.reproduce.projection.shapes import POINTS, SHAPES, Float64
+from ogive.reproduce.projection.shapes import POINTS, SHAPES
 from ogive.reproduce.randomness import streams
 from ogive.reproduce.summaries import Cell
 
@@ -75,7 +75,7 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     return found
 
 
-def steep_part(truth: Float64) -> NDArray[np.bool_]:
+def steep_part(truth: Float64) -> Bool:
     """Where the true curve rises at least half as steeply as anywhere, shape (POINTS - 1,)."""
     slope = np.diff(truth)
     return np.asarray(slope >= slope.max() / 2)

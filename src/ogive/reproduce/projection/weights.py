@@ -9,14 +9,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtr
 
+from ogive.arrays import Float64
 from ogive.errors import DataError, ParameterError, plain
 from ogive.reproduce.items import Places, Setting
 from ogive.reproduce.projection.shapes import Shape
-
-Float64 = NDArray[np.float64]
 
 FILES = ("socr_height_weight.csv.gz", "socr_height_weight.csv")
 SIMULATED = "simulated"

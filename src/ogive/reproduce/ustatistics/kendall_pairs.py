@@ -13,8 +13,8 @@ with replacement, and errors of both kinds are squared beside their own predicti
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int8, Int64
 from ogive.pairs import (
     FixedRecords,
     LaplaceNoise,
@@ -28,10 +28,6 @@ from ogive.pairs import (
 from ogive.reproduce.items import Numbers
 from ogive.reproduce.ustatistics import all_pairs
 from ogive.reproduce.ustatistics.ratings import signs
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-Int8 = NDArray[np.int8]
 
 ROUNDS = (1, 2, 5, 10)
 """P: in how many pairs everybody is."""

@@ -17,15 +17,12 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, plain
 from ogive.reproduce.ecdf.data_sets import SIMULATED
 from ogive.reproduce.items import Places, Setting
 from ogive.reproduce.ustatistics.tables import RATINGS, of_ratings
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 FILES = ("tripadvisor_ratings.csv.gz", "tripadvisor_ratings.csv")
 ROOM, CLEAN = RATINGS

@@ -12,15 +12,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.reproduce.ecdf.data_sets import DIABETES, inputs_of, read_table
 from ogive.reproduce.ecdf.models import check_learning, design_matrix, fit
 from ogive.reproduce.items import Places, Setting
 from ogive.reproduce.ustatistics.tables import of_patients
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 AUC_ONE, UNIFORM, DIGIT = "auc_one", "ur", "ithdigit"
 SYNTHETIC = (AUC_ONE, UNIFORM, DIGIT)

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from ogive.arrays import Bool, Int64
 from ogive.crypto.circuits import separate
-from ogive.crypto.garbling.wires import Bits
 from ogive.crypto.twoparty import Outgoing, PairAggregator
 from ogive.crypto.wire import read_header
 from ogive.errors import PeerError
-from ogive.runtime.pairs.departures import SEED_BYTES, Bool, Departures
-from ogive.runtime.pairs.study import Int64, PairsStudy
+from ogive.runtime.pairs.departures import SEED_BYTES, Departures
+from ogive.runtime.pairs.study import PairsStudy
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Collected:
 
     study: PairsStudy
     pairs: Int64
-    outputs: dict[int, Bits]
+    outputs: dict[int, Bool]
     lost: dict[int, str]
     gone: Bool
 
@@ -91,7 +91,7 @@ class Collector:
         self._gone = np.zeros(study.design.users, np.bool_)
         self._begun = np.zeros(len(self._pairs), np.bool_)
         self._departures: Departures | None = None
-        self._outputs: dict[int, Bits] = {}
+        self._outputs: dict[int, Bool] = {}
         self._lost: dict[int, str] = {}
         self._started = False
         self._over = False

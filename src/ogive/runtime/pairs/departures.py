@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Int64
 from ogive.crypto.channels import read_signed, sign
 from ogive.crypto.twoparty import AGGREGATOR
 from ogive.crypto.twoparty.messages import Step, read_bits, write_bits
@@ -21,9 +21,6 @@ from ogive.errors import ParameterError
 from ogive.pairs.design import Design
 from ogive.pairs.dropouts import paired_again
 from ogive.runtime.pairs.study import PairsStudy
-
-Int64 = NDArray[np.int64]
-Bool = NDArray[np.bool_]
 
 SEED_BYTES = 32
 _KIND = max(Step) + 1

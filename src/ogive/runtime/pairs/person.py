@@ -13,15 +13,15 @@ from collections.abc import Callable, Collection, Mapping
 import numpy as np
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from ogive.arrays import Bool, Int64
 from ogive.crypto.domains import number
-from ogive.crypto.garbling.wires import Bits
 from ogive.crypto.twoparty import Outgoing, PairParty, PairSettings, drawn_bits
 from ogive.crypto.twoparty.messages import Step
 from ogive.crypto.twoparty.party import Note
 from ogive.crypto.wire import read_header
 from ogive.errors import PeerError
 from ogive.runtime.pairs.departures import DeparturesReader
-from ogive.runtime.pairs.study import Int64, PairsStudy
+from ogive.runtime.pairs.study import PairsStudy
 
 
 class Person:
@@ -123,7 +123,7 @@ class Person:
                 raise self._spent()
         return earlier
 
-    def _bits(self, settings: PairSettings, *, garbles: bool) -> Bits:
+    def _bits(self, settings: PairSettings, *, garbles: bool) -> Bool:
         ports = settings.circuit.garbler if garbles else settings.circuit.evaluator
         names = [port.name for port in ports if port.name not in self._noise]
         values = {name: self._values[name] for name in names if name in self._values}

@@ -6,17 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ogive.arrays import Int64
 from ogive.crypto.circuits import Circuit
 from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.twoparty import PairSettings, Participant
 from ogive.crypto.twoparty.messages import SEALED_BYTES, Step, body_bytes
 from ogive.errors import ParameterError
 from ogive.pairs.design import Design
-
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

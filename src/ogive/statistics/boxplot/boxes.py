@@ -15,9 +15,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting import gaussian_rho, pure_epsilon
+from ogive.arrays import Float64
 from ogive.columns import Binning, LabelValue
 from ogive.grids import Grid
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
@@ -28,7 +28,6 @@ from ogive.statistics.curve.bins import lower_ends
 if TYPE_CHECKING:
     from ogive.statistics.curve.estimate import Curve
 
-Float64 = NDArray[np.float64]
 
 WHISKER = 1.5
 """Whiskers reach to the outermost values within so many times the box's height of it."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.pictures import BLUE, GRAY, ORANGE, caption, keep_private, lighten, new_axes
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.curve.estimate import Curve
-
-Float64 = NDArray[np.float64]
 
 _WIDTH = 0.34
 _SLICES = 48  # of a violin, so that single bins of noise do not look like features

@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import chdtrc
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Label
 from ogive.errors import ParameterError
 from ogive.grids import Grid
@@ -24,9 +24,6 @@ from ogive.statistics.calibration.sums import Measured, Sums, debiased, statisti
 from ogive.statistics.calibration.within import Within
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

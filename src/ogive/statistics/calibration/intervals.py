@@ -18,16 +18,14 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betainccinv, betaincinv
 
+from ogive.arrays import Float64
 from ogive.noise import KeyedSource
 from ogive.statistics.calibration.sums import Measured, Sums
 from ogive.statistics.calibration.within import Within
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.bands.simultaneous import upper_quantile
-
-Float64 = NDArray[np.float64]
 
 SIMULATIONS, FEWEST_SIMULATIONS = 9999, 999
 _SIMULATED_VALUES = 20_000_000  # fewer simulations where there are so many groups

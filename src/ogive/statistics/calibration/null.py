@@ -20,13 +20,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.noise import KeyedSource
 from ogive.statistics.calibration.sums import Measured, Sums, statistic
 from ogive.statistics.calibration.within import Within
-
-Float64 = NDArray[np.float64]
 
 SIMULATIONS, FEWEST_SIMULATIONS = 9999, 999
 _SIMULATED_VALUES = 20_000_000  # fewer simulations where there are so many groups

@@ -5,12 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.pictures import BLUE, GRAY, caption, lighten, new_axes
 from ogive.statistics.calibration.estimate import Calibration
-
-Float64 = NDArray[np.float64]
 
 
 def plot_reliability(calibration: Calibration, ax: Any = None) -> Any:

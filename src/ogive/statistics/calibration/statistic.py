@@ -10,9 +10,9 @@ from fractions import Fraction
 from typing import Any, ClassVar, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting import loss_per_row
+from ogive.arrays import Float64, Int64
 from ogive.columns import Binning, Label, LabelValue
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Grid
@@ -40,9 +40,6 @@ from ogive.statistics.ecdf.statistic import DEFAULT_BINS
 from ogive.statistics.methods.finish import curve_from
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, choose, grants
 from ogive.strategies import Strategy
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 DEFAULT_GROUPS = 10
 DEFAULT_BITS = 20

@@ -12,13 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.queries import GroupSumsQuery
 
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 GroupLaw = DiscreteLaplace | DiscreteGaussian
 
 CONSTANTS = ("exact", "paper")

@@ -13,12 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.statistics.calibration.sums import Measured, Sums
 from ogive.statistics.curve.estimate import Curve
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,22 +8,20 @@ from functools import cached_property
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.axis import to_labels
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
+from ogive.progress import Progress
 from ogive.provenance import Provenance
 from ogive.statistics.base import Estimate
 from ogive.statistics.curve.bands.band import simultaneous_band
-from ogive.statistics.curve.bands.simultaneous import Band, Progress
+from ogive.statistics.curve.bands.simultaneous import Band
 from ogive.statistics.curve.merging.batches import Batch
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

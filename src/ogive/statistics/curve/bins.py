@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.axis import jumps, to_labels, to_numbers
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.statistics.curve.bands.simultaneous import Band
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +63,7 @@ def histogram(grid: Grid, probabilities: Float64, records: float, edges: Any) ->
     return Histogram(labels, shares, shares * records)
 
 
-def _cuts(grid: Grid, numbers: Float64) -> NDArray[np.int64]:
+def _cuts(grid: Grid, numbers: Float64) -> Int64:
     """0-based thresholds of the edges; -1 for the grid's lower bound."""
     if numbers.ndim != 1 or len(numbers) < 2 or np.any(np.diff(numbers) <= 0):
         raise ParameterError("`edges` must be at least two increasing values")

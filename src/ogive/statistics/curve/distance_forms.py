@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.axis import jumps, to_numbers
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.provenance import publishable
 from ogive.statistics.curve.base import CurveBase
-
-Float64 = NDArray[np.float64]
 
 ACCURACY = 1e-9
 """How far, as a share, a known distribution may be from the lines that stand for it."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive import pictures
 from ogive.axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
@@ -20,8 +19,6 @@ from ogive.statistics.curve.bins import QuantileInterval
 from ogive.statistics.curve.merging.merge import merge
 from ogive.statistics.curve.shape import CurveMoments
 from ogive.statistics.curve.steps import CurveFunction
-
-Float64 = NDArray[np.float64]
 
 
 class Curve(CurveBase):

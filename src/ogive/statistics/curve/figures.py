@@ -10,15 +10,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.provenance import Provenance
 from ogive.statistics.curve.bands.simultaneous import Band
 from ogive.statistics.curve.estimate import Curve
-
-Float64 = NDArray[np.float64]
 
 CONFIDENCE_LEVEL = 0.95
 PROBABILITIES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)

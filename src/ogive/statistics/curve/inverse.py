@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 def bisect_points(targets: Float64, *, size: int) -> Generator[Int64, Float64, Int64]:

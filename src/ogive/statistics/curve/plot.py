@@ -6,13 +6,11 @@ import importlib
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.grids import Grid
 from ogive.pictures import BLUE, ORANGE, caption, keep_private, lighten, new_axes
 from ogive.statistics.curve.estimate import Curve
-
-Float64 = NDArray[np.float64]
 
 
 def plot_curve(

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.plot import as_dates, scale_axis
-
-Float64 = NDArray[np.float64]
 
 
 def plot_shares(curve: Curve, edges: Float64, shares: Float64, ax: Any = None) -> Any:

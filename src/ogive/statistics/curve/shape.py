@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.statistics.curve.base import CurveBase
 from ogive.statistics.curve.bins import lower_ends
 from ogive.strategies import OrthogonalProjection
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 DEFAULT_GROUPS = 30
 MOST_ORDER = 15

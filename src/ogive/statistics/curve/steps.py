@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.axis import first_at_or_above, last_at_or_below, plain, to_labels, to_numbers
 from ogive.grids import Grid
 from ogive.rooms import room
 from ogive.statistics.curve.base import CurveBase
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,8 @@ import re
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import DataError, ParameterError, plain
 from ogive.grids import MAX_BINS, Grid
 from ogive.statistics.curve.estimate import Curve
@@ -75,7 +75,7 @@ def from_dict(data: Any) -> Curve:
     )
 
 
-def read_measured(data: Any, size: int) -> NDArray[np.int64]:
+def read_measured(data: Any, size: int) -> Int64:
     """Noisy measurements, not more of them than a strategy of that size could need.
 
     Raises:

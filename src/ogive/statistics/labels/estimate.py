@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.provenance import Provenance
 from ogive.queries import Ballots
 from ogive.rooms import room
 from ogive.statistics.base import Estimate
-
-Bool = NDArray[np.bool_]
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError
-from ogive.queries import Aggregate, Ballots, Int64
+from ogive.queries import Aggregate, Ballots
 from ogive.records.imagined import Shape
 from ogive.statistics import prediction
 

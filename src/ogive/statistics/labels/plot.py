@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64
 from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
 from ogive.statistics.labels.estimate import LabelsEstimate
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 _MOST_NAMED = 20
 """Classes whose numbers all fit below an axis."""
@@ -71,7 +68,7 @@ def _counts(axes: Any, found: LabelsEstimate) -> None:
     axes.set_ylabel("Queries")
 
 
-def _margins(axes: Any, margins: Float64, labelled: NDArray[np.bool_], *, noisy: bool) -> None:
+def _margins(axes: Any, margins: Float64, labelled: Bool, *, noisy: bool) -> None:
     """A histogram of margins: of the queries with a label, and of those without."""
     ends = np.histogram_bin_edges(margins, bins=min(_BARS, max(5, len(margins) // 5)))
     parts = [(labelled, BLUE, "labelled"), (~labelled, GRAY, "not labelled")]

@@ -7,15 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.queries import Answer, Ballots, LabelsQuery, Query, VotesQuery, design_votes
 from ogive.queries.labels import NOT_ASKED
 from ogive.statistics.base import Terms, describe
 from ogive.statistics.labels.estimate import LabelsEstimate
-
-Int64 = NDArray[np.int64]
 
 NEEDS_COMPARISON = (
     "a label of whose votes nothing else is opened needs a comparison inside the computation, by garbled circuits say, "

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, Privacy, PureDP
@@ -31,8 +31,6 @@ from ogive.strategies import OpenedThresholds
 from ogive.strategies.counted_noise import counted_noise
 from ogive.strategies.histogram import ACCOUNTINGS, equal_share
 from ogive.strategies.smoothing import unsmoothable
-
-Int64 = NDArray[np.int64]
 
 FEWEST_ROUNDS, MOST_ROUNDS = 4, 100
 _GUESSED_RECORDS = 10_000

@@ -10,8 +10,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.statistics.curve.bands.approximating import common_ends
 from ogive.statistics.curve.bands.programs import some_thresholds
 from ogive.statistics.curve.bands.simultaneous import upper_quantile
@@ -19,8 +19,6 @@ from ogive.statistics.methods.expected_error import public_noise
 from ogive.statistics.methods.reference_shapes import EVERY
 from ogive.statistics.prediction import Errors
 from ogive.strategies import Approximating
-
-Float64 = NDArray[np.float64]
 
 _SEED = 0x62696173
 _NOISES = 199  # simulated releases
@@ -64,9 +62,7 @@ def approximate_errors(strategy: Approximating, records: int, *, known: bool, ta
     return Errors.over_shapes({**errors, "band": np.array(bands)})
 
 
-def _half_width(
-    strategy: Approximating, raw: Float64, answer: NDArray[np.int64], total: int | None, tail: Fraction
-) -> float:
+def _half_width(strategy: Approximating, raw: Float64, answer: Int64, total: int | None, tail: Fraction) -> float:
     low, high = common_ends(
         raw,
         answer,

@@ -17,8 +17,8 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError
 from ogive.noise.base import Law
 from ogive.noise.simulated import draw_public
@@ -28,9 +28,6 @@ from ogive.statistics.methods.reference_shapes import SEED, USUAL, Expected, Sha
 from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
 from ogive.strategies.smoothing import default_smoothing, smooth
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 _WIDE = 64.0  # variance from which a rounded normal number stands for discrete Gaussian noise
 

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from ogive.accounting import loss_per_row, pure_epsilon
+from ogive.arrays import Int64
 from ogive.columns import Binning, Domain
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Grid
@@ -20,7 +21,7 @@ from ogive.local.unary import UnaryOracle
 from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP
 from ogive.queries import Answer, CurveQuery, Query, ReportsQuery, RowValues
-from ogive.queries.base import Int64, check_missing
+from ogive.queries.base import check_missing
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.base import CurveTask

@@ -6,8 +6,8 @@ import math
 from collections.abc import Generator, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Binning
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.confidence import check_level
@@ -19,9 +19,6 @@ from ogive.statistics.curve.bands.simultaneous import (
 )
 from ogive.statistics.curve.inverse import bisect_points
 from ogive.strategies import Pointwise
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 def bisect_quantiles(

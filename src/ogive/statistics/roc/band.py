@@ -27,13 +27,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.axis import to_shares
 from ogive.statistics.curve.bands.simultaneous import one_sided_distances, private_total_ends, tidy, upper_quantile
 from ogive.statistics.roc.noise import SimulatedNoise
-
-Float64 = NDArray[np.float64]
 
 
 def class_ends(raw: Float64, noise: SimulatedNoise, tail: Fraction, target: str) -> tuple[Float64, Float64]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError
 from ogive.html import words
 from ogive.html.axis import nice_step, plain_number, show
 from ogive.html.chapter import Chapter, Picture
-from ogive.html.chart import Float64
 from ogive.html.chart_square import SMALL, Line, Ribbon, SquareChart
 from ogive.html.markup import Html
 from ogive.html.parts import Row, fine, say, strong, table

@@ -10,8 +10,8 @@ from functools import cached_property
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.axis import to_shares
 from ogive.columns import Label
 from ogive.errors import ParameterError, quoted
@@ -28,8 +28,6 @@ from ogive.statistics.roc.band import RocBand, whole_square
 from ogive.statistics.roc.designs import BUDGETS
 from ogive.statistics.roc.uncertainty import Uncertainty
 from ogive.strategies import Strategy
-
-Float64 = NDArray[np.float64]
 
 
 class AucInterval(NamedTuple):

@@ -31,12 +31,10 @@ from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.statistics.curve.bands.simultaneous import upper_quantile
 from ogive.statistics.roc.noise import SimulatedNoise, pairs_at_ends
-
-Float64 = NDArray[np.float64]
 
 _CANDIDATES = 201
 _HALVINGS = 24

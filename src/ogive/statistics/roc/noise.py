@@ -16,13 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.noise.simulated import draw_public
 from ogive.statistics.curve.bands.simultaneous import NoiseMaxima
 from ogive.strategies import Strategy
-
-Float64 = NDArray[np.float64]
 
 KNOWN_SIZES, KNOWN_SUM, NOTHING_KNOWN = "sizes", "sum", "nothing"
 

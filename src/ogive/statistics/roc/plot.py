@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ogive.pictures import BLUE, GRAY, caption, lighten, new_axes
 from ogive.statistics.roc.estimate import RocEstimate
-
-Float64 = NDArray[np.float64]
 
 
 def plot_roc(

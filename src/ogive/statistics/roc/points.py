@@ -10,9 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64, Int64
 
 ORIENTATIONS = ("high", "low")
 
@@ -54,9 +53,7 @@ def value_before(x: Float64, y: Float64, at: Float64) -> Float64:
     return _between(x, y, np.maximum(first - 1, 0), first, at, from_right=True)
 
 
-def _between(
-    x: Float64, y: Float64, left: NDArray[np.int64], right: NDArray[np.int64], at: Float64, *, from_right: bool = False
-) -> Float64:
+def _between(x: Float64, y: Float64, left: Int64, right: Int64, at: Float64, *, from_right: bool = False) -> Float64:
     """Straight line from point `left` to point `right`; exactly an end where `at` is that end."""
     width = x[right] - x[left]
     part = np.divide(at - x[left], width, out=np.full(len(at), 1.0 if from_right else 0.0), where=width > 0)

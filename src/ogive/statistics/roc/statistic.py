@@ -8,8 +8,8 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, TypedDict
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Binning, Label, LabelValue
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Bound, Grid
@@ -27,9 +27,6 @@ from ogive.statistics.roc.points import ORIENTATIONS
 from ogive.strategies import PathNoise, Strategy
 from ogive.strategies.base import approximates
 from ogive.strategies.smoothing import DEFAULT_SMOOTHING, SMOOTHINGS, smooth, unsmoothable
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 class RocOptions(TypedDict, total=False):

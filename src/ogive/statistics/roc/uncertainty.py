@@ -7,8 +7,8 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.statistics.confidence import simulations_needed
 from ogive.statistics.curve.bands.simultaneous import band_ends, simulate_maxima
 from ogive.statistics.curve.estimate import Curve
@@ -25,8 +25,6 @@ from ogive.statistics.roc.noise import (
     share_excess,
     simulate_noise,
 )
-
-Float64 = NDArray[np.float64]
 
 _ROUNDING = 2.0**-40
 _DEVIATIONS = 3

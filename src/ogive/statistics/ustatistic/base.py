@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, UnsupportedError
 from ogive.kernels.base import Measure
@@ -20,8 +20,6 @@ from ogive.kernels.in_order import InOrder
 from ogive.queries import Answer, Query, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic.columns import Described, domain_of
-
-Float64 = NDArray[np.float64]
 
 USUAL_RECORDS = 10_000
 """Records that methods and bins are chosen for where their number is private and nobody guessed it."""

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import betaincinv, ndtr
 
+from ogive.arrays import Float64, Int64
 from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.kernels.base import Measure
 from ogive.kernels.cells import widths
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 ROWS = 600
 SHAPES = ((2.0, 5.0), (1.0, 1.0))

@@ -11,13 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 import piqp
-from numpy.typing import NDArray
 from scipy import sparse
 
+from ogive.arrays import Float64
 from ogive.strategies.hats.passes import hat_sizes
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 TOLERANCE = 1e-6
 """Largest accepted duality gap, relative to the objective."""

@@ -15,13 +15,10 @@ shortened step is rare. The gradient of the dual certifies the result.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.compiling import njit
 from ogive.strategies.hats.passes import hat_sizes, hat_spread, solve
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 MAX_ROUNDS = 500
 TOLERANCE = 1e-8
@@ -101,7 +98,7 @@ class _Dual:
             return value, fitted, gradient, 0.0
         return value - self.total * theta, fitted, gradient, float(fitted.sum()) - self.total
 
-    def newton(self, free: NDArray[np.bool_], gradient: Float64, excess: float) -> tuple[Float64, float]:
+    def newton(self, free: Bool, gradient: Float64, excess: float) -> tuple[Float64, float]:
         """Step of the forces and of theta to the minimum of the quadratic that holds while `free` does."""
         factor = _factorize_free(free, self.spacings, self.sizes, self.bin_noise, self.noise)
         step = np.empty(gradient.size)
@@ -147,7 +144,7 @@ def scaled_sums(bins: Float64, spacings: Int64, sizes: Int64) -> Float64:
 
 @njit()
 def _factorize_free(
-    free: NDArray[np.bool_], spacings: Int64, sizes: Int64, bin_noise: float, noise: Float64
+    free: Bool, spacings: Int64, sizes: Int64, bin_noise: float, noise: Float64
 ) -> tuple[Int64, Int64, Float64, Float64]:
     """Factor diag(noise) + v0 H_A H_A^T, in the form that `hats.passes.solve` takes.
 

@@ -16,12 +16,9 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.compiling import njit
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 CHUNK = 1024
 
@@ -99,7 +96,7 @@ def hat_spread(values: Float64, spacings: Int64, sizes: Int64, out: Float64) -> 
 
 
 @lru_cache(maxsize=16)
-def _above(size: int) -> NDArray[np.bool_]:
+def _above(size: int) -> Bool:
     """Where a square matrix has the entries above its diagonal."""
     return ~np.tri(size, dtype=np.bool_)
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.strategies.hats.least_squares import smooth_hats
 from ogive.strategies.hats.strategy import LeastSquaresHats
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 def nearest_hats(strategy: LeastSquaresHats, answer: Int64, total: int | None, kind: str) -> Float64:

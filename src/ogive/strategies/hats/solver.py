@@ -14,8 +14,8 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.strategies.hats.passes import (
     as_arrays,
@@ -26,9 +26,6 @@ from ogive.strategies.hats.passes import (
     prefix_variance_at,
     solve,
 )
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 @njit(steps=lambda rows, spacings, sizes, *system: len(rows) * (1000 + 25 * int(sizes.sum())) + rows.size // 4)

@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError
 from ogive.noise import law_from_dict
 from ogive.noise.base import Law
@@ -24,9 +24,6 @@ from ogive.strategies.hats.design import hats_design
 from ogive.strategies.hats.passes import as_arrays, hat_sums
 from ogive.strategies.hats.solver import HatSolver
 from ogive.strategies.measured import batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 def hat_changes(size: int, spacing: int, adjacency: Adjacency) -> tuple[int, int]:

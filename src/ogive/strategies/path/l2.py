@@ -32,13 +32,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.privacy import Adjacency
 from ogive.strategies.path.constants import shift_cost
 from ogive.strategies.path.tree import PathTree
-
-Float64 = NDArray[np.float64]
 
 
 @lru_cache(maxsize=256)

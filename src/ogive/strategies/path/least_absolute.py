@@ -17,15 +17,12 @@ Equality of both objectives, in exact integers, certifies the result.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.errors import UnsupportedError
 from ogive.strategies.path.intervals import Intervals
 from ogive.strategies.path.least_squares import ANCHORED, UNKNOWN
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 MAX_WORK = 4_000_000_000
 MAX_VALUE = float(2**52)

@@ -20,13 +20,10 @@ subtraction-free elimination along the nested order, O(M).
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.compiling import njit
 from ogive.strategies.path.intervals import Intervals
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 UNKNOWN, BOXED, ANCHORED = 0, 1, 2
 """What is demanded of the last increment, total - f_{M-1}: nothing, not negative, zero."""
@@ -93,7 +90,7 @@ def _solve(
     neighbors: Float64,
     order: Int64,
     joined: Float64,
-    held: NDArray[np.bool_],
+    held: Bool,
     multipliers: Float64,
     increments: Float64,
 ) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.strategies.path.intervals import nested_intervals
 from ogive.strategies.path.least_absolute import smooth_path_absolute
 from ogive.strategies.path.least_squares import ANCHORED, BOXED, UNKNOWN, smooth_path
 from ogive.strategies.path.strategy import PathNoise
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 def ending(strategy: PathNoise, points: Int64, total: int | None, *, anchor: bool) -> int:

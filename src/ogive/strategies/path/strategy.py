@@ -23,8 +23,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
@@ -32,9 +32,6 @@ from ogive.strategies.base import Level
 from ogive.strategies.path.constants import shift_cost
 from ogive.strategies.path.l2 import grid_squared_shift
 from ogive.strategies.path.tree import PathTree
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 MAX_BITS = 32
 MAX_ANSWER_BITS = 61

@@ -14,12 +14,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError, quoted
 from ogive.strategies.projection.splines import spline_integrals, spline_values
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

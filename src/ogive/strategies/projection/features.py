@@ -8,14 +8,12 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.compiling import njit
 from ogive.strategies.projection.form import Form
 from ogive.strategies.projection.sensitivity import certified
 from ogive.strategies.projection.whitening import whitening
-
-Int64 = NDArray[np.int64]
 
 EXHAUSTIVE = 1024
 """Up to so many bins all pairs of bins are compared; beyond, the certified bound is taken."""

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.strategies.projection.bases import Basis, basis_named
 from ogive.strategies.projection.moments import LARGEST_DEGREE, from_moments, powers
-
-Float64 = NDArray[np.float64]
 
 MAX_DEGREE = 30
 NOISES = ("shaped", "isotropic", "moments")

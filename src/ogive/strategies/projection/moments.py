@@ -11,9 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64
 
 LARGEST_DEGREE = 15
 

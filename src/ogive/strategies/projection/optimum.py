@@ -12,12 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.strategies.projection.form import Form
 from ogive.strategies.projection.sensitivity import cosine_points
-
-Float64 = NDArray[np.float64]
 
 _TINY, _FORGOTTEN = 1e-18, 1e-12
 

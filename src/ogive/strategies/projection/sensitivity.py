@@ -14,11 +14,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.strategies.projection.form import Form
-
-Float64 = NDArray[np.float64]
 
 STEPS, ABSOLUTE_STEPS = 2000, 1000
 # far above what the rounding of the certificate itself may amount to

@@ -11,9 +11,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64
 
 # beta on [0, 1], [1, 2], [2, 3], [3, 4]: coefficients of 1, r, r^2, r^3 with r from the left end, times 6
 _PIECES = ((0, 0, 0, 1), (1, 3, 3, -3), (4, 0, -6, 3), (1, -3, 3, -1))

@@ -13,10 +13,10 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting import discrete_loss
 from ogive.accounting.gaussian import LEAST_SIGMA
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.noise.base import Law
@@ -27,9 +27,6 @@ from ogive.strategies.projection.features import integer_features, largest_chang
 from ogive.strategies.projection.form import Form
 from ogive.strategies.projection.summaries import Moments, moments_of
 from ogive.strategies.projection.whitening import whitening
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 MAX_SIZE = 2**16
 MAX_BITS = 30

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError
 from ogive.strategies.projection.form import Form
 from ogive.strategies.projection.moments import to_moments
-
-Float64 = NDArray[np.float64]
 
 
 class Moments(NamedTuple):

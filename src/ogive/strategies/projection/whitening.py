@@ -14,15 +14,12 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int32
 from ogive.errors import DataError
 from ogive.strategies.projection.form import Form
 from ogive.strategies.projection.optimum import changes, least_spread, least_trace
 from ogive.strategies.projection.sensitivity import certified
-
-Float64 = NDArray[np.float64]
-Int32 = NDArray[np.int32]
 
 TABLE = Path(__file__).with_name("projection_shapes.npz")
 UNIT = 2.0**-20

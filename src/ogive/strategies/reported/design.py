@@ -7,15 +7,12 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.errors import ParameterError
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteGaussian, round_up_root
 from ogive.strategies.reported.strategy import BITS, ReportedTree
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 BRANCHINGS = range(2, 9)
 MOST_THRESHOLDS = 1 << 20

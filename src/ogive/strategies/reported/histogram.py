@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError
 from ogive.local.oracles import oracle_from_dict
 from ogive.local.unary import UnaryOracle
@@ -23,9 +23,6 @@ from ogive.noise import DiscreteGaussian, law_from_dict, round_up_root
 from ogive.privacy import Adjacency, Loss
 from ogive.strategies.base import Level
 from ogive.strategies.histogram import GroupedHistogram
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 BITS = 20  # so many that the smallest noise that is stated, that of one record, is fine enough for a histogram's laws
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ogive.arrays import Float64, Int64
 from ogive.strategies.reported.strategy import BITS, ReportedTree
 from ogive.strategies.tree.smoothing import nearest_tree
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 def nearest_reports(strategy: ReportedTree, answer: Int64, total: int | None, kind: str) -> Float64:

@@ -26,8 +26,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.local.oracles import oracle_from_dict
 from ogive.local.tree import TreeOracle
@@ -35,9 +35,6 @@ from ogive.noise import DiscreteGaussian, law_from_dict
 from ogive.privacy import Adjacency, Loss
 from ogive.strategies.base import Level
 from ogive.strategies.tree.strategy import LeastSquaresTree
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 BITS = 8
 

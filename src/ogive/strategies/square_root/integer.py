@@ -9,13 +9,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt64
 from ogive.compiling import njit
 from ogive.errors import ParameterError
-
-Int64 = NDArray[np.int64]
-Uint64 = NDArray[np.uint64]
 
 # prime, a generator of its multiplicative group; both primes are 1 modulo 2^26
 PRIMES = ((2013265921, 31), (469762049, 3))
@@ -24,7 +21,7 @@ LIMIT = PRIMES[0][0] * PRIMES[1][0] // 2
 
 
 @lru_cache(maxsize=16)
-def _tables(length: int, which: int) -> tuple[Uint64, Uint64]:
+def _tables(length: int, which: int) -> tuple[UInt64, UInt64]:
     """Twiddle factors: entries h .. 2h - 1 are the powers of a root of unity of order 2h.
 
     The second array holds floor(factor 2^32 / prime), which turns a modular product into two plain ones.
@@ -41,7 +38,7 @@ def _tables(length: int, which: int) -> tuple[Uint64, Uint64]:
 
 
 @njit()
-def _forward(values: Uint64, factors: Uint64, scaled: Uint64, prime: int) -> None:
+def _forward(values: UInt64, factors: UInt64, scaled: UInt64, prime: int) -> None:
     """Transform in place, decimation in frequency; the result is in bit-reversed order."""
     p, shift = np.uint64(prime), np.uint64(32)
     half = values.size // 2
@@ -59,7 +56,7 @@ def _forward(values: Uint64, factors: Uint64, scaled: Uint64, prime: int) -> Non
 
 
 @njit()
-def _backward(values: Uint64, factors: Uint64, scaled: Uint64, prime: int) -> None:
+def _backward(values: UInt64, factors: UInt64, scaled: UInt64, prime: int) -> None:
     """Undo `_forward` up to the factor `values.size` and the order: entry k comes out at -k."""
     p, shift = np.uint64(prime), np.uint64(32)
     half = 1
@@ -77,13 +74,13 @@ def _backward(values: Uint64, factors: Uint64, scaled: Uint64, prime: int) -> No
 
 
 @njit()
-def _multiply(a: Uint64, b: Uint64, prime: int) -> None:
+def _multiply(a: UInt64, b: UInt64, prime: int) -> None:
     p = np.uint64(prime)
     for k in range(a.size):
         a[k] = a[k] * b[k] % p
 
 
-def _transform(values: Int64, length: int, which: int) -> Uint64:
+def _transform(values: Int64, length: int, which: int) -> UInt64:
     prime = PRIMES[which][0]
     padded = np.zeros(length, dtype=np.uint64)
     padded[: len(values)] = (values % prime).astype(np.uint64)
@@ -92,7 +89,7 @@ def _transform(values: Int64, length: int, which: int) -> Uint64:
 
 
 @njit()
-def _combine(first: Uint64, second: Uint64, prime: int, other: int, inverses: Uint64, out: Int64) -> None:
+def _combine(first: UInt64, second: UInt64, prime: int, other: int, inverses: UInt64, out: Int64) -> None:
     """Signed integers from residues, after dividing by the length and reading entry k at -k."""
     p, q = np.uint64(prime), np.uint64(other)
     half = np.int64(prime) * np.int64(other) // 2

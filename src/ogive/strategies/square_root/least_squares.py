@@ -14,11 +14,8 @@ N = 2^12 and 2 to 8 s at 2^15; isotonic smoothing is the quick alternative.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
-Mask = NDArray[np.bool_]
+from ogive.arrays import Bool, Float64
 
 MAX_ROUNDS = 200
 MAX_STEPS = 400
@@ -105,7 +102,7 @@ class _Toeplitz:
 def _solve(
     factor: _Toeplitz,
     solver: _Toeplitz,
-    free: Mask,
+    free: Bool,
     plain: Float64,
     start: Float64,
     tolerance: float,

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.strategies.square_root.integer import factor_column
 from ogive.strategies.square_root.least_squares import smooth_square_root
 from ogive.strategies.square_root.strategy import SquareRoot, decoder
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 LARGEST_SQUARE_ROOT = 1 << 16
 

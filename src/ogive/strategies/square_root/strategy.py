@@ -14,17 +14,14 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import Level
 from ogive.strategies.measured import batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
 from ogive.strategies.square_root.integer import Convolver, factor_column, squared_sensitivity
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 BITS = 20
 

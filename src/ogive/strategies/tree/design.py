@@ -17,13 +17,10 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
 from ogive.strategies.tree.passes import as_arrays, prefix_variance
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 PARTS = 4096
 """Shares of the loss are whole multiples of one over this, so that losses add up exactly."""

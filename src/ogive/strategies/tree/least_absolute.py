@@ -12,12 +12,9 @@ rows, and everything is O(N) per level. Pieces of equal slope are shared in prop
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 TOLERANCE = 1e-9
 """Largest accepted difference between predicted and attained objective, relative to the objective at 0."""

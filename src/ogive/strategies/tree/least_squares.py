@@ -11,12 +11,9 @@ estimate without a negative bin is the optimum. Each round is O(N); 5 to 15 are 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 TOLERANCE = 1e-7
 """Largest accepted violation of the optimality conditions, relative to the largest residual."""

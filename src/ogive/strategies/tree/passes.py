@@ -11,12 +11,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.compiling import njit
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 def level_sizes(size: int, blocks: tuple[int, ...]) -> Int64:

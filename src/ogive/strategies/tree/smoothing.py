@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.strategies.tree.least_absolute import smooth_tree_absolute
 from ogive.strategies.tree.least_squares import smooth_tree
 from ogive.strategies.tree.strategy import LeastSquaresTree
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 def nearest_tree(strategy: LeastSquaresTree, answer: Int64, total: int | None, kind: str, *, bits: int = 0) -> Float64:

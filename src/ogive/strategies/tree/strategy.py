@@ -12,8 +12,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError
 from ogive.noise import law_from_dict
 from ogive.noise.base import Law
@@ -22,9 +22,6 @@ from ogive.strategies.base import Level
 from ogive.strategies.measured import batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
 from ogive.strategies.tree.design import tree_design
 from ogive.strategies.tree.passes import as_arrays, block_counts, least_squares, prefix_variance
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 def _changes(adjacency: Adjacency) -> int:

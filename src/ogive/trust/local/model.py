@@ -16,10 +16,11 @@ from typing import ClassVar
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from ogive.arrays import Int64
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
-from ogive.queries import Answer, Int64, Kind, ReportsQuery, RowValues
+from ogive.queries import Answer, Kind, ReportsQuery, RowValues
 from ogive.records import Records
 from ogive.trust.base import Opening, TrustOptions
 from ogive.trust.table import SingleTable

@@ -17,11 +17,10 @@ import hashlib
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt32
 from ogive.crypto.circuits import plain
 from ogive.crypto.garbling import batch
 from ogive.crypto.twoparty.messages import pair_bytes
@@ -30,10 +29,11 @@ from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.pairs import Design, paired_again
 from ogive.privacy import Adjacency
-from ogive.queries import Answer, Int64, Kind, PairsQuery, RowValues
+from ogive.progress import Progress
+from ogive.queries import Answer, Kind, PairsQuery, RowValues
 from ogive.queries.pair_program import Evaluate
 from ogive.records import Records
-from ogive.trust.base import Opening, Progress, TrustOptions
+from ogive.trust.base import Opening, TrustOptions
 from ogive.trust.table import SingleTable
 
 CIRCUITS: dict[str, Evaluate] = {"garbled": batch.evaluate, "clear": plain.evaluate}
@@ -201,7 +201,7 @@ class PairsOpening(Opening[PairsQuery]):
         if not self._model.options.absent:
             return design, design
         source = KeyedSource(self._derived(b"ogive pairs absent\n", context))
-        draws: NDArray[np.uint32] = source.words(design.users)
+        draws: UInt32 = source.words(design.users)
         return design, paired_again(design, draws < self._model.options.absent * 2.0**32, seed=source.key())
 
     def _derived(self, purpose: bytes, context: bytes) -> bytes:

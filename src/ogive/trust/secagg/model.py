@@ -28,8 +28,8 @@ from typing import Any, Self
 from ogive.crypto.aggregation import MOST_PARTIES, Round
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency
+from ogive.progress import Progress
 from ogive.records import Records
-from ogive.trust.base import Progress
 from ogive.trust.parties import SeveralTables, read_parties
 from ogive.trust.secagg.opening import SecAggOpening, gone
 from ogive.trust.secagg.options import SecAggOptions

@@ -9,14 +9,14 @@ import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from ogive.arrays import Int64, UInt64
 from ogive.crypto.aggregation import Round
-from ogive.crypto.streams import UInt64
 from ogive.errors import DataError, PeerError
 from ogive.noise import DerivedNodes
 from ogive.noise.shares import ShareNodes
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
-from ogive.queries import Aggregate, Answer, CurveQuery, Int64, LinearQuery
+from ogive.queries import Aggregate, Answer, CurveQuery, LinearQuery
 from ogive.records import Records
 from ogive.trust.base import Opening
 from ogive.trust.parties import naming

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from ogive.arrays import UInt64
 from ogive.crypto.aggregation import AggregationParty, AggregationServer, AggregationSettings, Round
-from ogive.crypto.streams import UInt64
 
 
 class Enrolment:

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.crypto.wire import Inbox, Suite
 from ogive.errors import PeerError
 from ogive.privacy import Adjacency
-from ogive.queries import Int64, LinearQuery
+from ogive.queries import LinearQuery
 from ogive.trust.servers.parts import added, signed
 from ogive.trust.servers.server import ANALYST, ANSWER
 from ogive.trust.servers.settings import Collected, question_digest, question_number

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.crypto import comparison, tables
 from ogive.crypto.wire import Header, Suite
-from ogive.queries import Int64
 from ogive.records.contributions import Contributions
 from ogive.trust.servers.names import part_hashes
 from ogive.trust.servers.settings import SUMS, Collected

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.crypto.upload_costs import UploadCost, exchanged_bytes, upload_cost
-from ogive.queries import Aggregate, Ballots, Int64, LinearQuery
+from ogive.queries import Aggregate, Ballots, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.trust.base import Traffic
 from ogive.trust.servers.layout import Layout

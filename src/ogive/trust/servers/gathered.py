@@ -6,14 +6,15 @@ messages their uploads came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import Int64
 from ogive.crypto.commitments import HASH_BYTES
 from ogive.errors import PeerError
-from ogive.queries import Int64
+from ogive.progress import Progress
 from ogive.trust.servers.names import sortable
 from ogive.trust.servers.parts import Parts
 from ogive.trust.servers.settings import Collected
@@ -32,9 +33,7 @@ class Gathered:
         progress: Called with how many uploads were read for one purpose, and how many there are.
     """
 
-    def __init__(
-        self, collected: Collected, server: int, *, session: bytes, progress: Callable[[int, int], None]
-    ) -> None:
+    def __init__(self, collected: Collected, server: int, *, session: bytes, progress: Progress) -> None:
         self._collected = collected
         self._server = server
         self._session = session

@@ -14,14 +14,12 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt64
 from ogive.columns import Binning
-from ogive.queries import Aggregate, Ballots, GroupSums, Int64
+from ogive.queries import Aggregate, Ballots, GroupSums
 from ogive.records.contributions import Contributions
 from ogive.records.labelled import columns_of
-
-UInt64 = NDArray[np.uint64]
 
 MOST_CELLS = 1 << 20
 """Cells that records are counted in at most; half of what a table may have, so that amounts find room beside them."""

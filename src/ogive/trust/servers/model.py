@@ -30,8 +30,8 @@ from typing import Any, Self
 from ogive.crypto.sketch import DEFAULT_TOLERATED
 from ogive.errors import DataError
 from ogive.privacy import Adjacency
+from ogive.progress import Progress
 from ogive.records import Records
-from ogive.trust.base import Progress
 from ogive.trust.parties import SeveralTables, read_parties
 from ogive.trust.servers.opening import ServersOpening
 from ogive.trust.servers.options import ServersOptions

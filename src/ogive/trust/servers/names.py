@@ -13,13 +13,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import UInt8
 from ogive.crypto.commitments import HASH_BYTES, hash_rows
 from ogive.crypto.comparison import KeyBatch
 from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.tables import ShareBatch
 from ogive.trust.servers.settings import Collected
-
-UInt8 = NDArray[np.uint8]
 
 
 def part_hashes(collected: Collected, pieces: Sequence[KeyBatch | ShareBatch], *, server: int, session: bytes) -> UInt8:

@@ -15,16 +15,18 @@ import numpy as np
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from ogive.arrays import Int64
 from ogive.crypto.domains import HashDomain, digest
 from ogive.errors import DataError, ReleaseMismatchError
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
-from ogive.queries import Aggregate, Answer, Int64, LinearQuery
+from ogive.progress import Progress
+from ogive.queries import Aggregate, Answer, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.records import Records
 from ogive.records.contributions import Contributions
-from ogive.trust.base import Opening, Progress
+from ogive.trust.base import Opening
 from ogive.trust.parties import naming, party_sums
 from ogive.trust.servers.analyst import add_answers
 from ogive.trust.servers.clients import upload, upload_sums

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt8, UInt64
 from ogive.crypto import field
 from ogive.crypto.commitments import HASH_BYTES
 from ogive.crypto.comparison import KeyBatch, evaluate_sums
@@ -14,12 +15,8 @@ from ogive.crypto.comparison.weighing import evaluate_weighed
 from ogive.crypto.tables import ShareBatch, ShareShape
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
-from ogive.queries import Int64
 from ogive.trust.servers.names import client_names, part_hashes
 from ogive.trust.servers.settings import Collected
-
-UInt8 = NDArray[np.uint8]
-UInt64 = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)

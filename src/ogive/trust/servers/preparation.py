@@ -15,18 +15,17 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt64
 from ogive.crypto.sketch import Verifier
 from ogive.errors import PeerError
-from ogive.queries import Int64, LinearQuery
+from ogive.queries import LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.trust.servers.material import GatheredMaterial
 from ogive.trust.servers.settings import Collected
 from ogive.trust.servers.state import ServerState
 
 Messages = dict[int, bytes]
-UInt64 = NDArray[np.uint64]
 
 
 class Preparing(Protocol):

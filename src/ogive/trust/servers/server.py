@@ -27,15 +27,16 @@ import logging
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Int64, UInt64
 from ogive.crypto.domains import HashDomain, digest
 from ogive.crypto.sketch import most_rejected
 from ogive.crypto.wire import Header, Inbox, Suite
 from ogive.errors import ParameterError, PeerError, UnsupportedError
 from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency
-from ogive.queries import Int64, LinearQuery
+from ogive.progress import Progress
+from ogive.queries import LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.queries.modular import measure_modulo
 from ogive.trust.servers.clients import CLIENTS, UPLOAD
@@ -52,7 +53,6 @@ FROZEN, ANSWER, STATE = 2, 3, 4
 ANALYST = 0xFFFFFFFE
 """Receiver of answers."""
 
-UInt64 = NDArray[np.uint64]
 
 _log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class Server:
         state: ServerState | None = None,
         clients: int = 1,
         longest: int = 1 << 30,
-        progress: Callable[[int, int], None] = lambda done, whole: None,
+        progress: Progress = lambda done, whole: None,
     ) -> None:
         if state is not None and (state.study, state.session, state.server) != (collected.study, session, number):
             raise ParameterError("`state` must be that of this server in this session of this study")

@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.crypto.comparison import KeyShape
 from ogive.crypto.domains import HashDomain, digest, number
 from ogive.crypto.field import P
 from ogive.crypto.sketch import DEFAULT_TOLERATED, AmountClaim, CellClaim, Claim, StepClaim
 from ogive.crypto.tables import ShareShape
 from ogive.privacy import Adjacency
-from ogive.queries import Int64, LinearQuery
+from ogive.queries import LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.trust.servers.layout import Layout
 

@@ -16,9 +16,9 @@ from enum import IntEnum
 
 import numpy as np
 
+from ogive.arrays import Int64
 from ogive.crypto.wire import Reader
 from ogive.errors import PeerError
-from ogive.queries import Int64
 
 _LAYOUT = struct.Struct("<4sBBBBI32s16s32sQQ")
 _MAGIC, _VERSION = b"OGSS", 2

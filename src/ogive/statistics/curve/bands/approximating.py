@@ -29,16 +29,15 @@ import math
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError
+from ogive.progress import Progress
 from ogive.statistics.curve.bands.measured import Measured, common_measurements, simulations_for
 from ogive.statistics.curve.bands.programs import Feasible, fewest_records, mass_ends, some_thresholds
-from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, Progress, band_ends, simulate_maxima, upper_quantile
+from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, band_ends, simulate_maxima, upper_quantile
 from ogive.strategies import Approximating
 
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 Ends = tuple[Float64, Float64]
 
 _WIDENED = 1.5  # by this factor at a time, where nothing fits

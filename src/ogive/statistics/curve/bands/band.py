@@ -4,27 +4,22 @@ from __future__ import annotations
 
 from typing import cast
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
+from ogive.progress import Progress
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.bands.approximating import common_ends
 from ogive.statistics.curve.bands.simultaneous import (
     APPROXIMATION,
     TARGETS,
     Band,
-    Progress,
     band_ends,
     simulate_maxima,
     simulations_for,
 )
 from ogive.strategies import Approximating, Strategy
 from ogive.strategies.base import approximates
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 def simultaneous_band(

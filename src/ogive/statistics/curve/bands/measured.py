@@ -14,22 +14,18 @@ have different numbers of fractional bits, those of one part differ from the sum
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError
 from ogive.noise.simulated import draw_public
+from ogive.progress import Progress
 from ogive.statistics.confidence import simulations_needed
 from ogive.strategies import Approximating
 from ogive.strategies.summed import SummedApproximations
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 
 SIMULATIONS = 9999
 _SEED = 0x636F6D6D6F6E  # public and fixed, so that two bands of one curve come from one simulation

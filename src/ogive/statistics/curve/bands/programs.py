@@ -26,10 +26,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64, Int64
 
 _BINS = 160  # solved on about these many; certified on all
 PROGRAMS = 96

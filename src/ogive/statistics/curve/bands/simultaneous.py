@@ -43,24 +43,20 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.axis import first_at_or_above, last_at_or_below, plain, to_numbers
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.noise.simulated import draw_public
+from ogive.progress import Progress
 from ogive.statistics.confidence import simulations_needed
 from ogive.strategies import Strategy
-
-Int64 = NDArray[np.int64]
-Float64 = NDArray[np.float64]
-Progress = Callable[[int, int], None]
 
 TARGETS = ("population", "sample")
 APPROXIMATION = "approximation"

@@ -24,8 +24,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64
 from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.queries import Answer, CellsQuery
@@ -34,8 +35,6 @@ from ogive.statistics.ustatistic.means.means import Means
 from ogive.statistics.ustatistic.means.variance import hoeffding, two_sample_hoeffding
 from ogive.statistics.ustatistic.reports.base import LARGEST_PAIRWISE
 
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 Matrices = Sequence[ArrayLike] | Float64
 
 

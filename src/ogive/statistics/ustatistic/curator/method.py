@@ -7,9 +7,9 @@ from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting import pure_epsilon
+from ogive.arrays import Float64
 from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import MOST_SYMBOLS
@@ -36,8 +36,6 @@ from ogive.statistics.ustatistic.curator.noisy_kernels import (
     sampling_bound,
 )
 from ogive.statistics.ustatistic.reference_shapes import ShapeMeans, rounded_means, shape_means
-
-Float64 = NDArray[np.float64]
 
 MOST_CELLS = 1 << 10
 """Most counts that bins which nobody named are refined to."""

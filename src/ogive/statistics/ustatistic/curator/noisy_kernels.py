@@ -20,10 +20,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting import gaussian_grant, gaussian_mu, pure_epsilon
 from ogive.accounting.gaussian import LEAST_SIGMA
+from ogive.arrays import Float64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, ScaleError
 from ogive.kernels import AbsoluteDifference, PairMeanKernel, SignProduct, Untied
@@ -36,8 +36,6 @@ from ogive.queries import Answer, KernelQuery, RowValues
 from ogive.queries.kernels import MOST_BITS, check_totals, counts_class, moves, reach
 from ogive.statistics.ustatistic.curator.cells import NOTHING, Cumulants, cumulants
 from ogive.statistics.ustatistic.means.means import Means
-
-Float64 = NDArray[np.float64]
 
 USUAL_BITS = 30
 _LARGEST_NUMBER = 60  # bits

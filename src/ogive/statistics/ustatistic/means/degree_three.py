@@ -8,12 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Int64
 from ogive.errors import DataError, ParameterError, quoted
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 LARGEST_TRIPLE = 128
 """Most symbols for which a tensor over triples is held."""

@@ -11,15 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64
 from ogive.errors import ParameterError
 from ogive.statistics.ustatistic.means.generic import checked_matrices
 from ogive.statistics.ustatistic.means.variance import hoeffding, symmetric, two_sample_hoeffding
 from ogive.statistics.ustatistic.reports.base import ReportLaw
 from ogive.statistics.ustatistic.reports.laws import law_of
-
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -14,16 +14,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError
 from ogive.statistics.ustatistic.means.means import Means
 from ogive.statistics.ustatistic.means.variance import estimated, hoeffding
 from ogive.statistics.ustatistic.reports.base import ReportLaw
 from ogive.statistics.ustatistic.reports.laws import law_of
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 def means(

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-from numpy.typing import NDArray
-
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,8 @@ Source: docs/proofs/pairwise.md.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64
 
 
 def same_cell(nodes: Float64) -> Float64:

@@ -13,16 +13,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.statistics.ustatistic.means.generic import checked_matrices, on_simplex
 from ogive.statistics.ustatistic.means.means import Means
 from ogive.statistics.ustatistic.means.variance import two_sample_estimated, two_sample_hoeffding
 from ogive.statistics.ustatistic.reports.laws import law_of
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 def means(

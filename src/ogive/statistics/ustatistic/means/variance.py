@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.statistics.ustatistic.reports.base import Prepared, ReportLaw
-
-Float64 = NDArray[np.float64]
 
 
 def estimated(law: ReportLaw, prepared: Sequence[Prepared], counts: Float64, plausible: Float64) -> Float64:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Domain
 from ogive.kernels import Kernel
 from ogive.kernels.base import Measure
@@ -31,8 +31,6 @@ from ogive.pairs import (
 )
 from ogive.pairs.noise import PairNoise
 from ogive.statistics.ustatistic.reference_shapes import ShapeMeans, shape_means
-
-Float64 = NDArray[np.float64]
 
 # of the designs that are drawn to predict their noise
 _SEED = b"ogive predicts pairs"

@@ -8,7 +8,6 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting.conversions import pure_epsilon
 from ogive.columns import Domain
@@ -33,8 +32,6 @@ from ogive.statistics.ustatistic.base import (
 from ogive.statistics.ustatistic.pairs.expected_error import predicted_pairs
 from ogive.statistics.ustatistic.pairs.options import Paired
 from ogive.statistics.ustatistic.pairs.paired import paired_means
-
-Float64 = NDArray[np.float64]
 
 DEFAULTS = Paired()
 FEWEST = 4

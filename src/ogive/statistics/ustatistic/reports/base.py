@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError
 from ogive.local.levels import MAX_TALLY
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 LARGEST_PAIRWISE = 4096
 """Most symbols for which a matrix over pairs is held."""

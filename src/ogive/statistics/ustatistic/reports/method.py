@@ -8,9 +8,9 @@ from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ogive.accounting.conversions import pure_epsilon
+from ogive.arrays import Float64
 from ogive.columns import Domain
 from ogive.kernels import AbsoluteDifference
 from ogive.kernels.base import Kernel
@@ -36,8 +36,6 @@ from ogive.statistics.ustatistic.means.rounding_bias import corrected
 from ogive.statistics.ustatistic.reference_shapes import ShapeMeans, rounded_means, shape_means
 from ogive.statistics.ustatistic.reports.base import check_pairwise
 from ogive.statistics.ustatistic.reports.laws import law_of
-
-Float64 = NDArray[np.float64]
 
 ORACLES = (RandomizedResponse.name, UnaryOracle.name, HaarOracle.name)
 """How a symbol may be randomized, by the name of the method."""

@@ -12,17 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.errors import DataError, ParameterError
 from ogive.kernels.surface import vus, vus_extremes
 from ogive.local.classes import PublicClasses
 from ogive.statistics.ustatistic.means.generic import on_simplex
 from ogive.statistics.ustatistic.reports.laws import law_of
 from ogive.statistics.ustatistic.reports.surface.variance import LARGEST, excess, multinomial
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -50,7 +47,7 @@ class LocalVus:
         return math.sqrt(self.variance)
 
 
-def volume(oracle: Any, sums: Int64, *, wide: NDArray[np.bool_] | None = None) -> LocalVus:
+def volume(oracle: Any, sums: Int64, *, wide: Bool | None = None) -> LocalVus:
     """Estimate the volume under the ROC surface of two or more public classes.
 
     Args:

@@ -7,8 +7,8 @@ from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import widths
@@ -20,8 +20,6 @@ from ogive.statistics.ustatistic.reference_shapes import ShapeMeans, shape_means
 from ogive.statistics.ustatistic.reports.method import MOST_SYMBOLS, PATIENCE, oracle_of, report_epsilon
 from ogive.statistics.ustatistic.reports.surface import estimator as vus_local
 from ogive.statistics.ustatistic.reports.surface.variance import LARGEST
-
-Float64 = NDArray[np.float64]
 
 _ANY_BINS = 2
 

@@ -14,9 +14,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from ogive.arrays import Float64
 
 LARGEST = 4096
 """Most classes times bins: chains of ten classes in so many take 130 MB."""

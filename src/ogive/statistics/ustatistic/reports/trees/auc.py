@@ -12,9 +12,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from ogive.arrays import Int64, UInt8
 from ogive.errors import ParameterError, quoted
 from ogive.statistics.ustatistic.reports.trees.bounds import (
     TIES,
@@ -28,10 +26,8 @@ from ogive.statistics.ustatistic.reports.trees.bounds import (
     mse_bound,
 )
 from ogive.statistics.ustatistic.reports.trees.counts import NoisyTree
-from ogive.statistics.ustatistic.reports.trees.reports import UInt8, trees
+from ogive.statistics.ustatistic.reports.trees.reports import trees
 from ogive.statistics.ustatistic.reports.trees.walk import MOST_NODES, walk
-
-Int64 = NDArray[np.int64]
 
 AGAINST = ("sample", "population")
 FORMULAS = ("auto", "paper")

@@ -9,11 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-from numpy.typing import NDArray
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
+from ogive.arrays import Float64, Int64
 
 
 @dataclass(frozen=True)

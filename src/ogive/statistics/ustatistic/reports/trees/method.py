@@ -8,8 +8,8 @@ from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64
 from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels import Greater
@@ -22,8 +22,6 @@ from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
 from ogive.statistics.ustatistic.reports.trees import bounds as auc_bounds
 from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
 from ogive.statistics.ustatistic.reports.trees.reports import expected_noise
-
-Float64 = NDArray[np.float64]
 
 DEFAULT_BINS = 1 << 10
 DEFAULTS = HierarchyAuc()

@@ -11,18 +11,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Float64, Int64, UInt8
 from ogive.compiling import njit
 from ogive.errors import DataError, ParameterError
 from ogive.local.classes import PublicClasses
 from ogive.local.tree import TreeOracle
 from ogive.local.walsh import transform
 from ogive.statistics.ustatistic.reports.trees.counts import NodeNoise
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
-UInt8 = NDArray[np.uint8]
 
 LARGEST_TRANSFORM = 1 << 26
 """Longest level that is transformed: 512 MB."""

@@ -17,13 +17,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ogive.arrays import Bool, Float64, Int64
 from ogive.errors import ParameterError
 from ogive.statistics.ustatistic.reports.trees.counts import NoisyTree
-
-Float64 = NDArray[np.float64]
-Int64 = NDArray[np.int64]
 
 MOST_NODES = 1 << 23
 """Most nodes of one level that are looked into."""
@@ -90,12 +87,12 @@ def walk(positive: NoisyTree, negative: NoisyTree, *, a: float | None, variant: 
     return Walk(pairs, variance, least, lost, tuple(recursed), tuple(discarded))
 
 
-def _chosen(positive: NoisyTree, negative: NoisyTree, level: int, counts: Float64, a: float) -> NDArray[np.bool_]:
+def _chosen(positive: NoisyTree, negative: NoisyTree, level: int, counts: Float64, a: float) -> Bool:
     # the root is known; it is compared with the noise of the level below
     place = max(0, level - 1)
     noise = np.array([[positive.noise[place].most], [negative.noise[place].most]])
     large = np.maximum(counts, np.sqrt(a * noise) / 2)
-    chosen: NDArray[np.bool_] = large[0] * large[1] >= a * np.sqrt(noise[0] * noise[1])
+    chosen: Bool = large[0] * large[1] >= a * np.sqrt(noise[0] * noise[1])
     return chosen
 
 
