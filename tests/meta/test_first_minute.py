@@ -29,6 +29,12 @@ values = np.random.default_rng(1).integers(0, 120, 45_000)
 import ogive
 ogive.ecdf(values.astype({type!r}), bounds=(0, 120), grid="integers", privacy=ogive.{privacy})
 """
+LIST = """
+import random
+values = [random.gauss(50, 10) for _ in range(1000)]
+import ogive
+ogive.ecdf(values, bounds=(0, 100), bins=100, privacy=ogive.PureDP(1))
+"""
 COMMAND = "from ogive.cli import main\nassert main({arguments!r}) == 0"
 
 
@@ -66,6 +72,7 @@ def folder(tmp_path_factory):
 PROGRAMS = {
     "an array": (ARRAY.format(type="float64", privacy="PureDP(1)"), 600, {"duckdb", "rich", "cyclopts"}),
     "an array of whole numbers": (ARRAY.format(type="int64", privacy="PureDP(1)"), 600, {"duckdb", "rich", "cyclopts"}),
+    "a list": (LIST, 600, {"duckdb", "rich", "cyclopts"}),
     "a CSV file": (command("ages.csv"), 690, set()),
     "a Parquet file": (command("ages.parquet"), 690, set()),
     "help": (COMMAND.format(arguments=["--help"]), 365, {"numpy", "pyarrow", "duckdb"}),

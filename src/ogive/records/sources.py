@@ -198,6 +198,8 @@ def arrow_array(values: Any, column: str) -> Any:
             f"column {quoted(column)} must be a sequence of values in the order of the rows, got "
             f"{type(values).__name__}"
         )
+    if isinstance(values, list | tuple):
+        values = _of_one_type(values)
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise DataError(
@@ -206,7 +208,7 @@ def arrow_array(values: Any, column: str) -> Any:
             )
         values = _in_arrow_layout(values)
         if values.dtype.kind in "iuf":
-            # pa.array would import pandas to ask whether this is one of its arrays
+            # pa.array would import pandas to ask whether this is one of its arrays, or of its series
             buffer = pa.py_buffer(np.ascontiguousarray(values))
             return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), len(values), [None, buffer])
     try:
@@ -222,6 +224,19 @@ def arrow_array(values: Any, column: str) -> Any:
                 f"column {quoted(column)} must hold values of one kind, numbers or dates; it mixes kinds"
             ) from None
         return floats
+
+
+def _of_one_type(values: Any) -> Any:
+    """A list of floats, or of whole numbers of 64 bits, as the array that Arrow makes of it; any other as it is."""
+    kinds = set(map(type, values))
+    if kinds == {float}:
+        return np.array(values, np.float64)
+    if kinds == {int}:
+        try:
+            return np.array(values, np.int64)
+        except OverflowError:
+            return values
+    return values
 
 
 _ARROW_TIMES = {("D", 1), ("s", 1), ("ms", 1), ("us", 1), ("ns", 1)}
