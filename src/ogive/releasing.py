@@ -159,7 +159,6 @@ class _Paying:
         self.opening = self._books.pay(loss, query, self.opening)
 
     def answer(self, query: Query) -> Answer:
-        """Answer with the noise of the release."""
         return self.opening.answer(query)
 
 

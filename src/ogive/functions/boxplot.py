@@ -68,7 +68,6 @@ def boxplot(
 
 
 def _stacked(groups: dict[Any, Any]) -> dict[str, Any]:
-    """Arrays by group as two columns."""
     arrays = {name: np.asarray(values) for name, values in groups.items()}
     for name, values in arrays.items():
         if values.ndim != 1:

@@ -265,7 +265,7 @@ def _ratio(above: float, below: float, above_slope: Float64, below_slope: Float6
 
 
 def _entropy(probability: float) -> float:
-    """Of 1 it is 0, not -0."""
+    """Minus the logarithm, with 0 instead of -0 for a mean of 1."""
     return 0.0 - math.log(probability)
 
 

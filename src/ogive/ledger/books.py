@@ -69,7 +69,7 @@ class Spot:
 
     @property
     def words(self) -> str:
-        """For messages."""
+        """The data set and part in words, for messages."""
         return f"the account {quoted(self.name)}" + (f", part {quoted(self.part)}," if self.part else "")
 
 
@@ -90,14 +90,14 @@ def revision_name(number: int | str) -> str:
 
 
 def _settings(connection: Connection, number: int) -> dict[str, str | None]:
-    """What the mark keeps of a data set's row."""
+    """The fields of a data set's row that the mark keeps."""
     row = connection.execute(select(DATA_SETS).where(DATA_SETS.c.id == number)).one()
     read_data_set(row)
     return {"unit": row.unit, "spend_limit": row.spend_limit, "fingerprints": row.fingerprints}
 
 
 def _spend(row: Row[Any]) -> dict[str, str]:
-    """What the mark keeps of a spend."""
+    """The fields of a spend that the mark keeps."""
     read_spend(row)
     names = ("part", "fingerprint", "statistic", "first_charge", "charge", "started")
     return {name: getattr(row, name) for name in names}
@@ -186,7 +186,7 @@ class Books:
             self.mark.note(self.identity, lines, durable=durable)
 
     def lines(self, connection: Connection, changes: dict[int, Change]) -> list[Line]:
-        """What the mark is to know of some changes."""
+        """The lines that the mark must keep of some changes."""
         found = []
         for number, change in changes.items():
             if change.revision == change.noted and not change.spends and not change.settings:
@@ -328,7 +328,7 @@ class Books:
         return [row for _, row in self.numbered(number, parts)]
 
     def numbered(self, number: int, parts: tuple[str, ...] | None) -> list[tuple[int, Spend]]:
-        """The same with their numbers within the data set, from 1."""
+        """The spends of a data set with their numbers, from 1."""
         query = select(SPENDS).where(SPENDS.c.data_set == number).order_by(SPENDS.c.id)
         with self.database.read() as connection:
             rows = list(connection.execute(query))

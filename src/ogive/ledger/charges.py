@@ -46,7 +46,7 @@ class Charges:
         return Charges([*self._charges, Charge(0, part, first, charge)])
 
     def raised(self, number: int, charge: Price) -> Charges:
-        """These with one of them raised."""
+        """The same charges with one of them raised."""
         return Charges(replace(old, now=charge) if old.number == number else old for old in self._charges)
 
     def sequences(self, part: str) -> list[list[Charge]]:

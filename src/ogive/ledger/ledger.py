@@ -353,7 +353,6 @@ def _opened(database: Database, path: Path) -> Books:
 
 
 def _kept(connection: Connection) -> dict[str, str]:
-    """What a ledger says of itself."""
     wanted = ("version", "key_check", IDENTITY, LATE_IDENTITY)
     rows = connection.execute(select(META).where(META.c.name.in_(wanted)))
     return {row.name: row.value for row in rows if isinstance(row.name, str) and isinstance(row.value, str)}

@@ -121,7 +121,7 @@ class Mark:
 
     @property
     def unnamed(self) -> list[str]:
-        """Ledgers that had no identity of their own before they had a mark, and have noted accounts."""
+        """Ledgers that had no identity before they had a mark, and whose accounts are noted."""
         return [each for each in sorted(self._unnamed) if self.accounts(each)]
 
     def refresh(self) -> None:

@@ -166,7 +166,7 @@ def _own(connection: Connection, number: int, part: str) -> PeopleRow | None:
 
 
 def _all(connection: Connection, number: int | None = None) -> Iterator[PeopleRow]:
-    """Of every account and part, or of those of one data set."""
+    """Rows of every account and part, or of those of one data set."""
     prefix = PEOPLE_ROWS if number is None else f"{PEOPLE_ROWS}{number} "
     query = select(META).where(META.c.name.startswith(prefix, autoescape=True)).order_by(META.c.name)
     for row in list(connection.execute(query)):

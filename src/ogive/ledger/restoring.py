@@ -128,7 +128,7 @@ def _write_off(books: Books, connection: Connection, row: DataSet, noted: Noted)
 
 
 def _book(connection: Connection, number: int, release_id: str, spend: dict[str, str]) -> None:
-    """Book a lost spend, also under a question that nobody asks."""
+    """Enter a lost spend in the ledger, with a placeholder for its question, which is not known."""
     question = plain_text({"statistic": {"name": spend["statistic"]}, "lost": release_id})
     values = {**spend, "data_set": number, "release_id": release_id, "question": question, "state": LOST}
     values["digest"] = question_digest(question)

@@ -33,7 +33,7 @@ class ClassBinning:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(2, N)."""
+        """One row for each class: (2, N)."""
         return (2, self.score.grid.bins)
 
     def records(self, sums: Int64) -> int:
@@ -77,7 +77,7 @@ class GroupSums:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(4, Q)."""
+        """One row for each kind of sum: (4, Q)."""
         return (4, self.probability.grid.bins)
 
     def records(self, sums: Int64) -> int:
@@ -148,7 +148,7 @@ class Cells:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """(k,)."""
+        """One count for each symbol: (k,)."""
         return (self.domain.size,)
 
     def records(self, sums: Int64) -> int:
@@ -171,7 +171,7 @@ class RowValues:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of no records: (0, columns)."""
+        """Shape for no records, (0, columns); the first size grows with them."""
         return (0, len(self.domain.columns))
 
     def values(self, sums: Int64) -> Float64:

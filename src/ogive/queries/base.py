@@ -51,7 +51,7 @@ class Query(Protocol):
 
     @property
     def measurement(self) -> Hashable:
-        """What is priced once, however often and at whatever points it is opened: the query, if not said otherwise."""
+        """What is priced once, at however many points it is opened: by default the query itself."""
         return cast(Hashable, self)  # as frozen dataclasses are
 
     @property
@@ -100,7 +100,7 @@ class LinearQuery(CuratorQuery, Protocol):
     kind: ClassVar[Kind] = "linear"
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
-        """The exact integers and the noise, added up."""
+        """The exact integers plus the noise."""
         exact = self.measure(sums)
         return exact if nodes is None else exact + self.noise(nodes)
 

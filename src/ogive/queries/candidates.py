@@ -74,7 +74,7 @@ class ApproximationScore:
 
     @property
     def candidates(self) -> int:
-        """How many ways there are."""
+        """Number of strategies that are compared."""
         return len(self.strategies)
 
     def scores(self, sums: Int64) -> Int64:
@@ -116,7 +116,7 @@ class ApproximationScore:
         return _largest_change(strategy, self.total_known, adjacency)
 
     def monotone(self, adjacency: Adjacency) -> bool:
-        """Never: a record may suit one way and not another."""
+        """Always false: one record may raise one candidate's score and lower another's."""
         return False
 
     def to_dict(self) -> dict[str, Any]:

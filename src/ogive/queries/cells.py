@@ -52,7 +52,7 @@ class CellsQuery(base.LinearQuery):
 
     @property
     def method(self) -> str:
-        """What is measured."""
+        """Name of this query."""
         return "cells"
 
     @property

@@ -51,12 +51,12 @@ class CurveQuery(base.LinearQuery):
 
     @property
     def measurement(self) -> tuple[Binning, Strategy]:
-        """What is priced, and what a release's noise is bound to."""
+        """Binning and strategy, which are priced and to which the noise of a release is bound."""
         return self.binning, self.strategy
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """The strategy's."""
+        """The levels of the strategy."""
         return self.strategy.levels
 
     def price(self, unit: PrivacyUnit) -> Loss:

@@ -35,21 +35,21 @@ class ExactMeansQuery(base.CuratorQuery):
 
     @property
     def method(self) -> str:
-        """What is measured."""
+        """Name of this query."""
         return "exact"
 
     @property
     def aggregate(self) -> RowValues:
-        """The rows."""
+        """The rows of numbers and classes."""
         return self.rows
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """None: there is no noise."""
+        """No levels, since there is no noise."""
         return ()
 
     def price(self, unit: PrivacyUnit) -> Loss:
-        """A formality where nothing is paid; whoever pays gets no answer."""
+        """Nominal price, used only where nothing is paid; a paid release gets no answer."""
         return PureDP(Fraction(1, 10**12))
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:

@@ -72,12 +72,12 @@ class GroupSumsQuery(base.LinearQuery):
 
     @property
     def method(self) -> str:
-        """What is measured."""
+        """Name of this query."""
         return "group_sums"
 
     @property
     def aggregate(self) -> GroupSums:
-        """Sums per group."""
+        """Sums of probabilities and labels in every group."""
         return self.groups
 
     @property

@@ -107,12 +107,12 @@ class KernelQuery(base.CuratorQuery):
 
     @property
     def method(self) -> str:
-        """What is measured."""
+        """Name of this query."""
         return "kernel"
 
     @property
     def aggregate(self) -> RowValues:
-        """The rows."""
+        """The rows of numbers and classes."""
         return self.rows
 
     @property

@@ -108,7 +108,7 @@ class LabelsQuery(base.CuratorQuery):
 
     @property
     def method(self) -> str:
-        """What is measured."""
+        """Name of this query."""
         return "labels"
 
     @property

@@ -62,7 +62,7 @@ class PairProgram:
 
     @cached_property
     def kernel_circuit(self) -> tuple[KernelCircuit, ...]:
-        """The kernels inside the circuit."""
+        """The circuit that computes the kernels, before noise is added."""
         return tuple(kernel_circuit(kernel, self.entries.columns) for kernel in self.kernels)
 
     @cached_property
@@ -72,7 +72,7 @@ class PairProgram:
 
     @cached_property
     def circuit(self) -> Circuit:
-        """The first person garbles, the second evaluates."""
+        """The whole circuit; the first person garbles and the second evaluates."""
         builder = Builder()
         sides = builder.garbler, builder.evaluator
         first, second = (self.entries.read(side("values", self.entries.width)) for side in sides)

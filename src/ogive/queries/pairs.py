@@ -75,7 +75,7 @@ class PairsQuery(Query):
 
     @property
     def method(self) -> str:
-        """As statistics name it."""
+        """The method's name in statistics."""
         return "paired"
 
     @property
@@ -85,7 +85,7 @@ class PairsQuery(Query):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """None: every pair has noise of its own."""
+        """No levels, since every pair draws its own noise."""
         return ()
 
     @cached_property
@@ -109,7 +109,7 @@ class PairsQuery(Query):
 
     @property
     def regular(self) -> bool:
-        """Whether all pairs may spend the same, whoever is drawn."""
+        """Whether all pairs may spend the same part, whatever random pairs are drawn."""
         return self.design == "round_robin" or (self.design == "permutations" and not self.classes)
 
     @property

@@ -58,7 +58,7 @@ class ReportsQuery(Query):
 
     @property
     def levels(self) -> tuple[Level, ...]:
-        """None: every report has noise of its own."""
+        """No levels, since every report has its own noise."""
         return ()
 
     @property

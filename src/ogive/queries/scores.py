@@ -100,7 +100,7 @@ class QuantileScore:
         return unit if adjacency is Adjacency.REPLACE else max(wanted, unit - wanted)
 
     def monotone(self, adjacency: Adjacency) -> bool:
-        """Never: thresholds on two sides of the quantile may move apart."""
+        """Always false: scores on the two sides of the quantile may move in opposite directions."""
         return False
 
     def to_dict(self) -> dict[str, Any]:

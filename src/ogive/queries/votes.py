@@ -55,7 +55,7 @@ class VotesQuery(base.LinearQuery):
 
     @property
     def method(self) -> str:
-        """What is measured."""
+        """Name of this query."""
         return "votes"
 
     @property

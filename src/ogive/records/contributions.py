@@ -72,7 +72,7 @@ def contributor(aggregate: Summable, labels: Mapping[str, LabelCodes]) -> Contri
 
 
 class _Binned:
-    """One bin of a column."""
+    """Contribution of one record: one bin of a column."""
 
     def __init__(self, binning: Binning) -> None:
         self._binning = binning
@@ -87,7 +87,7 @@ class _Binned:
 
 
 class _Classified:
-    """One bin of one of two classes, the negative one first."""
+    """Contribution of one record: one bin of one of two classes, the negative one first."""
 
     def __init__(self, aggregate: ClassBinning, labels: LabelCodes) -> None:
         self._score = aggregate.score
@@ -101,7 +101,7 @@ class _Classified:
 
 
 class _Grouped:
-    """One bin of one of several groups."""
+    """Contribution of one record: one bin of one of several groups."""
 
     def __init__(self, aggregate: GroupBinning, labels: LabelCodes) -> None:
         self._values = aggregate.values
@@ -121,7 +121,7 @@ class _Grouped:
 
 
 class _Probable:
-    """One group of probabilities, for each of two labels, and the probability itself."""
+    """Contribution of one record: its group and label, and the probability itself."""
 
     def __init__(self, aggregate: GroupSums, labels: LabelCodes) -> None:
         self._aggregate = aggregate
@@ -138,7 +138,7 @@ class _Probable:
 
 
 class _Combined:
-    """One symbol of a domain."""
+    """Contribution of one record: one symbol of a domain."""
 
     def __init__(self, cells: Cells, labels: Mapping[str, LabelCodes]) -> None:
         self._domain = cells.domain
@@ -152,7 +152,7 @@ class _Combined:
 
 
 class _Voted:
-    """One class in every query."""
+    """Contribution of one teacher: one class in every query."""
 
     def __init__(self, ballots: Ballots) -> None:
         self._ballots = ballots

@@ -60,7 +60,7 @@ def file_source(path: Path) -> Source:
 
 
 class ParquetSource:
-    """A Parquet file."""
+    """A Parquet file, read in batches."""
 
     has_names = True
     numbers_hint = TYPED_HINT
@@ -90,7 +90,7 @@ class ParquetSource:
         return self._schema.field(column).type
 
     def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
-        """The columns, streamed."""
+        """Read the columns batch by batch."""
         with one_line(self._path, columns):
             yield from stream(read_parquet(self._path), columns)
 

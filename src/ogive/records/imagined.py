@@ -178,7 +178,7 @@ class Repeated:
         return np.concatenate(parts) if isinstance(aggregate, RowValues) else np.sum(parts, axis=0)
 
     def _rest(self, names: Sequence[str]) -> dict[str, Any]:
-        """The drawn rows of some columns."""
+        """The rows of some columns that are drawn beside the whole copies."""
         lacking = [name for name in names if name not in self._source.columns]
         if lacking:
             raise DataError(f"`like` has no column {quoted(lacking[0])}; it needs {' and '.join(names)}")
@@ -201,12 +201,11 @@ def _source(like: Any) -> Source:
 
 
 def _names(aggregate: Aggregate) -> list[str]:
-    """Columns that an aggregate reads, each once."""
     return list(dict.fromkeys(column.column for column in columns_of(aggregate)))
 
 
 def _normal(size: int) -> Float64:
-    """Evenly spread normal numbers."""
+    """Normal numbers at evenly spaced quantiles."""
     values: Float64 = ndtri((np.arange(size) + 0.5) / size)
     return values
 
@@ -224,7 +223,7 @@ def _labels(label: Label, positive: Bool) -> Any:
 
 
 def _another(value: Any) -> Any:
-    """Some label of the same kind."""
+    """A label of the same type with another value."""
     if isinstance(value, bool):
         return not value
     return f"not {value}" if isinstance(value, str) else value + 1

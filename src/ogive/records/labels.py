@@ -158,7 +158,7 @@ class Classes:
         )
 
     def _refuse_measured(self) -> None:
-        """Of a third class: say so where what is measured was named as the label."""
+        """Explain a third class where the measured column was named as the label."""
         if self._label.column == self._measured:
             raise DataError(
                 f"column {quoted(self._measured)} is measured and is named as the label too, but holds more than two "
@@ -212,5 +212,5 @@ def _written(value: Any) -> str:
 
 
 def _among(value: Any, wanted: tuple[Any, ...]) -> bool:
-    """Numbers and truth values compare as numbers, text as text."""
+    """Whether labels are in a class; numbers and truth values compare as numbers, text as text."""
     return any(isinstance(value, str) == isinstance(other, str) and value == other for other in wanted)

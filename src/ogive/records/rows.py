@@ -31,7 +31,7 @@ class RowSums:
         self._parts = [np.zeros(rows.shape, dtype=np.float64)]
 
     def add(self, columns: Columns) -> None:
-        """Hold the numbers of some rows."""
+        """Keep the numbers of some rows."""
         self._parts.append(self._rows.kept(columns)[0])
 
     @property

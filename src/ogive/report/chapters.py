@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 @dataclasses.dataclass
 class _Release:
-    """What was given of one release."""
-
     estimates: list[Estimate]
     truth: Estimate | None
     name: str | None

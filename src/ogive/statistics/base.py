@@ -104,7 +104,7 @@ class Terms:
 
 
 def _no_page(estimate: object) -> None:
-    """Notebooks show the text of an estimate that has no table of HTML."""
+    """Default for estimates without an HTML table: notebooks show their text."""
 
 
 class Estimate(ABC):

@@ -51,7 +51,6 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
 
 
 def _curve_method(data: dict[str, Any]) -> Any:
-    """A curve method with its options."""
     name = data.get("name")
     if not isinstance(name, str) or name not in CURVE_METHODS:
         raise ParameterError(f"the method of a described statistic must be one of {', '.join(CURVE_METHODS)}")

@@ -49,7 +49,7 @@ class Kind:
 
     @property
     def command(self) -> str:
-        """Name of its command."""
+        """Name of its command on the command line."""
         return self.short or self.name
 
     @property
@@ -64,7 +64,7 @@ class Kind:
 
     @property
     def commanded(self) -> Command:
-        """What the command line cannot read off the fields of its question."""
+        """Its `command` module, which adds what the command line cannot derive from the fields of its question."""
         from ogive.statistics.options import Command
 
         if find_spec(f"ogive.statistics.{self.folder}.command") is None:

@@ -23,7 +23,7 @@ _ENTRY = re.compile(r"^    (\w+(?:, \w+)*): ")
 
 
 def nothing_wrong(given: Mapping[str, Any], trust: str) -> None:
-    """The check of commands that have none."""
+    """Default check of commands: all options go together."""
 
 
 @dataclass(frozen=True)

@@ -192,7 +192,7 @@ class Prediction:
 
     @property
     def decided(self) -> bool:
-        """Whether `errors` are what one decides by, so that nothing is simulated unless records are given."""
+        """Whether the predicted errors decide between methods, so that only given records are simulated."""
         return False
 
     def errors(self) -> Errors:
@@ -208,7 +208,7 @@ class Prediction:
         return True
 
     def noise(self, errors: Mapping[str, float]) -> str:
-        """Kind and size of the noise in words; without the bias that an error may count besides."""
+        """Kind and size of the noise in words, without the bias that some errors include."""
         deviation = self.deviation(errors)
         size = "" if deviation is None else f", +/- {deviation:.3g} records"
         if isinstance(self.queries[-1], ReportsQuery):

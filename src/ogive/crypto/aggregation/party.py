@@ -255,7 +255,6 @@ class AggregationParty:
         return self._mailbox.write(body, receiver=SERVER, session=self._session, round=round)
 
     def _answer(self, header: Header, body: bytes, *, after: Round | None) -> bytes:
-        """Go on to the next step, and answer."""
         self._mailbox.mark(header)
         self._next = after
         return self._write(Round(header.round), body)

@@ -120,7 +120,6 @@ class _Slots:
         self._uses = np.bincount(np.concatenate([left, right, outputs]), minlength=inputs + left.size).tolist()
 
     def of(self, wires: list[int]) -> Int32:
-        """The slots of wires."""
         return np.array([self._slot[wire] for wire in wires], np.int32)
 
     def place(self, gates: list[int]) -> Int32:

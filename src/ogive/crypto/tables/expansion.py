@@ -47,7 +47,6 @@ def expand(seeds: UInt64, *, study: bytes, first: int, count: int) -> UInt64:
 
 @lru_cache(maxsize=1 << 16)
 def _key(study: bytes, block: int) -> bytes:
-    """The public key of one block of a study."""
     return digest(HashDomain.SHARE_BLOCK, study, number(block), length=KEY_BYTES)
 
 

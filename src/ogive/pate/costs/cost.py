@@ -144,7 +144,6 @@ def privacy_cost(
 
 
 def _mode(votes: Int64, aggregator: Aggregator, mode: str, noise: Noise, group: int) -> Mode:
-    """The mode that is meant, if the aggregator has it."""
     if mode == "auto":
         if isinstance(aggregator, InteractiveGNMax | LargestMargins):
             return "independent"

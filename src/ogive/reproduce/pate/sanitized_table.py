@@ -51,7 +51,6 @@ def judge(summary: Summary) -> tuple[Check, ...]:
 
 
 def _row(name: str, row: Row) -> tuple[Check, ...]:
-    """The numbers of one run."""
     printed, cells = SANITIZED[name], row.cells
     wanted = {
         EXPECTED: printed.expected, SENSITIVITY: printed.sensitivity, NOISE: printed.noise,

@@ -18,8 +18,6 @@ from ogive.runtime.pairs.study import PairsStudy
 
 
 class _Connection:
-    """A connection of one participant."""
-
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, longest: int) -> None:
         self._reader = reader
         self._writer = writer
@@ -65,7 +63,6 @@ class _Connection:
             await self._writer.drain()
 
     async def close(self) -> None:
-        """Hang up."""
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)

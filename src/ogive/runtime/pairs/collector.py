@@ -51,7 +51,7 @@ class Collected:
 
 @dataclass(frozen=True)
 class _Open:
-    """A pair at hand."""
+    """The pair that is computing at present."""
 
     number: int
     users: tuple[int, int]

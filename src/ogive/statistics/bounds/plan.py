@@ -23,7 +23,7 @@ class Prediction(prediction.Prediction):
 
     @property
     def decided(self) -> bool:
-        """What is seen is what one decides by."""
+        """The predicted numbers always decide."""
         return True
 
     def errors(self) -> Errors:

@@ -67,12 +67,12 @@ class Box:
 
     @property
     def numbers(self) -> tuple[float, float, float, float, float]:
-        """Low, q1, median, q3, high."""
+        """The five numbers: low, q1, median, q3, high."""
         return self.low, self.q1, self.median, self.q3, self.high
 
     @property
     def defined(self) -> bool:
-        """Whether there are any records, as far as the noise lets one see."""
+        """Whether the noisy count of the group leaves any records."""
         return self.records is None or self.records > 0
 
 
@@ -130,7 +130,7 @@ def box_of(curve: Curve, group: LabelValue | None) -> Box:
 
 
 def _spread(first: int, last: int) -> list[int]:
-    """Whole numbers from first to last, of many some evenly spread, both ends included."""
+    """Whole numbers from first to last: all of a few, else evenly spaced ones with both ends."""
     if last - first < SHOWN_OUTLIERS:
         return list(range(first, last + 1))
     return [first + (last - first) * step // (SHOWN_OUTLIERS - 1) for step in range(SHOWN_OUTLIERS)]

@@ -86,7 +86,7 @@ class Boxplots(Estimate):
         raise ParameterError(f"there is no box of {quoted(group)}; there are {known}")
 
     def with_provenance(self, provenance: Provenance) -> Boxplots:
-        """The same boxes carrying where they come from, and what has to be known of it."""
+        """Return the same boxes with their provenance."""
         said = PUBLIC_GROUPS.capitalize() + "."
         if self.public_groups and provenance.private and not provenance.assumption.endswith(said):
             provenance = dataclasses.replace(provenance, assumption=f"{provenance.assumption} {said}")

@@ -26,7 +26,7 @@ class Prediction(prediction.Prediction):
 
     @property
     def decided(self) -> bool:
-        """Whether one noisy curve is measured."""
+        """Whether the predicted errors decide: one noisy curve is measured."""
         return decided_by_noise(self.queries)
 
     def errors(self) -> Errors:
@@ -38,6 +38,6 @@ class Prediction(prediction.Prediction):
         return Errors(of_one or {})  # the largest over the public shapes alone
 
     def deviation(self, errors: Mapping[str, float]) -> float | None:
-        """That of one noisy curve without its bias, where there is one."""
+        """Noise of the curve itself, without its bias, where one noisy curve is measured."""
         deviation = deviation_of_counts(self.queries, known=self.setting.total_known)
         return super().deviation(errors) if deviation is None else deviation

@@ -26,7 +26,7 @@ def rows(boxplots: Boxplots) -> list[tuple[str, ...]]:
 
 
 def notes(boxplots: Boxplots) -> list[str]:
-    """What a reader should know of boxes that are not what they seem."""
+    """Notes on how to read the boxes, such as which of them hold no records."""
     found = []
     if boxplots.private and boxplots.public_groups:
         found.append(PUBLIC_GROUPS)

@@ -32,7 +32,7 @@ class Prediction(prediction.Prediction):
 
     @property
     def decided(self) -> bool:
-        """The noise on a group is what one decides by."""
+        """The predicted noise on a group always decides."""
         return True
 
     def errors(self) -> Errors:

@@ -59,13 +59,13 @@ class Measured:
 
     @staticmethod
     def of(query: GroupSumsQuery, *, noisy: bool, constants: str) -> Measured:
-        """What a query measures."""
+        """Describe what a group sums query measures."""
         expected, observed = (query.expected, query.observed) if noisy else (None, None)
         return Measured(query.form, query.groups.bits, expected, observed, constants)
 
     @property
     def rows(self) -> int:
-        """Measurements a group."""
+        """Number of measurements in each group."""
         return 4 if self.form == "counts" else 3
 
     @property
@@ -87,7 +87,7 @@ class Measured:
         return self.expected.variance * 4.0**-self.bits * (0.75 if agreed else 1.0)
 
     def consistent(self, values: Int64, total: int | None) -> Sums:
-        """Expected counts and differences from measurements of shape (..., 4 or 3, Q)."""
+        """Make measurements of shape (..., 4 or 3, Q) agree: expected counts and differences."""
         fine = 2.0**-self.bits
         expected: Float64
         difference: Float64

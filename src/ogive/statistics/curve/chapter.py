@@ -36,7 +36,7 @@ def chapter(curve: Curve, truth: Curve | None) -> Chapter:
 
 
 def chapter_of(figures: Figures, batches: tuple[tuple[str, str], ...]) -> Chapter:
-    """What figures say; `batches` are rows on who was counted."""
+    """Build the chapter from figures; `batches` are rows on who was counted."""
     whole = figures.share is not None
     grid = figures.grid
     return Chapter(
@@ -108,7 +108,7 @@ def _interval(figures: Figures, row: QuantileRow) -> str:
 
 
 def curve_chart(figures: Figures) -> CurveChart:
-    """The chart of a curve."""
+    """Draw the released steps, the band, and the exact curve where it is given."""
     assert figures.share is not None
     population = figures.population_band
     released = "" if population is None else f" The band holds the population's curve: {_level(figures)} confidence."
@@ -236,7 +236,7 @@ def _error(figures: Figures) -> tuple[Html, ...]:
 
 
 def _approximate_error(figures: Figures, noise: Band, sample: Band) -> tuple[Html, ...]:
-    """Noise and what was never measured are two things, and only the first depends on the privacy loss."""
+    """Explain noise and approximation error separately, since only the noise depends on the privacy loss."""
     return (
         say(
             strong(f"± {words.points(figures.reach(noise))}"),

@@ -240,7 +240,7 @@ def of_known(function: Callable[[Any], Any], axis: Axis) -> Piecewise:
 
 
 def _ask_singly(function: Callable[[Any], Any], places: Float64) -> Float64:
-    """For functions that take one number."""
+    """Evaluate a function place by place, for functions that take one number at a time."""
     try:
         return np.array([float(function(place)) for place in places.tolist()])
     except (TypeError, ValueError):

@@ -56,7 +56,7 @@ class Prediction(prediction.Prediction):
 
     @property
     def decided(self) -> bool:
-        """Whether one noisy curve is measured, or owners report."""
+        """Whether the predicted errors decide: one noisy curve is measured, or owners report."""
         return curve_is_decided(self.rehearsal)
 
     def errors(self) -> Errors:
@@ -64,13 +64,13 @@ class Prediction(prediction.Prediction):
         return curve_errors(cast(Ecdf, self.statistic), self.rehearsal, self.setting)
 
     def deviation(self, errors: Mapping[str, float]) -> float | None:
-        """That of one noisy curve without its bias, where there is one."""
+        """Noise of the curve itself, without its bias, where one noisy curve is measured."""
         deviation = deviation_of_counts(self.queries, known=self.setting.total_known)
         return super().deviation(errors) if deviation is None else deviation
 
 
 def curve_is_decided(rehearsal: Rehearsal) -> bool:
-    """Whether errors that hold for all records are what one decides by."""
+    """Whether predicted errors decide without a simulation."""
     return decided_by_noise(rehearsal.queries) or isinstance(rehearsal.queries[-1], ReportsQuery)
 
 
@@ -124,7 +124,7 @@ def _rehearsed_errors(curve: Ecdf, terms: Terms, setting: Setting) -> Errors:
 
 
 def _released(curve: Ecdf, terms: Terms, counts: Any, setting: Setting, *, run: int) -> Curve:
-    """One imagined release of records with these counts, which is not priced again."""
+    """One imagined release of records with these counts, whose price is already known."""
     procedure = curve.questions(terms)
     query = next(procedure)
     while True:

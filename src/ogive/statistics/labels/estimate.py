@@ -72,7 +72,7 @@ class LabelsEstimate(Estimate):
 
     @property
     def classes(self) -> int:
-        """How many there are."""
+        """Number of classes."""
         return self.ballots.classes
 
     @property

@@ -46,7 +46,7 @@ class AgreeingTeachers:
 
 
 class Prediction(prediction.Prediction):
-    """Simulated on votes, which have no scores and no classes of records."""
+    """Simulated on votes, since labels have neither scores nor classes of records."""
 
     @classmethod
     def imagined(cls, records: int, assumed: Mapping[str, float]) -> Shape:

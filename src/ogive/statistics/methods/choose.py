@@ -173,7 +173,7 @@ def better(task: CurveTask) -> Iterator[CurveMethod]:
 
 
 def _safe(task: CurveTask) -> tuple[Strategy, ...]:
-    """What a curve is released by where nothing else is safe, and `hat_ls`; nothing where neither can be served."""
+    """Reference strategies for `_fails`: the unbiased one and `hat_ls`, each where it can be served."""
     found: dict[Strategy, None] = {}
     for name in ("auto", "hat_ls"):
         with contextlib.suppress(ParameterError, ScaleError, UnsupportedError):
@@ -182,7 +182,7 @@ def _safe(task: CurveTask) -> tuple[Strategy, ...]:
 
 
 def _fails(candidate: CurveMethod, safe: tuple[Strategy, ...], task: CurveTask, shapes: Shapes, limit: float) -> bool:
-    """Whether a curve method is more than so many times as far off in KS as what is safe, on any of the shapes."""
+    """Whether the KS distance of a method is more than `limit` times that of the safe strategies, on any shape."""
     records = _most_records(task)
     try:
         errors = candidate.errors(task, shapes, records).ks
@@ -220,7 +220,7 @@ def predicted_errors(method: Method, task: CurveTask, shapes: Shapes = USUAL) ->
 
 
 def _continued(procedure: Generator[Query, Answer, Curve], query: Query) -> Generator[Query, Answer, Curve]:
-    """Go on with a procedure whose first query was already asked for."""
+    """Continue a procedure whose first query was already answered."""
     while True:
         answer = yield query
         try:

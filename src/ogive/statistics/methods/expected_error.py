@@ -33,7 +33,7 @@ _WIDE = 64.0  # variance from which a rounded normal number stands for discrete 
 
 
 def typical(energies: Sequence[float]) -> float:
-    """Geometric mean over the shapes; nothing where there is no error at all."""
+    """Geometric mean over the shapes; 0 where no shape has an error."""
     if not any(energies):
         return 0.0
     return math.exp(sum(math.log(max(energy, 1e-150)) for energy in energies) / len(energies))

@@ -97,7 +97,7 @@ Together = ClassCurvesQuery | GroupedQuery | ReportsQuery
 
 
 def _together(groups: GroupBinning, asked: list[Query | None], public_groups: bool) -> Together:
-    """All groups' queries as one: a linear one where they all measure a whole curve by one strategy."""
+    """Join the queries of all groups into one; it is linear where all measure whole curves by one strategy."""
     first = asked[0]
     if isinstance(first, ReportsQuery):
         domain = Domain((*first.rows.domain.columns, Categories(groups.by, groups.groups)))
@@ -109,7 +109,6 @@ def _together(groups: GroupBinning, asked: list[Query | None], public_groups: bo
 
 
 def _split(query: Together, answer: Answer, known: bool) -> Iterator[Answer]:
-    """Each group's own answer."""
     if isinstance(query, ReportsQuery):
         assert isinstance(query.oracle, PublicClasses)
         assert isinstance(query.oracle.inner, TreeOracle | UnaryOracle)
@@ -129,7 +128,6 @@ def _split(query: Together, answer: Answer, known: bool) -> Iterator[Answer]:
 def _shared_terms(
     groups: GroupBinning, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms, public_groups: bool
 ) -> Terms:
-    """The terms for each group on its own."""
     number = len(groups.groups)
     alone = terms.cell_limit
     terms = dataclasses.replace(
@@ -174,7 +172,7 @@ def _selects(query: Query) -> TypeGuard[NoisyMaxQuery]:
 
 
 def _rehearsed_choice(groups: GroupBinning, procedure: Procedure[FoundT], unit: PrivacyUnit, choice: int) -> Loss:
-    """What it costs if every group selects that candidate; on made-up records."""
+    """Cost where every group selects that candidate, found by a run on imagined records."""
     counts = np.full(groups.values.shape, 16, dtype=np.int64)
     losses = []
     query = next(procedure)

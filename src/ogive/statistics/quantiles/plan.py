@@ -29,7 +29,7 @@ class Prediction(prediction.Prediction):
 
     @property
     def decided(self) -> bool:
-        """Whether one noisy curve is measured, or owners report."""
+        """Whether the predicted errors decide: one noisy curve is measured, or owners report."""
         return decided_by_noise(self.queries) if self._bisected else curve_is_decided(self.rehearsal)
 
     def errors(self) -> Errors:
@@ -45,7 +45,7 @@ class Prediction(prediction.Prediction):
         return self.statistic, dataclasses.replace(self.terms, simulations=0)
 
     def deviation(self, errors: Mapping[str, float]) -> float | None:
-        """That of one noisy curve without its bias, where there is one."""
+        """Noise of the curve itself, without its bias, where one noisy curve is measured."""
         deviation = deviation_of_counts(self.queries, known=self.setting.total_known)
         return super().deviation(errors) if deviation is None else deviation
 

@@ -114,5 +114,5 @@ def band_of_rates(
 
 
 def whole_square(confidence_level: float, target: str) -> RocBand:
-    """The band that says nothing."""
+    """The trivial band, which holds every curve."""
     return RocBand(np.array([0.0, 1.0]), np.zeros(2), np.ones(2), confidence_level, target)

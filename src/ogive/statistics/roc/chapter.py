@@ -184,7 +184,7 @@ def _lift_line(flagged: Float64, lift: Float64) -> Line:
 
 
 def _ribbon(band: RocBand) -> Ribbon:
-    """The band's steps as corners."""
+    """The steps of a band as the corners of a polygon."""
     x = np.append(np.repeat(band.fpr, 2)[1:], 1.0)
     return Ribbon(x, np.repeat(band.low, 2), np.repeat(band.high, 2))
 

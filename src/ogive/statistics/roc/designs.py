@@ -88,7 +88,7 @@ def class_candidates(
 
 
 def _starts(unit: PrivacyUnit, public_labels: bool, budget: str) -> Iterator[tuple[Adjacency, Fraction]]:
-    """For which adjacency, and which part of the grant, strategies are designed."""
+    """Adjacencies and parts of the grant that strategies are designed for."""
     if budget == "split":
         yield unit.adjacency, Fraction(1, 2)
         return

@@ -229,7 +229,7 @@ def _shared(raw: list[Float64], total: int) -> tuple[int, int]:
 
 
 def _smoothed(strategy: Strategy, values: Int64, size: int | None, kind: str) -> tuple[Float64, str]:
-    """A valid curve of one class, and how it was smoothed; what was paid for is never lost."""
+    """A valid curve of one class and how it was smoothed: by isotonic regression where the wanted way fails."""
     try:
         return smooth(strategy, values, total=size, kind=kind), kind
     except (ArithmeticError, UnsupportedError):

@@ -115,7 +115,7 @@ class Uncertainty:
         return (low, high) if self._positive_when == "low" else (1 - high[::-1], 1 - low[::-1])
 
     def _simulations(self, tail: Fraction, share: Fraction) -> int:
-        """Simulations for quantiles of as little as a share of the tail."""
+        """Number of simulations that a quantile at this share of the tail needs."""
         strategy = self._strategy
         usual = MOST_SIMULATIONS if strategy is None else default_simulations(strategy)
         nodes = 1 if strategy is None else 2 * sum(level.nodes for level in strategy.levels)

@@ -119,7 +119,7 @@ class MeanMethod(Protocol):
 
     @property
     def query(self) -> Query:
-        """The one question."""
+        """The query that the method asks."""
         ...
 
     @property

@@ -77,7 +77,7 @@ def _headline(found: UstatisticEstimate) -> str:
 
 
 def _within(title: str) -> str:
-    """A title within a sentence: with an article, but for what belongs to a person; names keep their capitals."""
+    """A title inside a sentence: with an article unless it begins with a person's name, which keeps its capital."""
     if title.startswith(("Kendall's", "Goodman")):
         return title
     common = title.startswith(("Variance", "Collision", "Volume", "Mean"))

@@ -147,7 +147,7 @@ def _described(name: str, bounds: Any, bins: Any, grid: Any, listed: Any, missin
 
 
 def _of(given: Any, name: str, number: int, columns: int, what: str) -> Any:
-    """What is said of one column: in a mapping by its name, in a tuple by its place, else the same for all."""
+    """The part of an option for one column: by name in a mapping, by place in a tuple, else the value itself."""
     if isinstance(given, Mapping):
         return given.get(name)
     if isinstance(given, tuple | list):
@@ -167,7 +167,7 @@ def _of_pair(given: Any, name: str, number: int, columns: int) -> Any:
 
 
 def _for_all(bounds: Any) -> bool:
-    """Whether it is one pair, which is for all columns of numbers."""
+    """Whether an option is one pair of numbers, which then holds for all columns."""
     return isinstance(bounds, tuple | list) and len(bounds) == 2 and not any(_is_pair(each) for each in bounds)
 
 

@@ -386,7 +386,7 @@ def _spelled(method: ByHand) -> str | ByHand:
 
 
 def _by_hand(data: dict[str, Any]) -> ByHand:
-    """A method with options from its plain data."""
+    """Read a method that carries options of its own from its plain data."""
     return (Paired if data.get("name") == Paired.name else HierarchyAuc).from_dict(data)
 
 

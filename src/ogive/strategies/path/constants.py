@@ -51,7 +51,6 @@ def half_open_cost(tree: PathTree) -> int:
 
 
 def _largest_prefix(tree: PathTree) -> int:
-    """Largest cost of a prefix of the points."""
     if tree.root:
         return max(a for a, _ in _Pairs(tree).of(tree.height, tree.size))
     pairs, cost = _Pairs(tree), 0

@@ -186,7 +186,6 @@ class SecAggOpening(Opening[LinearQuery]):
         return found.digest()
 
     def _party_sums(self, aggregate: Aggregate, number: int) -> Int64:
-        """Exact sums of a party, numbered from 1."""
         # summed once: what a file holds may change while a release is open, the release may not
         if (aggregate, number) not in self._sums:
             with naming(number - 1, len(self._parties)):

@@ -92,7 +92,7 @@ def common_ends(
 
 
 def _approximation_ends(raw: Float64, maxima: NoiseMaxima, tail: Fraction, total: int | None) -> Ends:
-    """Noise alone around the estimate; nothing is made monotone, since a projection need not be."""
+    """Ends at a noise margin around the estimate; they are not made monotone, since a projection need not be."""
     if total is None:
         margin, records = upper_quantile(maxima.ratio, tail), float(raw[-1])
         if records <= margin:
@@ -157,7 +157,7 @@ def counted_ends(
 def programmed_ends(
     known: Measured, raw: Float64, *, tail: Fraction, target: str, total: int | None, programs: int | None = None
 ) -> Ends:
-    """Ends by linear programming."""
+    """Ends by linear programming over all curves that agree with the answer within its noise."""
     noise_tail = tail if target == "sample" else tail / 2
     deviation = known.noise.std(axis=0)
     deviation[deviation == 0] = 1.0
@@ -183,7 +183,7 @@ def programmed_ends(
 
 
 def _strays(tail: float, total: int | None, feasible: Feasible) -> float:
-    """Distance between the curves of the records and of their population."""
+    """Distance between the curves of the records and of their population, exceeded with probability `tail` at most."""
     if total is None:
         fewest = max(1.0, math.floor(fewest_records(feasible)))
         return math.sqrt(math.log(2 / tail) / (2 * fewest))

@@ -38,7 +38,7 @@ class Batch:
 
     @property
     def words(self) -> str:
-        """Its name, or the beginning of its release's."""
+        """Name of the batch, or the first characters of its release's identifier."""
         return self.release_id[:SHOWN] if self.name is None else self.name
 
     def to_dict(self) -> dict[str, Any]:

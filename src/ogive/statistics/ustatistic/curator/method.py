@@ -60,7 +60,7 @@ class Exact:
 
     @property
     def query(self) -> ExactMeansQuery:
-        """The exact means."""
+        """The query for the exact means."""
         classes = 0 if self.task.classes is None else self.task.classes.size
         return ExactMeansQuery(self.task.rows(_ANY_BINS), self.task.measure, classes)
 

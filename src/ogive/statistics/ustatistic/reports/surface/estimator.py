@@ -43,7 +43,7 @@ class LocalVus:
 
     @property
     def standard_error(self) -> float:
-        """Of the randomization."""
+        """Standard error that the randomization of the reports causes."""
         return math.sqrt(self.variance)
 
 
