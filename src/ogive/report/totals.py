@@ -80,13 +80,7 @@ def _paid(entry: Provenance, adjacency: Adjacency) -> tuple[Privacy, GaussianDP 
     loss = entry.price if isinstance(entry.price, GaussianDP) else None
     if entry.adjacency is adjacency:
         return granted, loss
-    return as_replacement(granted), None if loss is None else _twice(loss)
-
-
-def _twice(loss: GaussianDP) -> GaussianDP:
-    doubled = group_loss(loss, 2)
-    assert isinstance(doubled, GaussianDP)
-    return doubled
+    return as_replacement(granted), None if loss is None else group_loss(loss, 2)
 
 
 def _composed(paid: Sequence[tuple[Privacy, GaussianDP | None]]) -> tuple[Privacy, ...]:
