@@ -399,7 +399,7 @@ def test_the_control_exact_counts_under_a_unit_that_hides_them_are_caught(statis
     refused, released = differences(statistic, MODELS[model](statistic), REPLACED, PLAIN)
     assert not refused
     assert not released
-    monkeypatch.setattr("ogive.releasing.undeclared", lambda query, unit: None)
+    monkeypatch.setattr("ogive.asking.undeclared", lambda query, unit: None)
     caught, released = differences(statistic, MODELS[model](statistic), REPLACED, PLAIN)
     assert released
     assert "another record altogether" in caught

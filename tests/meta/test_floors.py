@@ -19,7 +19,7 @@ def numbers(version):
 
 def test_every_dependency_has_one_lowest_version_and_it_is_met():
     found = floors()
-    assert {"numpy", "pynacl", "sqlglot", "pandas", "torch"} <= found.keys()
+    assert {"numpy", "pynacl", "duckdb", "pandas", "torch"} <= found.keys()
     for name, floor in found.items():
         try:
             installed = importlib.metadata.version(name)
@@ -33,7 +33,7 @@ def test_a_dependency_without_a_lowest_version_is_refused(tmp_path):
     script = tmp_path / ".ci" / "floors"
     script.write_bytes((ROOT / ".ci" / "floors").read_bytes())
     text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-    for floor, without in (('"numpy>=2.0"', '"numpy"'), ('"sqlglot>=27,<30.18"', '"sqlglot<30.18"')):
+    for floor, without in (('"numpy>=2.0"', '"numpy"'), ('"duckdb>=1.5,<2"', '"duckdb<2"')):
         assert floor in text
         (tmp_path / "pyproject.toml").write_text(text.replace(floor, without), encoding="utf-8")
         done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=False)

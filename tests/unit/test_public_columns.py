@@ -9,7 +9,7 @@ import pytest
 from helpers.schemas import fits
 
 import ogive
-from ogive import Adjacency, PrivacyUnit, PureDP, releasing
+from ogive import Adjacency, PrivacyUnit, PureDP, asking
 from ogive.kernels import measure_of
 from ogive.report import render_report
 from ogive.session import statement
@@ -41,7 +41,7 @@ def as_before(monkeypatch):
 
     def release(*arguments, **options):
         with monkeypatch.context() as earlier:
-            earlier.setattr(releasing, "undeclared", lambda query, unit: None)
+            earlier.setattr(asking, "undeclared", lambda query, unit: None)
             return ogive.release(*arguments, **options)
 
     return release

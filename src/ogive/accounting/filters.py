@@ -113,7 +113,7 @@ def _keeps(count: int, step: Fraction, epsilon: Fraction, delta: Fraction) -> bo
 
 
 def mismatch(limit: Privacy, charge: Charge) -> str | None:
-    """Why a charge of this type never fits a limit of that type and what would, or None if it may."""
+    """Why a charge of this type never fits a limit of that type and what would, as a marked text; None if it may."""
     match limit, charge:
         case PureDP(), ZeroConcentratedDP() | GaussianDP():
             return "its limit is a pure epsilon, which Gaussian noise (zCDP) never keeps; grant `PureDP` instead"

@@ -138,7 +138,7 @@ def test_hostile_files_are_one_line(tmp_path, content, suffix):
             read()
         assert "\n" not in str(caught.value)
         assert str(path) in str(caught.value)
-    assert time.process_time() - begun < 1
+    assert time.process_time() - begun < 3
     assert time.perf_counter() - since < 10  # nor does it wait
 
 

@@ -16,7 +16,7 @@ from ogive.cli.local.options import PromiseOptions
 from ogive.cli.options.common import TABLE, OutputOptions, guarantee
 from ogive.cli.output import busy, check_outputs, publish
 from ogive.cli.wording import in_options
-from ogive.errors import ParameterError, RefusalError
+from ogive.errors import ParameterError, RefusalError, plain
 from ogive.statistics.kinds import COMMANDED, Kind
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _shuffled(description: Description, delta: str) -> str:
         group = smallest_group(description.oracle, description.participants)
         bound = shuffled_epsilon(group, loss.epsilon, delta)
     except ParameterError as problem:
-        raise ParameterError(f"--shuffled: {problem.marked}") from None
+        raise ParameterError(f"--shuffled: {plain(problem)}") from None
     kept = ApproxDP(Fraction(math.ceil(bound * _SHOWN), _SHOWN), delta)
     return "\n".join(
         [
