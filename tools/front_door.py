@@ -26,10 +26,10 @@ def names_of(lists: str) -> dict[str, dict[str, str]]:
     assert Path(kinds.__file__).is_relative_to(lists), f"{kinds.__file__} is not in {lists}"
     questions, estimates, functions = {}, {}, {}
     for kind in kinds.COMMANDED.values():
-        module, _, name = kind.estimated.partition(":")
-        questions[kind.asked] = f".{kind.folder}.statistic"
+        module, _, name = kind.estimate_path.partition(":")
+        questions[kind.question] = f".{kind.folder}.statistic"
         estimates[name] = f".{module}"
-        functions[kind.call] = ".functions.derived"
+        functions[kind.function] = ".functions.derived"
     models = {place.partition(":")[2]: f".{place.partition(':')[0]}" for place in MODELS.values()}
     return {
         "__init__.pyi": functions

@@ -367,3 +367,31 @@ def test_more_bins_than_reports_tell_apart_are_refused_at_once(run, table, metho
     assert (status, out, err.count("\n")) == (2, "", 1)
     assert "at most" in err
     assert str(1 << 20) in err
+
+
+@pytest.mark.parametrize(
+    "before", [(), ("plan",), ("local", "describe")], ids=lambda words: " ".join(words) or "release"
+)
+def test_the_name_of_the_statistic_is_another_name_of_its_command(before, run):
+    own, other = (run(*before, name, "--help") for name in ("ustat", "ustatistic"))
+    assert own[0] == other[0] == 0
+    assert "--kernel" in own[1]
+    assert other[1].replace("ustatistic", "ustat") == own[1]
+    rows = [line for line in run(*before, "--help")[1].splitlines() if "statistic of pairs" in line]
+    assert [("ustat" in row) for row in rows] == [True], rows
+    status, _, err = run(*before, "ustatistics", "--help")  # the control
+    assert status == 2
+    assert 'Unknown command "ustatistics"' in err
+
+
+def test_both_names_give_one_release_and_have_the_same_settings(table, run, tmp_path, monkeypatch):
+    asked, books = (*TAU, *ONE), ("--ledger", tmp_path / "books.db", "--limit-epsilon", "3", "--json")
+    first = run("ustat", table, *asked, *books)
+    second = run("ustatistic", table, *asked, *books[:2], "--json")
+    assert first[0] == second[0] == 0, second[2]
+    assert json.loads(first[1]) == json.loads(second[1])  # a repeated question, which is free
+    monkeypatch.setenv("OGIVE_USTAT_METHOD", "no_such_method")
+    for name in ("ustat", "ustatistic"):
+        status, _, err = run(name, table, *asked)
+        assert status == 2
+        assert "no_such_method" in err

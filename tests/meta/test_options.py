@@ -32,7 +32,7 @@ def test_the_options_are_fields_of_the_statistic_with_their_types(kind):
 @pytest.mark.parametrize("verb", [False, True])
 @pytest.mark.parametrize("kind", CALLED.values(), ids=lambda kind: kind.name)
 def test_functions_and_verbs_have_every_option_with_its_default_and_its_documentation(kind, verb):
-    call = getattr(ogive.Session if verb else ogive, kind.call)
+    call = getattr(ogive.Session if verb else ogive, kind.function)
     parameters = inspect.signature(call).parameters
     options = set(kind.options.__annotations__)
     if kind.name == "boxplot" and not verb:
@@ -43,7 +43,7 @@ def test_functions_and_verbs_have_every_option_with_its_default_and_its_document
     assert all(parameters[name].default == defaults[name] for name in options)
     documented = {name for names, _ in entries(inspect.getdoc(call), "Args") for name in names}
     assert documented == set(parameters) - {"self"}
-    with pytest.raises(TypeError, match=rf"{kind.call}\(\) got an unexpected keyword argument 'no_such'"):
+    with pytest.raises(TypeError, match=rf"{kind.function}\(\) got an unexpected keyword argument 'no_such'"):
         call(None, no_such=1)
 
 
@@ -134,7 +134,7 @@ def options(kind, use):
 @pytest.mark.parametrize("kind", CALLED.values(), ids=lambda kind: kind.name)
 def test_commands_have_every_field_as_an_option_with_help(kind, use):
     fields = {field.name: field for field in dataclasses.fields(kind.statistic)}
-    told = kind.commanded
+    told = kind.command_options
     if use == "describe" and told.owners is None:
         pytest.skip("owners are not asked")
     left_out = {name for name, left in (told.owners or {}).items() if not left} if use == "describe" else set()
@@ -152,7 +152,7 @@ def test_commands_have_every_field_as_an_option_with_help(kind, use):
 
 def test_a_command_says_nothing_of_fields_that_there_are_not():
     for kind in CALLED.values():
-        told, fields = kind.commanded, {field.name for field in dataclasses.fields(kind.statistic)}
+        told, fields = kind.command_options, {field.name for field in dataclasses.fields(kind.statistic)}
         for names in (told.names, told.negative, told.help, told.owner_help, told.groups, told.owners or {}):
             assert set(names) <= fields
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from ogive import __version__
 from ogive.cli.table import COMMANDS
 from ogive.errors import OgiveError, ParameterError, RefusalError, plain
-from ogive.statistics.kinds import COMMANDED
+from ogive.statistics.kinds import ALIASES, COMMANDED
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -45,7 +45,7 @@ def build() -> App:
         config=[settings, columns_named],
     )
     for name, (place, summary) in COMMANDS.items():
-        app.command(place, name=name, help=summary)
+        app.command(place, name=name, alias=COMMANDED[name].alias if name in COMMANDED else (), help=summary)
     return app
 
 
@@ -102,7 +102,9 @@ def _run(arguments: list[str]) -> None:
     try:
         build()(arguments, exit_on_error=False, print_error=False, result_action="return_none")
     except UnusedCliTokensError as problem:
-        if arguments[0] not in COMMANDED or any(word.startswith("-") for word in problem.unused_tokens or ()):
+        if ALIASES.get(arguments[0], arguments[0]) not in COMMANDED or any(
+            word.startswith("-") for word in problem.unused_tokens or ()
+        ):
             raise ParameterError(plain(problem)) from None
         more = " ".join(problem.unused_tokens or ())
         raise ParameterError(

@@ -57,8 +57,8 @@ class Use:
 
 
 @dataclasses.dataclass(frozen=True)
-class Asked:
-    """A statistic as a command line asks for it.
+class ParsedStatistic:
+    """A statistic as it was parsed from a command line.
 
     Fields:
         kind: Of the statistic.
@@ -86,14 +86,14 @@ def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callabl
         kind: Of the statistic.
         use: What the command does with it.
         own: Parameters of the command itself, beside the options of the statistic.
-        run: Is called with what was asked, and with the own parameters by their names.
+        run: Is called with the parsed statistic, and with the own parameters by their names.
     """
     options = _options(kind, use)
     parameters = [*(each for option in options for each in option.parameters()), *own]
     parameters.sort(key=lambda each: each.kind)
     signature = inspect.Signature(parameters)
 
-    def asked(*arguments: Any, **given: Any) -> None:
+    def parse(*arguments: Any, **given: Any) -> None:
         bound = signature.bind(*arguments, **given)
         bound.apply_defaults()
         said = {option.field: bound.arguments[option.field] for option in options}
@@ -106,12 +106,12 @@ def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callabl
                 values[option.field] = option.form.read(words)
             elif option.needed:
                 values[option.field] = ()  # the statistic says what is wrong with no columns
-        run(Asked(kind, said, values), **{each.name: bound.arguments[each.name] for each in own})
+        run(ParsedStatistic(kind, said, values), **{each.name: bound.arguments[each.name] for each in own})
 
-    made: Any = asked
+    made: Any = parse
     made.__signature__ = signature
     made.__annotations__ = {each.name: each.annotation for each in parameters}
-    return asked
+    return parse
 
 
 def described(statistic: type) -> dict[str, str]:
@@ -147,7 +147,7 @@ class _Option:
 
 def _options(kind: Kind, use: Use) -> list[_Option]:
     """The options of a kind of statistic, in the order of its fields."""
-    told, texts = kind.commanded, described(kind.statistic)
+    told, texts = kind.command_options, described(kind.statistic)
     found = []
     for field in dataclasses.fields(cast(Any, kind.statistic)):
         left = (told.owners or {}).get(field.name) if use.owners else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from ogive.cli.declared import Asked, Use, command
+from ogive.cli.declared import ParsedStatistic, Use, command
 from ogive.cli.options.common import TABLE, OutputOptions, Plot
 from ogive.cli.options.plan import NOTHING_PLANNED, PlanOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
@@ -26,7 +26,7 @@ app = App(
     help="Predict price and error of every method before anything is spent. Reads no private records.",
 )
 for _name, _kind in COMMANDED.items():
-    app.command(f"ogive.cli.plan:{_name}", name=_name, help=f"Plan {_kind.summary}.")
+    app.command(f"ogive.cli.plan:{_name}", name=_name, alias=_kind.alias, help=f"Plan {_kind.summary}.")
 
 DATA = Annotated[
     Path | None, Parameter(help="A file whose rows are counted, instead of --records, where their number is public.")
@@ -53,9 +53,11 @@ def plan_command(kind: Kind) -> Callable[..., None]:
     return command(kind, Use(names=False), own, _show)
 
 
-def _show(asked: Asked, data: Path | None, planned: PlanOptions, output: OutputOptions, plot: Path | None) -> None:
+def _show(
+    parsed: ParsedStatistic, data: Path | None, planned: PlanOptions, output: OutputOptions, plot: Path | None
+) -> None:
     """Plan and publish, after everything that could be wrong was checked."""
-    statistic = asked.statistic()
+    statistic = parsed.statistic()
     if plot is not None:
         check_picture(plot)
     check_outputs(data if data is not None else Path(), output.output, plot)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from ogive.cli.declared import Asked, Use, command
+from ogive.cli.declared import ParsedStatistic, Use, command
 from ogive.cli.options.common import (
     NO_BOOKS,
     NOTHING_GRANTED,
@@ -45,7 +45,7 @@ def release_command(kind: Kind) -> Callable[..., None]:
     ]
     if has_room(kind.estimate, "plot"):
         own.append(inspect.Parameter("plot", _NAMED, default=None, annotation=Plot))
-    picture = kind.commanded.picture
+    picture = kind.command_options.picture
     if picture is not None:
         help_of = Parameter(help=picture.help, group=Group("Output", sort_key=4), show_default=False)
         own.append(inspect.Parameter(picture.option, _NAMED, default=False, annotation=Annotated[bool, help_of]))
@@ -53,7 +53,7 @@ def release_command(kind: Kind) -> Callable[..., None]:
 
 
 def _release(
-    asked: Asked,
+    parsed: ParsedStatistic,
     data: Path,
     granted: PrivacyOptions,
     account: BudgetOptions,
@@ -61,20 +61,20 @@ def _release(
     plot: Path | None = None,
     **drawn: bool,
 ) -> None:
-    told = asked.kind.commanded
+    told = parsed.kind.command_options
     picture = told.picture if any(drawn.values()) else None
     if picture is not None:
         if plot is None:
-            named = f"--plot {asked.kind.command}.png"
+            named = f"--plot {parsed.kind.command}.png"
             raise ParameterError(f"--{picture.option} says how --plot draws, so name a picture, for example {named}")
-        picture.check(asked.given)
-    told.check(asked.given, granted.trust)
+        picture.check(parsed.given)
+    told.check(parsed.given, granted.trust)
 
     def draw(estimate: Any, axes: Any) -> Any:
         return estimate.plot(axes, **({} if picture is None else picture.drawn))
 
     release_and_publish(
-        asked.statistic(),
+        parsed.statistic(),
         data,
         granted=granted,
         budget=account,

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.cli.table import COMMANDS
 from ogive.errors import ParameterError, plain, quoted
+from ogive.statistics.kinds import ALIASES
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -75,6 +76,7 @@ def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection)
     Raises:
         ParameterError: a setting has a name that is none, may not be set here, or the file cannot be read.
     """
+    commands = tuple(ALIASES.get(command, command) for command in commands)
     options = {name[2:]: argument for argument in arguments for name in argument.names if name.startswith("--")}
     path = _file()
     for source, found in (("the environment", _from_environment(commands)), (str(path), _from_file(path, commands))):

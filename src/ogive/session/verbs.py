@@ -245,5 +245,5 @@ class _Derived:
 
 
 for _kind in CALLED.values():
-    if not hasattr(Verbs, _kind.call):
-        setattr(Verbs, _kind.call, _Derived(_kind))
+    if not hasattr(Verbs, _kind.function):
+        setattr(Verbs, _kind.function, _Derived(_kind))

@@ -54,7 +54,7 @@ def call_of(
 
     lines = [f"    {name}: {text}" for name, text in [*columns.items(), *((name, own[name][1]) for name in own)]]
     call.__doc__ = "\n".join([f"Release {kind.summary}.", "", "Args:", *lines])
-    call.__name__ = kind.call
+    call.__name__ = kind.function
     cast(Any, call).__signature__ = signature
     return takes_options_of(kind.statistic, kind.options)(call)
 

@@ -26,44 +26,43 @@ class Kind:
     Fields:
         name: Of the statistic, as on the command line.
         folder: Where it lies in this package; `statistic.py` has its question.
-        asked: Name of the class of its question.
-        estimated: Module in this package, and name, of the class of its estimate.
+        question: Name of the class of its question.
+        estimate_path: Module in this package, and name, of the class of its estimate.
         schema: Of the estimate's JSON.
         summary: What is released, in words after "Release"; None where the command line has no command of the kind.
-        short: Name of the command, where it is another.
-        called: Name of the function and of the verb of sessions, where it is another.
+        command: Name of its command; that of the statistic where none is given.
+        function: Name of its function and of its verb of sessions; that of the statistic where none is given.
     """
 
     name: str
     folder: str
-    asked: str
-    estimated: str
+    question: str
+    estimate_path: str
     schema: str
     summary: str | None = None
-    short: str | None = None
-    called: str | None = None
+    command: str = ""
+    function: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "command", self.command or self.name)
+        object.__setattr__(self, "function", self.function or self.name)
+
+    @property
+    def alias(self) -> tuple[str, ...]:
+        """Other names of its command: the name of the statistic, where the command has its own."""
+        return () if self.command == self.name else (self.name,)
 
     def room(self, name: str) -> ModuleType:
         """A module of the kind's folder."""
         return import_module(f"ogive.statistics.{self.folder}.{name}")
 
     @property
-    def command(self) -> str:
-        """Name of its command on the command line."""
-        return self.short or self.name
-
-    @property
-    def call(self) -> str:
-        """Name of its function and of its verb."""
-        return self.called or self.name
-
-    @property
     def options(self) -> type:
         """The `TypedDict` of those fields of its question that are options."""
-        return cast(type, getattr(self.room("statistic"), f"{self.asked}Options"))
+        return cast(type, getattr(self.room("statistic"), f"{self.question}Options"))
 
     @property
-    def commanded(self) -> Command:
+    def command_options(self) -> Command:
         """Its `command` module, which adds what the command line cannot derive from the fields of its question."""
         from ogive.statistics.options import Command
 
@@ -74,12 +73,12 @@ class Kind:
     @property
     def statistic(self) -> type[Statistic[Any]]:
         """The class of its question."""
-        return cast("type[Statistic[Any]]", getattr(self.room("statistic"), self.asked))
+        return cast("type[Statistic[Any]]", getattr(self.room("statistic"), self.question))
 
     @property
     def estimate(self) -> type[Estimate]:
         """The class of its estimate."""
-        module, _, name = self.estimated.partition(":")
+        module, _, name = self.estimate_path.partition(":")
         return cast("type[Estimate]", getattr(import_module(f"ogive.statistics.{module}"), name))
 
     @property
@@ -111,15 +110,15 @@ KINDS = (
     ),
     Kind(
         "calibration", "calibration", "HosmerLemeshow", "calibration.estimate:Calibration", "ogive.calibration/1",
-        "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)", called="hosmer_lemeshow",
+        "a test of whether predicted probabilities agree with labels (Hosmer and Lemeshow)", function="hosmer_lemeshow",
     ),
     Kind(
         "ustatistic", "ustatistic", "Ustatistic", "ustatistic.estimate:UstatisticEstimate", "ogive.ustatistic/1",
-        "a statistic of pairs: Gini, Kendall's tau, AUC, collision entropy", "ustat",
+        "a statistic of pairs: Gini, Kendall's tau, AUC, collision entropy", command="ustat",
     ),
     Kind(
         "bounds", "bounds", "Bounds", "bounds.estimate:BoundsEstimate", "ogive.bounds/1",
-        "bounds of a column whose range nobody knows, to use as --bounds of other commands", called="find_bounds",
+        "bounds of a column whose range nobody knows, to use as --bounds of other commands", function="find_bounds",
     ),
     Kind("labels", "labels", "Labels", "labels.estimate:LabelsEstimate", "ogive.labels/1"),
 )  # fmt: skip
@@ -127,7 +126,10 @@ KINDS = (
 COMMANDED = {kind.command: kind for kind in KINDS if kind.summary is not None}
 """The kinds that the command line has commands of, by the names of these."""
 
-CALLED = {kind.call: kind for kind in COMMANDED.values()}
+ALIASES = {kind.name: kind.command for kind in COMMANDED.values() if kind.name != kind.command}
+"""The names of statistics whose command has another name; they call the same command."""
+
+CALLED = {kind.function: kind for kind in COMMANDED.values()}
 """The same kinds by the names of their functions and verbs."""
 
 SCHEMAS = {kind.schema: kind for kind in KINDS}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
-from ogive.cli.declared import Asked, Use, command
+from ogive.cli.declared import ParsedStatistic, Use, command
 from ogive.cli.local.options import PromiseOptions
 from ogive.cli.options.common import TABLE, OutputOptions, guarantee
 from ogive.cli.output import busy, check_outputs, publish
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
 app = App(name="describe", help="Write what owners are asked, as a file for all of them, and say what they are told.")
 
 for _name, _kind in COMMANDED.items():
-    if _kind.commanded.owners is not None:
-        app.command(f"ogive.cli.local.describe:{_name}", name=_name, help=f"Ask for {_kind.summary}.")
+    if _kind.command_options.owners is not None:
+        app.command(
+            f"ogive.cli.local.describe:{_name}", name=_name, alias=_kind.alias, help=f"Ask for {_kind.summary}."
+        )
 
 _SHOWN = 10**6  # millionths, rounded up
 
@@ -50,10 +52,10 @@ def describe_command(kind: Kind) -> Callable[..., None]:
     return command(kind, Use(owners=True), own, _describe)
 
 
-def _describe(asked: Asked, promised: PromiseOptions, output: OutputOptions) -> None:
+def _describe(parsed: ParsedStatistic, promised: PromiseOptions, output: OutputOptions) -> None:
     from ogive.collecting import describe_collection
 
-    statistic = asked.statistic()
+    statistic = parsed.statistic()
     check_outputs(None, output.output)
     privacy = guarantee(promised.epsilon, promised.delta, None)
     assert privacy is not None
