@@ -84,6 +84,16 @@ def test_a_second_run_is_free_and_the_same_and_another_question_is_not(run):
     assert len(LabelsEstimate.from_json(fewer).labels) == 30
 
 
+def test_a_name_that_no_data_set_can_have_is_called_by_its_option(run):
+    arguments = ("label", "two.npz", "--name", "here", *CONFIDENT, *DELTA, "--max-answers", 20)
+    status, out, err = run(*arguments, "--ledger", "b.db", "--data-set", " ")
+    assert (status, out) == (2, "")
+    assert "--data-set must be what the data set is called in the ledger, got ' '" in err
+    status, out, err = run("label", "votes.npy", "--name", "here", *arguments[4:])
+    assert (status, out) == (2, "")
+    assert "--name is for a file of several arrays (.npz)" in err
+
+
 def test_an_account_that_is_spent_refuses_and_other_votes_are_not_the_same_account(run):
     paid = ("--ledger", "b.db", "--limit-epsilon", "0.5", "--limit-delta", "1e-4")
     status, out, err = run("label", "votes.npy", *CONFIDENT, *DELTA, *paid)

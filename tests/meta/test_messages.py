@@ -1,4 +1,7 @@
-"""Messages mark the Python that they quote, and values in them mark nothing."""
+"""Messages mark the Python that they quote, and values in them mark nothing.
+
+A parameter that a message marks is an option of the command line, or one that only Python has.
+"""
 
 import ast
 import re
@@ -6,7 +9,9 @@ from pathlib import Path
 
 import ogive
 from ogive import errors
-from ogive.errors import parts
+from ogive.cli import build
+from ogive.cli.wording import in_options
+from ogive.errors import ParameterError, parts
 
 SOURCE = Path(ogive.__file__).parent
 ERRORS = {name for name, each in vars(errors).items() if isinstance(each, type) and issubclass(each, errors.OgiveError)}
@@ -17,10 +22,38 @@ WRITE_OPTIONS = ("cli",)
 # words that are no parameter, and Python that is shown whole
 NO_PARAMETER = (
     "there must ",
+    "magnitudes must ",
     "Ecdf('age', bounds=(0, 120))",
     "{} must be an exact number like",
     "{} must have the fields",
 )
+# parameters that no command has as an option, by why
+PYTHON_ALONE = {
+    "objects that options cannot write": (
+        *("ax", "ballots", "circuit", "domain", "function", "key", "laws", "measured", "oracle", "source", "statistic"),
+        "study",
+    ),
+    "arrays": (
+        *("centers", "choices", "counts", "costs", "edges", "histograms", "inputs", "labels", "numbers", "payloads"),
+        *("points", "reports", "spacings", "sums", "symbols", "thresholds", "values", "wide", "candidates"),
+    ),
+    "written as several options": ("limit",),
+    "arguments": ("paper", "state"),
+    "fields of files": ("context", "id", "release_id"),
+    "questions of an estimate": ("backend", "simulations", "target"),
+    "streams": ("adaptive", "low", "resolution", "steps"),
+    "methods of a curve": ("accounting", "anchor", "gaussian", "radices", "total"),
+    "noise": ("level", "mu_squared", "shape", "size", "variance"),
+    "prices": ("distance", "epsilons", "level_epsilon", "lipschitz", "most", "orders"),
+    "columns": ("fractions",),
+    "kernels": ("corrected", "margin", "matrix_rows", "range", "rows", "surrogate", "ties"),
+    "protocols": (
+        *("batches", "early", "gates", "leaving", "neighbours", "pairs", "precision", "secret", "server", "threads"),
+        *("tolerated", "verified"),
+    ),
+    "queries": ("point", "side"),
+    "learners": ("radius", "rate"),
+}
 
 
 def raised(tree):
@@ -93,3 +126,52 @@ def test_a_message_that_does_not_mark_is_found():
     messages = list(raised(tree))
     assert [bool(unmarked_python(kind, written(message))) for kind, message in messages] == [True, True, True, False]
     assert [unsafe_values(message) for _, message in messages] == [[], [], ["value"], []]
+
+
+def marked_parameters(tree):
+    """Names that messages of wrong arguments in a file speak of, where the file writes them in full."""
+    for kind, message in raised(tree):
+        if kind in ("ParameterError", "ScaleError") and (name := ParameterError(written(message)).parameter):
+            yield name
+
+
+def all_marked():
+    return {
+        name for path in SOURCE.rglob("*.py") for name in marked_parameters(ast.parse(path.read_text(encoding="utf-8")))
+    }
+
+
+def options_below(app):
+    """The options of an application and of every command below it."""
+    found = set()
+    if app.default_command is not None:
+        found.update(name for argument in app.assemble_argument_collection() for name in argument.names)
+    return found.union(*(options_below(app[name]) for name in app if not name.startswith("-")))
+
+
+def without_option(names, options):
+    return {name for name in names if not {f"--{name}", in_options(f"`{name}`")} & options}
+
+
+def test_parameters_that_messages_mark_are_options_or_python_alone():
+    options, marked = options_below(build()), all_marked()
+    assert len(options) > 100
+    assert len(marked) > 150
+    alone = [name for names in PYTHON_ALONE.values() for name in names]
+    assert len(alone) == len(set(alone))
+    found = without_option(marked, options)
+    assert sorted(found - set(alone)) == [], "name the option, or say in PYTHON_ALONE why there is none"
+    assert sorted(set(alone) - found) == [], "stale: an option now, or marked no more"
+
+
+def test_a_parameter_without_an_option_is_found():
+    tree = ast.parse(
+        "raise ParameterError('`bins` must be 1')\n"
+        "raise ParameterError(f'`bims=1` must be {value}')\n"
+        "raise ParameterError(f'`{name}` must be 1')\n"
+        "raise DataError('`other` must be 1')\n"
+        "raise ParameterError('say `df`')\n"
+    )
+    names = set(marked_parameters(tree))
+    assert names == {"bins", "bims", "df"}
+    assert without_option(names, {"--bins", "--degrees-of-freedom"}) == {"bims"}

@@ -34,32 +34,38 @@ IN_MEMORY = "data"
 SUFFIXES = (".gz", ".csv", ".tsv", ".txt", ".parquet", ".arrow", ".feather", ".ipc", ".npy", ".npz")
 
 
-def name_of(data: Any, name: str | None, *, lasting: bool) -> str:
+def name_of(data: Any, name: str | None, *, lasting: bool, parameter: str = "name") -> str:
     """What the data are called in the ledger: a file's name without its suffix unless their user says otherwise.
+
+    Args:
+        data: The data, or the path of their file.
+        name: What their user calls them.
+        lasting: Whether the ledger outlives the process, so that data in memory need a name.
+        parameter: What messages call the parameter `name`.
 
     Raises:
         ParameterError: the name is no text, or a lasting ledger would not know the data again.
     """
     if name is not None:
-        return check_name(name)
+        return check_name(name, parameter)
     if isinstance(data, str | os.PathLike):
         path = Path(data)
         while path.suffix.lower() in SUFFIXES:
             path = path.with_suffix("")
-        return check_name(path.name)
+        return check_name(path.name, parameter)
     if lasting:
         raise ParameterError("say what these data are called in the ledger, for example `name='patients'`")
     return IN_MEMORY
 
 
-def check_name(name: object) -> str:
+def check_name(name: object, parameter: str = "name") -> str:
     """Return a data set's name as it is.
 
     Raises:
         ParameterError: it is no text, or empty.
     """
     if not isinstance(name, str) or not name.strip():
-        raise ParameterError(f"`name` must be what the data set is called in the ledger, got {quoted(name)}")
+        raise ParameterError(f"`{parameter}` must be what the data set is called in the ledger, got {quoted(name)}")
     return name
 
 

@@ -197,7 +197,8 @@ def account_of(
     from ogive.session.opening import name_of, open_account, open_ledger
 
     assert budget.ledger is not None
-    name = name_of(path, budget.data_set, lasting=True)
+    # --name is an array of the file here
+    name = name_of(path, budget.data_set, lasting=True, parameter="data_set")
     with open_ledger(budget.ledger, limit=limit) as ledger:
         account = open_account(
             ledger,

@@ -77,7 +77,7 @@ class Bounds:
             raise ParameterError(f"`base` must be above 1, got {self.base}")
         if not 0 < exact(self.smallest, "smallest") < exact(self.largest, "largest"):
             raise ParameterError(
-                f"`magnitudes` must be above 0 and increase, got `smallest={self.smallest}`, `largest={self.largest}`"
+                f"magnitudes must be above 0 and increase, got `smallest={self.smallest}`, `largest={self.largest}`"
             )
         if not LEAST_FALSE_ALARM <= exact(self.false_alarm, "false_alarm") < 1:
             raise ParameterError(f"`false_alarm` must be from {LEAST_FALSE_ALARM:g} to below 1, got {self.false_alarm}")
