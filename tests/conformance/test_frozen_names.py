@@ -171,8 +171,7 @@ READ_FOR_FILES = {
     ("room", "of.__module__"),
     ("has_room", "of.__module__"),
     # field names, frozen below
-    ("LabelsPlan.to_dict", "asdict(row)"),
-    ("LabelsPlan.to_dict", "asdict(self)"),
+    ("LabelsPlanRow.to_dict", "asdict(self)"),
     ("PlanRow.to_dict", "dataclasses.asdict(self.traffic)"),
     ("PrivacyCost.to_dict", "asdict(self)"),
     ("SanitizedCost.to_dict", "asdict(self)"),
@@ -252,6 +251,7 @@ TERMS = {"secagg": "parties colluding dropouts wanted", "servers": "servers veri
 FILES = {
     LabelsPlan: "delta queries teachers classes known rows",
     LabelsPlanRow: "epsilon aggregator parameters asked max_answers answered right joint corrected",
+    ogive.Plan: "statistic records unit trust rows left_out basis runs",
     PrivacyCost: "epsilon delta mode rule order noise queries answers publishable statement orders rdp",
     SanitizedCost: "rdp log_sensitivity delta order smoothness scale form method reason aggregator queries teachers "
     "classes answered max_answers independent_epsilon",

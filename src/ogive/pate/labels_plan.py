@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 from ogive.errors import DataError, OgiveError
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
-from ogive.planning.base import Choices
-from ogive.rooms import room
+from ogive.planning.base import BasePlan
 from ogive.statistics.plain_json import Fields, is_number
 
 PlannedAggregator = ConfidentGNMax | InteractiveGNMax | GNMax | LargestMargins
@@ -64,9 +63,13 @@ class LabelsPlanRow:
         """The aggregator, to label with."""
         return _KINDS[self.aggregator](**self.parameters)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return asdict(self)
+
 
 @dataclass(frozen=True)
-class LabelsPlan(Choices):
+class LabelsPlan(BasePlan[LabelsPlanRow]):
     """What aggregators would bring.
 
     Fields:
@@ -79,6 +82,7 @@ class LabelsPlan(Choices):
     """
 
     schema: ClassVar[str] = "ogive.labels_plan/1"
+    kind: ClassVar[str] = "a plan of labels"
 
     delta: float
     queries: int
@@ -93,36 +97,23 @@ class LabelsPlan(Choices):
         most = max(row.epsilon for row in self.rows)
         return max((row for row in self.rows if row.epsilon == most), key=lambda row: row.gain)
 
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the share of right labels against epsilon or the number of answers; returns matplotlib axes.
-
-        Raises:
-            ParameterError: matplotlib is not installed.
-        """
-        return room(LabelsPlan, "plot").plot_labels_plan(self, ax)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data of the published schema."""
-        return {"schema": self.schema, **asdict(self), "rows": [asdict(row) for row in self.rows]}
+    @property
+    def chosen(self) -> LabelsPlanRow:
+        """The same as `best`."""
+        return self.best
 
     @classmethod
-    def from_dict(cls, data: Any) -> LabelsPlan:
-        """Rebuild from `to_dict`. The data need not be trusted.
-
-        Raises:
-            DataError: this is no plan of labels that this version can read.
-        """
-        known = Fields.of(data, LabelsPlan.schema, "a plan of labels", (field.name for field in fields(LabelsPlan)))
+    def _arguments(cls, known: Fields) -> dict[str, Any]:
         queries = known.whole("queries", 1)
         names = [field.name for field in fields(LabelsPlanRow)]
-        return LabelsPlan(
-            delta=known.chance("delta"),
-            queries=queries,
-            teachers=known.whole("teachers", 1),
-            classes=known.whole("classes", 2),
-            known=known.flag("known"),
-            rows=tuple(_row(row, queries) for row in known.rows("rows", "a plan's row", names, nonempty=True)),
-        )
+        return {
+            "delta": known.chance("delta"),
+            "queries": queries,
+            "teachers": known.whole("teachers", 1),
+            "classes": known.whole("classes", 2),
+            "known": known.flag("known"),
+            "rows": tuple(_row(row, queries) for row in known.rows("rows", "a plan's row", names, nonempty=True)),
+        }
 
 
 def _row(row: Fields, queries: int) -> LabelsPlanRow:

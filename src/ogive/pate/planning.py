@@ -35,7 +35,7 @@ EXCESSES = (0.1, 0.2, 0.3, *THRESHOLDS)
 CHECK_SHARES = (0.05, 0.1, 0.2, 0.3, 0.45)
 """Of the privacy that goes to the check."""
 
-ASKED = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
+QUERIES_PER_ANSWER = (1.0, 1.25, 1.5, 2.0, 3.0, 5.0)
 """How many queries are asked for each that is answered; all are tried too."""
 
 ANSWER_SHARES = (0.05, 0.1, 0.25, 0.5, 0.75, 1.0)
@@ -124,7 +124,7 @@ def _bests(
     votes: Int64, rehearsal: Rehearsal, mu: float, most: int, confidence: Rational | None
 ) -> Iterator[Candidate]:
     """The best of each kind at one price; of what is interactive too, where there is a confidence."""
-    sizes = sorted({*(min(len(votes), math.ceil(times * most)) for times in ASKED), len(votes)})
+    sizes = sorted({*(min(len(votes), math.ceil(times * most)) for times in QUERIES_PER_ANSWER), len(votes)})
     kinds = [_checked(votes, rehearsal, mu, most, sizes, None)]
     if confidence is not None:
         kinds.append(_checked(votes, rehearsal, mu, most, sizes, confidence))

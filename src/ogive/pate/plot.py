@@ -14,7 +14,7 @@ _MARKS = {"margins": "o", "confident": "s", "gnmax": "^", "interactive": "D"}
 _DASHES = ("-", (0, (5, 2)), (0, (1, 1.5)), (0, (5, 1.5, 1, 1.5)))
 
 
-def plot_labels_plan(plan: LabelsPlan, ax: Any = None) -> Any:
+def draw(plan: LabelsPlan, ax: Any = None) -> Any:
     """Draw the share of right labels, a line for each aggregator.
 
     Against epsilon, with a line of its own for each number of answers; against the number of answers where there are

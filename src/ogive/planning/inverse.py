@@ -18,7 +18,7 @@ from ogive.trust import Central
 KINDS = ("pure", "zcdp", "approx")
 LOWEST, HIGHEST = -12, 4  # powers of ten between which a loss is sought
 _START = 0  # a loss of 1
-_MOST_TRIED = 20  # for progress; most searches try five to ten guarantees
+_MOST_TRIALS = 20  # for progress; most searches try five to ten guarantees
 _PER_DECADE = 900  # decimals of three digits
 
 
@@ -69,7 +69,7 @@ def required_privacy(
     Privacy:
         Reads no private records; costs nothing.
     """
-    said, wanted = _wanted(error)
+    given_name, largest = _wanted(error)
     make = _maker(kind, delta)
     planner = Planner.of(
         statistic,
@@ -85,25 +85,23 @@ def required_privacy(
         public=public,
     )
     metrics = metrics_of(statistic.name)
-    name = named(metrics, said)
-    tried = 0
+    name = named(metrics, given_name)
+    trials = 0
 
     def value(loss: Fraction) -> float:
         try:
-            prediction = planner.prediction(planner.statistic, make(loss))
-            errors = planner.expected(prediction)
-            errors = errors if name in errors else planner.errors(prediction)
+            errors = planner.errors(planner.prediction(planner.statistic, make(loss)), wanted=name)
         except ScaleError:
             return math.inf  # more noise than can be drawn
-        nonlocal tried
-        tried += 1
+        nonlocal trials
+        trials += 1
         if progress is not None:
-            progress(min(tried, _MOST_TRIED), _MOST_TRIED)
+            progress(min(trials, _MOST_TRIALS), _MOST_TRIALS)
         if name not in errors:
             raise ParameterError(f"`error` must name one of {listed(metrics, errors)}, got {quoted(name)}")
         return errors[name]
 
-    return make(_smallest(value, wanted, name))
+    return make(_smallest(value, largest, name))
 
 
 def _smallest(value: Callable[[Fraction], float], wanted: float, name: str) -> Fraction:
@@ -112,47 +110,47 @@ def _smallest(value: Callable[[Fraction], float], wanted: float, name: str) -> F
     Errors fall about like a power of the loss, so the search goes along a straight line in the
     logarithms, and halves the interval where that does not help.
     """
-    tried: dict[int, float] = {}
+    errors: dict[int, float] = {}
 
     def met(step: int) -> bool:
-        if step not in tried:
-            tried[step] = value(_loss(step))
-        return tried[step] <= wanted
+        if step not in errors:
+            errors[step] = value(_loss(step))
+        return errors[step] <= wanted
 
     lowest, highest = LOWEST * _PER_DECADE, HIGHEST * _PER_DECADE
     low = high = _START
     reach = 32
     while met(low) and low > lowest:
-        high, low, reach = low, max(lowest, min(low - reach, _along_line(tried, low, wanted))), 2 * reach
+        high, low, reach = low, max(lowest, min(low - reach, _along_line(errors, low, wanted))), 2 * reach
     while not met(high):
         if high == highest:
             raise ParameterError(
                 f"no guarantee up to {float(_loss(high)):g} brings {name} to {wanted:g}: with almost no noise it would "
-                f"still be {tried[high]:.3g}; ask for a larger error or plan for more records"
+                f"still be {errors[high]:.3g}; ask for a larger error or plan for more records"
             )
-        low, high, reach = high, min(highest, max(high + reach, _along_line(tried, high, wanted))), 2 * reach
+        low, high, reach = high, min(highest, max(high + reach, _along_line(errors, high, wanted))), 2 * reach
     if met(low):
         return _loss(low)
     halve = False
     while high - low > 1:
-        middle = (low + high) // 2 if halve else _between(low, high, tried, wanted)
+        middle = (low + high) // 2 if halve else _between(low, high, errors, wanted)
         before = high - low
         low, high = (low, middle) if met(middle) else (middle, high)
         halve = high - low > before / 2
     return _loss(high)
 
 
-def _along_line(tried: Mapping[int, float], step: int, wanted: float) -> int:
+def _along_line(errors: Mapping[int, float], step: int, wanted: float) -> int:
     """Where the error would be as wanted if it fell like 1 / loss."""
-    error = tried[step]
+    error = errors[step]
     if not 0 < error < math.inf:
         return step
     return _nearest(float(_loss(step)) * min(1e3, max(1e-3, error / wanted)))
 
 
-def _between(low: int, high: int, tried: Mapping[int, float], wanted: float) -> int:
+def _between(low: int, high: int, errors: Mapping[int, float], wanted: float) -> int:
     """Where a line through both ends meets the wanted error, strictly between them."""
-    above, below = tried[low], tried[high]
+    above, below = errors[low], errors[high]
     middle = (low + high) // 2
     if 0 < below < above < math.inf:
         share = math.log(above / wanted) / math.log(above / below)

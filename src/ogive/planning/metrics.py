@@ -20,9 +20,9 @@ def title(metrics: Metrics, name: str) -> str:
     return metrics[name].title if name in metrics else name.replace("_", " ")
 
 
-def named(metrics: Metrics, said: str) -> str:
+def named(metrics: Metrics, name: str) -> str:
     """The name of an error that was called by it, or as its column is headed."""
-    return said if said in metrics else next((name for name in metrics if metrics[name].title == said), said)
+    return name if name in metrics else next((each for each in metrics if metrics[each].title == name), name)
 
 
 def listed(metrics: Metrics, names: Iterable[str]) -> str:

@@ -19,9 +19,6 @@ from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, wr
 from ogive.statistics.prediction import Span
 from ogive.trust.base import Traffic
 
-SCHEMA = "ogive.plan/1"
-
-_NEEDED = ("statistic", "records", "unit", "trust", "rows", "left_out", "basis", "runs")
 _ROW = ("method", "privacy", "price", "noise", "errors", "chosen")
 _LEFT_OUT = ("method", "privacy", "reason")
 _TRAFFIC = ("upload", "bytes_per_party", "bytes_per_server", "seconds", "bytes_to_party")
@@ -29,14 +26,13 @@ _EXACT = re.compile(r"[0-9]{1,4000}(/[0-9]{1,4000})?")
 _TYPES = ("PureDP", "ZeroConcentratedDP", "ApproxDP", "GaussianDP")
 
 
-def fields(data: Any) -> dict[str, Any]:
+def arguments(known: Fields) -> dict[str, Any]:
     """Checked arguments of `Plan` from plain data; of its rows and of what was left out, checked arguments too.
 
     Raises:
         ParameterError, DataError: this is no plan that this version can read.
     """
-    known = Fields.of(data, SCHEMA, "a plan", _NEEDED)
-    statistic = data["statistic"]
+    statistic = known.data["statistic"]
     if not isinstance(statistic, dict) or not is_text(statistic.get("name")):
         raise DataError("the statistic of a plan must be an object with a name")
     try:
@@ -46,7 +42,7 @@ def fields(data: Any) -> dict[str, Any]:
     return {
         "statistic": statistic,
         "records": known.whole("records", 1),
-        "unit": _unit(data["unit"]),
+        "unit": _unit(known.data["unit"]),
         "trust": known.text("trust"),
         "rows": [_row(each) for each in known.rows("rows", "a plan's row", _ROW, nonempty=True)],
         "left_out": [_left_out(each) for each in known.rows("left_out", "a plan's row", _LEFT_OUT)],

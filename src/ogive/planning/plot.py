@@ -57,7 +57,7 @@ def _line(row: PlanRow) -> str:
     return row.method if row.trust is None else f"{row.trust}: {row.method}"
 
 
-def plot_plan(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
+def draw(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
     """Draw one line for each method.
 
     Args:

@@ -12,8 +12,9 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.errors import BudgetError, Marked, OgiveError, ParameterError, UnsupportedError, quoted
+from ogive.planning.base import LeftOut
 from ogive.planning.rehearsal import answer_imagined, rehearse
-from ogive.planning.rows import LeftOut, Plan, PlanRow
+from ogive.planning.rows import Plan, PlanRow
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_columns, check_privacy
 from ogive.progress import Progress
 from ogive.queries import Aggregate, LinearQuery, Query, undeclared
@@ -113,8 +114,8 @@ def plan(
     rows: list[PlanRow] = []
     left_out: list[LeftOut] = []
     first: OgiveError | None = None
-    tried = [(grant, planner, *each) for grant in grants for planner in planners for each in methods.items()]
-    for number, (grant, planner, name, method) in enumerate(tried):
+    candidates = [(grant, planner, *each) for grant in grants for planner in planners for each in methods.items()]
+    for number, (grant, planner, name, method) in enumerate(candidates):
         place = planner.model.name if several else None
         try:
             rows += (dataclasses.replace(row, trust=place) for row in planner.rows(name, method, grant))
@@ -122,7 +123,7 @@ def plan(
             first = first or problem
             left_out.append(LeftOut(name, grant, Marked(problem.marked), place))
         if progress is not None:
-            progress(number + 1, len(tried))
+            progress(number + 1, len(candidates))
     if not rows:
         assert first is not None, "a statistic has at least one alternative"
         raise planners[0].reason(grants[0]) or first
@@ -286,19 +287,17 @@ class Planner:
                 self.written[privacy] = self.prediction(self.statistic, privacy).queries
         return self.written[privacy]
 
-    def errors(self, prediction: Prediction) -> Errors:
-        """All errors that can be predicted, by name: those that hold for all data or for public shapes, then others."""
-        errors = self.expected(prediction)
-        if prediction.decided and not self.setting.given:
+    def errors(self, prediction: Prediction, *, wanted: str | None = None) -> Errors:
+        """All errors that can be predicted, by name: those that hold for all data or for public shapes, then others.
+
+        With `wanted`, nothing is simulated where that error is of the first kind.
+        """
+        errors = prediction.errors()
+        self.rested_on += [words for words in errors.basis if words not in self.rested_on]
+        if wanted in errors or (prediction.decided and not self.setting.given):
             return errors
         for name, value in self._simulate(prediction).items():
             errors[f"{name}_smoothed" if name in errors else name] = value
-        return errors
-
-    def expected(self, prediction: Prediction) -> Errors:
-        """Errors that hold for all data or for public shapes, without any simulated release."""
-        errors = prediction.errors()
-        self.rested_on += [words for words in errors.basis if words not in self.rested_on]
         return errors
 
     def _simulate(self, prediction: Prediction) -> dict[str, float]:

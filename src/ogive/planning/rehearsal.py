@@ -29,9 +29,9 @@ def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | 
         UnsupportedError: the trust model cannot answer, or a query says more than the unit hides.
     """
     holder = Imagined(sums, terms.adjacency, adding=terms.adding, honest=terms.honest, run=run)
-    done = drive(statistic, terms, holder)
-    measured = tuple(holder.with_noise(query) for query in done.measured)
-    return Rehearsal(done.estimate, measured, done.queries, done.price, terms)
+    outcome = drive(statistic, terms, holder)
+    measured = tuple(holder.with_noise(query) for query in outcome.measured)
+    return Rehearsal(outcome.estimate, measured, outcome.queries, outcome.price, terms)
 
 
 def answer_imagined(query: Query, sums: Int64, terms: Terms, run: int | None) -> Answer:

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 from ogive.errors import ParameterError
 from ogive.planning import plan_json
-from ogive.planning.base import Choices
+from ogive.planning.base import BasePlan, LeftOut
 from ogive.privacy import Adjacency, Loss, Privacy, PrivacyUnit
 from ogive.rooms import room
+from ogive.statistics.plain_json import Fields
 from ogive.statistics.prediction import Span
 from ogive.trust.base import Traffic
 
@@ -89,22 +90,7 @@ class PlanRow:
 
 
 @dataclass(frozen=True)
-class LeftOut:
-    """A method that does not fit, and why; with the trust model's name where several are compared."""
-
-    method: str
-    privacy: Privacy
-    reason: str
-    trust: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        named = {} if self.trust is None else {"trust": self.trust}
-        return {"method": self.method, "privacy": self.privacy.to_dict(), "reason": self.reason, **named}
-
-
-@dataclass(frozen=True)
-class Plan(Choices):
+class Plan(BasePlan[PlanRow]):
     """What a statistic would cost and how far off it would be, by every method that fits.
 
     Fields:
@@ -118,7 +104,8 @@ class Plan(Choices):
         runs: How many whole releases were simulated for each row; 0 where none was needed.
     """
 
-    schema: ClassVar[str] = plan_json.SCHEMA
+    schema: ClassVar[str] = "ogive.plan/1"
+    kind: ClassVar[str] = "a plan"
 
     statistic: Mapping[str, Any]
     records: int
@@ -159,31 +146,19 @@ class Plan(Choices):
         Raises:
             ParameterError: matplotlib is not installed, or no row has such an error.
         """
-        return room(Plan, "plot").plot_plan(self, ax, error=error)
+        return room(type(self), "plot").draw(self, ax, error=error)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data of the published schema `ogive.plan/1`."""
-        return {
-            "schema": self.schema,
-            "statistic": dict(self.statistic),
-            "records": self.records,
-            "records_guessed": self.guessed,
-            "unit": self.unit.to_dict(),
-            "trust": self.trust,
-            "rows": [row.to_dict() for row in self.rows],
-            "left_out": [each.to_dict() for each in self.left_out],
-            "basis": self.basis,
-            "runs": self.runs,
-        }
+        plain = super().to_dict()
+        first = {name: plain.pop(name) for name in ("schema", "statistic", "records")}
+        return {**first, "records_guessed": self.guessed, **plain}
 
     @classmethod
-    def from_dict(cls, data: Any) -> Plan:
-        """Rebuild from `to_dict`; equal to the original. The data need not be trusted.
-
-        Raises:
-            ParameterError, DataError: this is no plan that this version can read.
-        """
-        known = plan_json.fields(data)
-        known["rows"] = tuple(PlanRow(**row) for row in known["rows"])
-        known["left_out"] = tuple(LeftOut(**each) for each in known["left_out"])
-        return Plan(**known)
+    def _arguments(cls, known: Fields) -> dict[str, Any]:
+        arguments = plan_json.arguments(known)
+        rows, left_out = arguments["rows"], arguments["left_out"]
+        return arguments | {
+            "rows": tuple(PlanRow(**row) for row in rows),
+            "left_out": tuple(LeftOut(**each) for each in left_out),
+        }

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from ogive.errors import marks_of, unmarked
+from ogive.planning.base import LeftOut
 from ogive.planning.metrics import in_order, metrics_of, title
-from ogive.planning.rows import LeftOut, Plan, PlanRow
+from ogive.planning.rows import Plan, PlanRow
 from ogive.planning.table import Column, Table
 from ogive.privacy import Privacy
 

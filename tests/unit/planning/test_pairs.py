@@ -9,7 +9,6 @@ import pytest
 import ogive
 from ogive.errors import DataError, ParameterError, UnsupportedError
 from ogive.noise import KeyedSource
-from ogive.planning.plan_json import fields
 from ogive.privacy import Adjacency, ApproxDP, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic.reference_shapes import ROWS, references
@@ -79,7 +78,7 @@ def test_a_plan_of_several_is_read_back_and_drawn(both):
     damaged = both.to_dict()
     damaged["rows"][0]["trust"] = 3
     with pytest.raises(DataError, match="'trust' of a plan's row must be a short text"):
-        fields(damaged)
+        ogive.Plan.from_dict(damaged)
     one = ogive.plan(TAU, records=N, privacy=ONE, trust=Local)
     assert all("trust" not in row for row in one.to_dict()["rows"])
 
