@@ -23,6 +23,8 @@ from functools import cached_property, update_wrapper
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
+import numpy as np
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PLAIN_STEPS = 4_000_000
@@ -66,9 +68,11 @@ class Loop:
 
     def __call__(self, *arguments: Any) -> Any:
         """Run it compiled or not, as sizes say."""
-        if self._steps is None or "compiled" in self.__dict__ or not _is_plain(self._steps(*arguments)):
+        if self._steps is None or "compiled" in self.__dict__:
             return self.compiled(*arguments)
-        return self.plain(*arguments)
+        # compiled code widens integers before it computes, numpy does not
+        wide = [value.item() if isinstance(value, np.integer) else value for value in arguments]
+        return (self.plain if _is_plain(self._steps(*wide)) else self.compiled)(*wide)
 
     @cached_property
     def compiled(self) -> Any:

@@ -54,6 +54,11 @@ def poisson(rng):
     return line, np.zeros(shape, np.int64), whole, int(rng.integers(0, parts)), parts
 
 
+def node_blocks(rng):
+    nodes = rng.integers(0, 1 << 62, int(rng.integers(0, 50)))
+    return nodes, int(rng.integers(0, 1 << int(rng.integers(1, 32)))), int(rng.integers(1, 9))
+
+
 def polya_draws(rng):
     law = Polya(Fraction(int(rng.integers(1, 5000)), 16), Fraction(1, int(rng.integers(2, 9))))
     shape = int(rng.integers(1, 20)), 2
@@ -222,6 +227,7 @@ CASES = {
     "noise.discrete_laplace._fill": scales(DiscreteLaplace),
     "noise.geometric._fill": scales(Geometric),
     "noise.discrete_gaussian._fill": scales(DiscreteGaussian),
+    "noise.nodes._encode_blocks": node_blocks,
     "noise.polya._fill": polya_draws,
     "noise.skellam._fill": poisson,
     "records.binning._place": thresholds,
@@ -280,6 +286,32 @@ def test_a_loop_gives_the_same_bits_uncompiled(name):
         if expected is not None:
             assert bits(found) == bits(expected)
         assert bits(plain) == bits(compiled)
+
+
+def narrow(value):
+    """An integer as the smallest type of numpy, in which a product or a shift may overflow."""
+    return np.array(value).astype(np.min_scalar_type(value))[()] if type(value) is int else value
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_narrow_integer_changes_nothing_uncompiled(name, monkeypatch):
+    one = loop(name)
+    monkeypatch.setattr(compiling, "PLAIN_STEPS", 1 << 62)
+    monkeypatch.delitem(one.__dict__, "compiled", raising=False)
+    rng = np.random.default_rng([len(name), *name.encode()])
+    for _ in range(ROUNDS):
+        given = CASES[name](rng)
+        plain, expected = copies(given), copies(given)
+        found, known = one(*(narrow(value) for value in plain)), one.plain(*expected)
+        if known is not None:
+            assert bits(found) == bits(known)
+        assert bits(plain) == bits(expected)
+    assert "compiled" not in one.__dict__
+
+
+def test_a_narrow_integer_overflows():
+    with pytest.warns(RuntimeWarning, match="overflow"):
+        assert narrow(200) * narrow(200) != 200 * 200
 
 
 def test_a_last_bit_is_seen():

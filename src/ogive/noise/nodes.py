@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.arrays import Int64, UInt64
+from ogive.compiling import njit
 from ogive.errors import ParameterError, ReleaseMismatchError, quoted
 from ogive.noise.base import Law
 from ogive.noise.source import KEY_BYTES, check_key
@@ -53,11 +54,21 @@ def check_nodes(level: int, nodes: Int64) -> Int64:
     return flat
 
 
-def _encode_blocks(nodes: Int64, level: int, blocks: int) -> UInt64:
-    """Plain blocks of each node's stream, shape (nodes, blocks, 2): the node, then level << 32 | counter."""
+def _encode_blocks_plain(nodes: Int64, level: int, blocks: int) -> UInt64:
     plain = np.empty((nodes.size, blocks, 2), np.uint64)
     plain[:, :, 0] = nodes[:, np.newaxis]
     plain[:, :, 1] = np.arange(level << 32, (level << 32) + blocks)
+    return plain
+
+
+@njit(steps=lambda nodes, level, blocks: nodes.size * blocks // 100, twin=_encode_blocks_plain)
+def _encode_blocks(nodes: Int64, level: int, blocks: int) -> UInt64:
+    """Plain blocks of each node's stream, shape (nodes, blocks, 2): the node, then level << 32 | counter."""
+    plain = np.empty((nodes.size, blocks, 2), np.uint64)
+    for row in range(nodes.size):
+        for counter in range(blocks):
+            plain[row, counter, 0] = np.uint64(nodes[row])
+            plain[row, counter, 1] = np.uint64(level << 32 | counter)
     return plain
 
 

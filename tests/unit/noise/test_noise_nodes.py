@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 
+from ogive import compiling
 from ogive.errors import DataError, ParameterError, ReleaseMismatchError
 from ogive.noise import (
     DerivedNodes,
@@ -173,3 +174,15 @@ def test_derived_noise_is_the_same_in_a_forked_child():
         os._exit(0)
     os.waitpid(child, 0)
     assert os.read(reading, 80) == wanted.tobytes()
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64])
+def test_a_level_is_the_same_in_every_type_of_integer(noise, kind, monkeypatch):
+    monkeypatch.setattr(compiling, "PLAIN_STEPS", 1 << 62)
+    monkeypatch.delitem(nodes._encode_blocks.__dict__, "compiled", raising=False)
+    numbers, levels = np.arange(6), (0, 3, 100)
+    values = [noise.values(DiscreteLaplace(1e6), level, numbers).tolist() for level in levels]
+    assert [
+        noise.values(DiscreteLaplace(1e6), kind(level), numbers.astype(kind)).tolist() for level in levels
+    ] == values
+    assert len({tuple(row) for row in values}) == len(levels)

@@ -132,13 +132,13 @@ HOSTILE = {
 def test_hostile_files_are_one_line(tmp_path, content, suffix):
     path = tmp_path / f"votes.{suffix}"
     path.write_bytes(content)
-    begun, since = time.process_time(), time.perf_counter()
+    begun, since = time.thread_time(), time.perf_counter()  # a pool of an earlier test may be at work beside it
     for read in (lambda: read_array(path, None), lambda: read_votes(path)):
         with pytest.raises(DataError) as caught:
             read()
         assert "\n" not in str(caught.value)
         assert str(path) in str(caught.value)
-    assert time.process_time() - begun < 3
+    assert time.thread_time() - begun < 1
     assert time.perf_counter() - since < 10  # nor does it wait
 
 
