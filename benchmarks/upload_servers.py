@@ -24,8 +24,9 @@ from ogive.trust.servers.clients import upload
 from ogive.trust.servers.costs import cost_of
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import KEYS, TABLES, Collected, Uploads
+from ogive.trust.servers.settings import Collected
 from ogive.trust.servers.state import ServerState
+from ogive.trust.servers.uploads import KEYS, TABLES, Uploads
 
 CASES = ((20_000, 4096), (100_000, 1024), (300_000, 100))
 """Clients and thresholds."""

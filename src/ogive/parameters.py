@@ -21,6 +21,7 @@ ValueT = TypeVar("ValueT")
 
 _MEANT_BEFORE = "ogive meant before"
 _CHOICES = "ogive choices"
+_PYTHON_ONLY = "ogive python only"
 _SAME: Any = object()
 
 
@@ -60,6 +61,27 @@ def one_of(default: str, *others: str) -> str:
     """
     made: str = dataclasses.field(default=default, metadata={_CHOICES: (default, *others)})
     return made
+
+
+def python_only(default: ValueT) -> ValueT:
+    """A dataclass field that is no option of the command line.
+
+    Example:
+        >>> import dataclasses
+        >>> @dataclasses.dataclass(frozen=True)
+        ... class Parties:
+        ...     parties: int
+        ...     threshold: int | None = python_only(None)
+        >>> [field.name for field in dataclasses.fields(Parties) if not is_python_only(field)]
+        ['parties']
+    """
+    made: ValueT = dataclasses.field(default=default, metadata={_PYTHON_ONLY: True})
+    return made
+
+
+def is_python_only(field: dataclasses.Field[Any]) -> bool:
+    """Whether a field was declared by `python_only`."""
+    return _PYTHON_ONLY in field.metadata
 
 
 def choices_of(field: dataclasses.Field[Any]) -> tuple[str, ...]:

@@ -290,7 +290,7 @@ def test_fields_of_files_are_those_that_were_written(kind):
 
 
 def test_what_uploads_bind_is_in_one_order():
-    from ogive.trust.servers.settings import Uploads
+    from ogive.trust.servers.uploads import Uploads
 
     uploads = Uploads(3, "tables", verified=True, verifications=16, tolerated=0.25, organizations=True)
     assert repr(uploads.digested) == repr(dataclasses.astuple(uploads)) == "(3, 'tables', True, 16, 0.25, True)"

@@ -22,7 +22,7 @@ from ogive.statistics.roc.estimate import RocEstimate
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 from ogive.strategies import design_path, design_square_root
 from ogive.trust import TRUST_MODELS, Clear, Local, Pairs, SecAgg, Servers, TrustModel
-from ogive.trust.central import CentralOptions
+from ogive.trust.central.options import CentralOptions
 
 SOURCE_KEY = bytes(range(32))
 ADDING = (SecAgg, Servers)

@@ -17,7 +17,8 @@ from ogive.strategies import design_tree
 from ogive.trust import TRUST_MODELS, SecAgg, Simulation
 from ogive.trust.servers.costs import cost_of
 from ogive.trust.servers.layout import Layout
-from ogive.trust.servers.settings import Collected, Uploads
+from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.uploads import Uploads
 
 DOCS = Path(__file__).parents[2] / "docs"
 NAMED = re.compile(r"`(\w+)`")

@@ -17,8 +17,9 @@ from ogive.trust.servers.clients import upload, upload_messages
 from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.opening import run
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import KEYS, Collected, Uploads
+from ogive.trust.servers.settings import Collected
 from ogive.trust.servers.state import ServerState
+from ogive.trust.servers.uploads import KEYS, Uploads
 
 SESSION = bytes(16)
 LABEL = Label("y", negative=(0,))

@@ -92,7 +92,7 @@ def watch(step: str | None, notes: Notes, nth: int = 1) -> None:
     """Let this process die at a step, and note every noise that is drawn."""
     from ogive.ledger.books import Books
     from ogive.ledger.database import Database
-    from ogive.trust.central import CentralOpening
+    from ogive.trust.central.model import CentralOpening
 
     current: list[str] = []
     write = Database.write

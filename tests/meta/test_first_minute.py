@@ -76,6 +76,7 @@ PROGRAMS = {
     "a CSV file": (command("ages.csv"), 690, set()),
     "a Parquet file": (command("ages.parquet"), 690, set()),
     "help": (COMMAND.format(arguments=["--help"]), 365, {"numpy", "pyarrow", "duckdb"}),
+    "help on trust": (COMMAND.format(arguments=["pate", "label", "--help"]), 480, {"numpy", "pyarrow", "duckdb"}),
 }
 
 

@@ -13,9 +13,11 @@ import pytest
 import ogive
 from ogive.cli.declared import Use, command
 from ogive.cli.forms import form_of
-from ogive.parameters import choices_of
+from ogive.cli.options.trust import HolderOptions, declared, option_of
+from ogive.parameters import choices_of, python_only
 from ogive.statistics.kinds import CALLED
 from ogive.statistics.options import entries, takes_options_of
+from ogive.trust.models import MODELS, model_named, options_named
 
 OWN = {"privacy", "adjacency", "trust", "batch", "source", "labels"}
 
@@ -178,3 +180,56 @@ def test_fields_with_words_take_these_and_no_others():
                 assert words[0] == field.default
                 with pytest.raises(ogive.ParameterError):
                     kind.statistic(**given | {field.name: "no_such_word"})
+
+
+# --- who holds the records ---
+
+IN_PYTHON = {"secagg": {"threshold"}, "servers": {"verified", "verifications", "tolerated"}}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_field_of_a_trust_model_is_an_option_unless_it_is_marked(model):
+    assert options_named(model) is model_named(model).options_type
+    fields = {field.name for field in dataclasses.fields(options_named(model))}
+    found = {name: note for name, note in HolderOptions.__annotations__.items() if name in fields}
+    assert set(found) == fields - IN_PYTHON.get(model, set())
+    for name, annotation in found.items():
+        parameter = annotation.__metadata__[0]
+        assert parameter.name == (f"--{name}",)
+        assert re.search(rf"With --trust (\w+ or )?{model}", parameter.help)
+        assert not re.search(r"[`\"]|\bNone\b", parameter.help), parameter.help
+        assert getattr(HolderOptions(), name) is None, "what is not said is left to the model"
+
+
+def test_fields_of_two_trust_models_are_one_option_unless_their_words_mean_different_things():
+    """The control."""
+
+    @dataclasses.dataclass(frozen=True)
+    class Few:
+        """Few.
+
+        Fields:
+            people: How many.
+            secret: Which.
+        """
+
+        people: "int"
+        secret: "int" = python_only(0)
+
+    @dataclasses.dataclass(frozen=True)
+    class Named:
+        """Named.
+
+        Fields:
+            people: Who.
+        """
+
+        people: "str" = "all"
+
+    found = declared({"few": Few, "many": Few})
+    assert {name: [*fields] for name, fields in found.items()} == {"people": ["few", "many"]}
+    parameter = option_of("people", found["people"], {"few": Few, "many": Few}).__metadata__[0]
+    assert parameter.help == "With --trust few or many: how many."
+    types = {"few": Few, "named": Named}
+    with pytest.raises(TypeError, match="the fields people of few, named are read in different ways"):
+        option_of("people", declared(types)["people"], types)

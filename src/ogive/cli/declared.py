@@ -1,26 +1,23 @@
 """Commands from the fields of a statistic, which its dataclass alone declares.
 
-Each field is an option with the field's name, type and default. Its help is the field's text in the documentation of
-the class. The type says how words become a value: `forms` has a form for each. What is not said on the command line is
-not passed on, so that the defaults are the dataclass's. What cannot be read off the fields is in `command.py` of the
-statistic's folder.
+Each field is an option, which `fields` makes. What is not said on the command line is not passed on, so that the
+defaults are the dataclass's. What cannot be read off the fields is in `command.py` of the statistic's folder.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
-import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal, cast
+from typing import Any, cast
 
-from cyclopts import Group, Parameter
+from cyclopts import Group
 
+from ogive.cli.fields import default_shown, described, option_type
 from ogive.cli.forms import form_of
 from ogive.cli.forms.base import Form, Part, Words
 from ogive.parameters import choices_of
 from ogive.statistics.kinds import Kind
-from ogive.statistics.options import entries
 
 MEASURED, CLASSES, HOW = "What is measured", "Classes", "How it is measured"
 _ORDER = {MEASURED: 1.0, CLASSES: 1.1, HOW: 1.3}
@@ -33,14 +30,6 @@ _HEADINGS = {
 
 _UNNAMED = {"column": "value", "columns": ("value",)}
 """What a plan calls columns that are not named; others are called as their fields."""
-
-_ON_THE_COMMAND_LINE = (
-    (re.compile(r"`Ecdf`"), "ogive ecdf"),
-    (re.compile(r"[`\"]"), ""),
-    (re.compile(r"\bADD_OR_REMOVE\b"), "--adjacency add_or_remove"),
-    (re.compile(r"\bREPLACE\b"), "--adjacency replace"),
-    (re.compile(r"\s+"), " "),
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,17 +103,6 @@ def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callabl
     return parse
 
 
-def described(statistic: type) -> dict[str, str]:
-    """What the documentation of a statistic says of each field, in words of the command line."""
-    found = {}
-    for names, text in entries(inspect.cleandoc(statistic.__doc__ or ""), "Fields"):
-        told = text.partition(": ")[2]
-        for pattern, words in _ON_THE_COMMAND_LINE:
-            told = pattern.sub(words, told)
-        found.update(dict.fromkeys(names, told))
-    return found
-
-
 @dataclasses.dataclass(frozen=True)
 class _Option:
     """The option of a field, with the groups of options that its form takes besides."""
@@ -157,28 +135,27 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
         column = field.default is dataclasses.MISSING
         name = told.names.get(field.name, field.name.replace("_", "-"))
         words = left or choices_of(field)
-        annotation = Literal[words] | None if words else form.annotation(field.default)
         text = told.owner_help.get(field.name, "") if use.owners else ""
         text = text or told.help.get(field.name) or form.help or texts[field.name]
         default: Any = () if form.several else None
-        shown: Any = form.shown(field.default) or False
+        shown: Any = default_shown(form, field.default)
         if column and not use.names:
             default, shown = _UNNAMED.get(field.name, field.name), None if not form.several else False
             text = f"{text} Matters for --like alone."
         elif column and not form.several:
-            default, annotation = inspect.Parameter.empty, str
-        parameter = Parameter(
-            name=f"--{name}",
+            default = inspect.Parameter.empty
+        annotation = option_type(
+            form,
+            field.default,
+            name=name,
             help=text,
             group=_heading(told.groups.get(field.name) or _HEADINGS.get(field.name) or (MEASURED if column else HOW)),
+            shown=shown,
+            words=words,
             negative=f"--{told.negative[field.name]}" if field.name in told.negative else (),
-            show_default=shown,
-            consume_multiple=form.several or None,
-            converter=None if words else form.converter,
+            required=default is inspect.Parameter.empty,
         )
-        main = inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[annotation, parameter]
-        )
+        main = inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         found.append(_Option(field.name, name, form, main, column, form.owner_parts if use.owners else form.parts))
     return found
 

@@ -12,7 +12,7 @@ from ogive.pate.votes import check_votes
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Ballots, Kind, Query
 from ogive.trust.base import TrustModel, TrustOptions
-from ogive.trust.central import CentralOpening
+from ogive.trust.central.model import CentralOpening
 
 
 @dataclass(frozen=True)

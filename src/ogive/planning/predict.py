@@ -24,7 +24,7 @@ from ogive.statistics.kinds import prediction_of
 from ogive.statistics.prediction import FEWEST_CURVES, Errors, Prediction, Setting, Sums
 from ogive.trust import Central, Simulation, TrustModel, TrustOf
 from ogive.trust.base import TrustOptions
-from ogive.trust.clear import ClearOptions
+from ogive.trust.clear.options import ClearOptions
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""

@@ -1,7 +1,7 @@
 from .base import Opening as Opening
 from .base import TrustModel as TrustModel
-from .central import Central as Central
-from .clear import Clear as Clear
+from .central.model import Central as Central
+from .clear.model import Clear as Clear
 from .every import TRUST_MODELS as TRUST_MODELS
 from .local.collected import Collected as Collected
 from .local.model import Local as Local

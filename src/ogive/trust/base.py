@@ -13,16 +13,18 @@ import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from ogive.errors import ParameterError
-from ogive.noise.base import RandomSource
-from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.progress import Progress
-from ogive.queries import Answer, Kind, LinearQuery, Query
 from ogive.trust.serving import unserved
 
-QueryT = TypeVar("QueryT", bound=Query, contravariant=True)
+if TYPE_CHECKING:
+    from ogive.noise.base import RandomSource
+    from ogive.privacy import Adjacency, PrivacyUnit
+    from ogive.progress import Progress
+    from ogive.queries import Answer, Kind, LinearQuery, Query
+
+QueryT = TypeVar("QueryT", bound="Query", contravariant=True)
 
 
 @dataclass(frozen=True)
@@ -74,11 +76,15 @@ class Opening(ABC, Generic[QueryT]):
 class TrustOptions(ABC):
     """What can be told of a trust model without any records.
 
-    A subclass is a frozen dataclass, whose fields are the options of the model.
+    A subclass is a frozen dataclass, whose fields are the options of the model, in Python and on the command line. Its
+    module loads nothing of weight, since every `--help` of a release needs it.
     """
 
     name: ClassVar[str]
     """Short name, as on the command line."""
+
+    summary: ClassVar[str]
+    """Who holds the records, in a few words for the help of the command line."""
 
     private: ClassVar[bool] = True
     """Whether answers carry noise; only `clear` has none."""

@@ -33,7 +33,7 @@ from ogive.queries import (
 )
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
-from ogive.trust.clear import ClearOptions
+from ogive.trust.clear.options import ClearOptions
 
 # public and fixed: a plan is the same whenever it is made
 _NODES = 0x706C616E

@@ -1,6 +1,7 @@
 """The list of trust models: a model is one folder, or one file, and one line here.
 
-Modules are imported when a model is used, so that one model does not load all others.
+Modules are imported when a model is used, so that one model does not load all others. The options of a model that is a
+folder are in its `options.py`, which loads nothing of weight; those of a model that is one file are in that file.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from importlib import import_module
 from typing import cast
 
 from ogive.errors import ParameterError, quoted
-from ogive.trust.base import TableModel
+from ogive.trust.base import TableModel, TrustOptions
 
 MODELS = {
-    "central": "central:Central",
-    "clear": "clear:Clear",
+    "central": "central.model:Central",
+    "clear": "clear.model:Clear",
     "local": "local.model:Local",
     "pairs": "pairs.model:Pairs",
     "secagg": "secagg.model:SecAgg",
@@ -30,5 +31,16 @@ def model_named(name: str) -> type[TableModel]:
     """
     if name not in MODELS:
         raise ParameterError(f"`trust` must be one of {', '.join(MODELS)}, got {quoted(name)}")
+    return cast(type[TableModel], _found(MODELS[name]))
+
+
+def options_named(name: str) -> type[TrustOptions]:
+    """The options of a trust model of the list, read without the model itself where that is a folder."""
     module, _, kind = MODELS[name].partition(":")
-    return cast(type[TableModel], getattr(import_module(f"ogive.trust.{module}"), kind))
+    folder, _, _ = module.partition(".model")
+    return cast(type[TrustOptions], _found(f"{module if folder == module else f'{folder}.options'}:{kind}Options"))
+
+
+def _found(place: str) -> object:
+    module, _, name = place.partition(":")
+    return getattr(import_module(f"ogive.trust.{module}"), name)

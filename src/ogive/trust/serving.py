@@ -7,8 +7,10 @@ combination of the two, so that no trust model names queries of another.
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
-from ogive.queries import Kind, Query
+if TYPE_CHECKING:
+    from ogive.queries import Kind, Query
 
 REPORTABLE = (
     "what owners can report: ecdf and quantiles with `method='reports'` or `'histogram'`, "

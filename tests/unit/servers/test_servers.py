@@ -13,7 +13,7 @@ from ogive.queries import CurveQuery
 from ogive.strategies import design_path, design_projection, design_tree
 from ogive.trust.servers.costs import fitting
 from ogive.trust.servers.ranges import check_range
-from ogive.trust.servers.settings import SUMS, TABLES
+from ogive.trust.servers.uploads import SUMS, TABLES
 
 AGE = Ecdf("age", (0, 120), grid="integers")
 KEY = bytes(range(32))
@@ -36,7 +36,7 @@ def released(trust, statistic=AGE, **terms):
         ({"servers": 17}, "from 2 to 16"),
         ({"upload": "key"}, "upload must be one of auto, keys, tables, sums, got 'key'"),
         ({"upload": "keys", "servers": 3}, "comparison keys are for two servers, not 3; use upload='tables'"),
-        ({"upload": "sums"}, "sums are uploaded by organizations"),
+        ({"upload": "sums"}, "sums are uploaded by organizations; give a list of their tables"),
         ({"verifications": 0}, "verifications must be a whole number from 1 to 256, got 0"),
         ({"verifications": True}, "verifications must be"),
         ({"max_rows_per_person": 2}, "person"),

@@ -41,8 +41,8 @@ from ogive.strategies import design_path, design_tree
 from ogive.trust.servers.analyst import add_answers
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
 from ogive.trust.servers.opening import ServersOpening, run
-from ogive.trust.servers.settings import KEYS, SUMS, TABLES
 from ogive.trust.servers.state import ServerState, Stop
+from ogive.trust.servers.uploads import KEYS, SUMS, TABLES
 
 AGE = ogive.Ecdf("age", (0, 120), grid="integers")
 CELLS = np.random.default_rng(5).integers(0, SIZE, size=60)

@@ -27,8 +27,8 @@ from ogive.crypto.sketch import rounds
 from ogive.errors import DataError, ParameterError, PeerError, UnsupportedError
 from ogive.privacy import Adjacency
 from ogive.trust.servers.opening import run
-from ogive.trust.servers.settings import KEYS, TABLES
 from ogive.trust.servers.state import ServerState, Stop
+from ogive.trust.servers.uploads import KEYS, TABLES
 
 CELLS = np.random.default_rng(5).integers(0, SIZE, size=60)
 COUNTS = np.bincount(CELLS, minlength=SIZE)

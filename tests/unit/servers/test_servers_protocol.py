@@ -35,7 +35,7 @@ from ogive.records.contributions import Contributions
 from ogive.trust.servers.analyst import add_answers
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
 from ogive.trust.servers.opening import run
-from ogive.trust.servers.settings import KEYS, SUMS, TABLES
+from ogive.trust.servers.uploads import KEYS, SUMS, TABLES
 
 KINDS = [(KEYS, 2, True), (KEYS, 2, False), (TABLES, 2, True), (TABLES, 3, True), (TABLES, 5, False)]
 

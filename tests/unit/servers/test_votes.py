@@ -18,7 +18,7 @@ from ogive.trust import Servers
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
 from ogive.trust.servers.options import ServersOptions
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import SUMS, TABLES
+from ogive.trust.servers.uploads import SUMS, TABLES
 
 QUERIES, CLASSES, TEACHERS = 7, 4, 9
 BALLOTS = Ballots(tuple(f"q{number}" for number in range(QUERIES)), CLASSES)

@@ -22,7 +22,7 @@ from ogive.strategies import ReportedTree
 from ogive.strategies.reported.design import read_reports
 from ogive.strategies.smoothing import SMOOTHINGS, smooth
 from ogive.trust import SecAgg
-from ogive.trust.local.model import LocalOptions
+from ogive.trust.local.options import LocalOptions
 from tests.helpers.smoothing import cost, violation, whitened
 
 BINS, RECORDS = 32, 3_000

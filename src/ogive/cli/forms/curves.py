@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ogive.cli.forms.base import Form, Words
-from ogive.cli.options.methods import CurveMethodOptions, OwnerMethodOptions, method_of
+from ogive.cli.forms.methods import CurveMethodOptions, OwnerMethodOptions, method_of
 from ogive.errors import DataError, ParameterError, plain, quoted
 
 if TYPE_CHECKING:

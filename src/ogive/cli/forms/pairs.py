@@ -7,10 +7,10 @@ from typing import Any
 
 from ogive.cli.forms.base import Form, Words
 from ogive.cli.forms.curves import GRIDS
+from ogive.cli.forms.methods import method_of
+from ogive.cli.forms.pairing import PairingOptions
 from ogive.cli.forms.plain import group_of
-from ogive.cli.options.methods import method_of
-from ogive.cli.options.pairing import PairingOptions
-from ogive.cli.options.trees import TreeOptions
+from ogive.cli.forms.trees import TreeOptions
 from ogive.errors import ParameterError, quoted
 
 

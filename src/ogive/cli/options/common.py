@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options.trust import HolderOptions
+from ogive.cli.options.trust import HOLDERS, HolderOptions
 from ogive.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -42,11 +42,9 @@ class PrivacyOptions(HolderOptions):
     """Columns that everybody may know, such as a label: exact counts of them may be published. An account declares them
     when it is new."""
 
-    trust: str = "central"
-    """Who holds the records: central (a trusted curator), secagg (several organizations, of whose answers only the sum
-    is seen), servers (owners share their records between servers), local (every record is randomized at its owner),
-    pairs (people compute a statistic of pairs between themselves), or clear (no privacy at all). All but a curator
-    are simulated here."""
+    trust: Annotated[
+        str, Parameter(help=f"Who holds the records: {HOLDERS}. All but a curator are simulated here.")
+    ] = "central"
 
     def privacy(self) -> Privacy | None:
         """The guarantee in the library's types; None where none was given.

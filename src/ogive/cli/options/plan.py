@@ -11,7 +11,7 @@ from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
 from ogive.cli.options.common import Words, guarantee
-from ogive.cli.options.trust import HolderOptions
+from ogive.cli.options.trust import PRIVATE, HolderOptions
 from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
@@ -53,8 +53,9 @@ class PlanOptions(HolderOptions):
     max_rows_per_person: Annotated[int, Parameter(converter=whole)] = 1
     """How many of a person's records would be kept."""
 
-    trust: Words = ("central",)
-    """Who would hold the records: central, secagg, servers or local; several to compare them."""
+    trust: Annotated[
+        Words, Parameter(help=f"Who would hold the records: one of {PRIVATE}, or several to compare them.")
+    ] = ("central",)
 
     like: Path | None = None
     """A file of public or synthetic records to simulate on; never the records that are to be protected."""

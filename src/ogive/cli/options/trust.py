@@ -1,47 +1,94 @@
-"""Options that say who holds the records, and how a trust model is made of them."""
+"""Options that say who holds the records, from the fields of the options of all trust models.
+
+A field that several models have is one option. What is not said is not passed on, so that the defaults are the models'.
+"""
 
 # annotations stay values here: the parser reads them off subclasses, whose modules do not have these names
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cyclopts import Group, Parameter
 
-from ogive.cli.converters import whole
+from ogive.cli.fields import default_shown, described, option_type
+from ogive.cli.forms import form_of
+from ogive.cli.forms.base import Words
 from ogive.errors import ParameterError, quoted
+from ogive.parameters import is_python_only
+from ogive.trust.models import MODELS, options_named
 
 if TYPE_CHECKING:
     from ogive.trust import Simulation
 
-HOLDERS = Group("Parties and servers", sort_key=2.5)
+Fields = Mapping[str, "dataclasses.Field[Any]"]
+ClassT = TypeVar("ClassT", bound=type)
+
+_HOLDERS = Group("Parties and servers", sort_key=2.5)
+_TYPES = {name: options_named(name) for name in MODELS}
+
+HOLDERS = ", ".join(f"{name} ({kind.summary})" for name, kind in _TYPES.items())
+"""All trust models, each with who holds the records."""
+
+PRIVATE = ", ".join(name for name, kind in _TYPES.items() if kind.private)
+"""The names of those whose answers carry noise."""
+
+
+def declared(types: Mapping[str, type]) -> Mapping[str, Fields]:
+    """The fields that are options, by their names, each with the trust models that have it."""
+    found: dict[str, dict[str, dataclasses.Field[Any]]] = {}
+    for model, kind in types.items():
+        fields: tuple[dataclasses.Field[Any], ...] = dataclasses.fields(kind)
+        for field in fields:
+            if not is_python_only(field):
+                found.setdefault(field.name, {})[model] = field
+    return found
+
+
+def option_of(name: str, fields: Fields, types: Mapping[str, type]) -> Any:
+    """The option of a field that one trust model has, or several.
+
+    Raises:
+        TypeError: words mean one thing to one of the models and another to another.
+    """
+    form, *others = (form_of(str(field.type)) for field in fields.values())
+    if any(other is not form for other in others):
+        raise TypeError(f"the fields {name} of {', '.join(fields)} are read in different ways")
+    texts: dict[str, list[str]] = {}
+    for model in fields:
+        texts.setdefault(described(types[model])[name], []).append(model)
+    defaults = {default_shown(form, field.default) for field in fields.values()}
+    return option_type(
+        form,
+        None,
+        name=name.replace("_", "-"),
+        help=" ".join(f"With --trust {' or '.join(models)}: {_lower(text)}" for text, models in texts.items()),
+        group=_HOLDERS,
+        shown=defaults.pop() if len(defaults) == 1 else False,
+    )
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
+_DECLARED = declared(_TYPES)
+
+
+def _with_options(kind: ClassT) -> ClassT:
+    """A class with the options of all trust models as its fields; None stands for nothing said."""
+    kind.__annotations__ = {name: option_of(name, fields, _TYPES) for name, fields in _DECLARED.items()}
+    for name in _DECLARED:
+        setattr(kind, name, None)
+    return kind
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
+@_with_options
 class HolderOptions:
-    """How many parties and servers there are, and how many of them need not be trusted."""
-
-    parties: Annotated[int | None, Parameter(converter=whole, group=HOLDERS)] = None
-    """Deal the records to so many organizations; under --trust servers without it each record has its own owner."""
-
-    colluding: Annotated[int | None, Parameter(converter=whole, group=HOLDERS)] = None
-    """With --trust secagg: how many parties may tell others all they know, or read what is released; one by default."""
-
-    dropouts: Annotated[int | None, Parameter(converter=whole, group=HOLDERS)] = None
-    """With --trust secagg: how many parties may leave before the end; none by default."""
-
-    servers: Annotated[int | None, Parameter(converter=whole, group=HOLDERS)] = None
-    """With --trust servers: how many there are, of which one has to be honest; two by default."""
-
-    upload: Annotated[str | None, Parameter(group=HOLDERS)] = None
-    """With --trust servers: keys or tables, which is what owners upload; by default the cheaper."""
-
-    circuits: Annotated[str | None, Parameter(group=HOLDERS)] = None
-    """With --trust pairs: garbled, as people would (the default), or clear, which says the same sooner."""
-
-    absent: Annotated[float | None, Parameter(group=HOLDERS)] = None
-    """With --trust pairs: which share of the people does not come; none by default."""
+    """What the trust models leave open, such as how many parties there are."""
 
     def simulations(self, names: Sequence[str]) -> "list[Simulation]":
         """The trust models of these names with their options, to be made of the records.
@@ -50,30 +97,23 @@ class HolderOptions:
             ParameterError: there is no such model, an option fits none of them, or one is missing.
         """
         from ogive.trust import Simulation
-        from ogive.trust.models import MODELS, model_named
 
         for name in names:
             if name not in MODELS:
                 raise ParameterError(f"--trust must be one of {', '.join(MODELS)}, got {quoted(name)}")
-        said = {name: value for name, value in vars(self).items() if name in _OPTIONS and value is not None}
-
-        def taken(name: str) -> set[str]:
-            return {field.name for field in model_named(name).option_fields()}
-
-        # all other models are loaded for an error alone
-        takes = {name: taken(name) for name in names}
+        said = {name: value for name, value in vars(self).items() if name in _DECLARED and value is not None}
         for option in said:
-            if not any(option in takes[name] for name in names):
-                fitting = [name for name in MODELS if option in taken(name)]
-                raise ParameterError(f"--{option} needs --trust {' or '.join(fitting)} beside it")
-        if self.upload == "sums" and self.parties is None:
-            raise ParameterError(
-                "sums are uploaded by organizations; say how many with --parties, or use --upload tables"
-            )
+            if not any(name in _DECLARED[option] for name in names):
+                raise ParameterError(
+                    f"--{option.replace('_', '-')} needs --trust {' or '.join(_DECLARED[option])} beside it"
+                )
+        values = {name: _value(name, said) for name in said}
         return [
-            Simulation(name, **{option: value for option, value in said.items() if option in takes[name]})
+            Simulation(name, **{option: value for option, value in values.items() if name in _DECLARED[option]})
             for name in names
         ]
 
 
-_OPTIONS = tuple(HolderOptions.__dataclass_fields__)
+def _value(name: str, said: Mapping[str, Any]) -> Any:
+    field = next(iter(_DECLARED[name].values()))
+    return form_of(str(field.type)).read(Words(name, said[name], said))

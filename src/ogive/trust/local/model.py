@@ -10,9 +10,6 @@ secret of the release, so that a release that was cut off goes on with the same 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
@@ -20,23 +17,11 @@ from ogive.arrays import Int64
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
-from ogive.queries import Answer, Kind, ReportsQuery, RowValues
+from ogive.queries import Answer, ReportsQuery, RowValues
 from ogive.records import Records
-from ogive.trust.base import Opening, TrustOptions
+from ogive.trust.base import Opening
+from ogive.trust.local.options import LocalOptions
 from ogive.trust.table import SingleTable
-
-
-@dataclass(frozen=True)
-class LocalOptions(TrustOptions):
-    """Owners have no options."""
-
-    name: ClassVar[str] = "local"
-    serves: ClassVar[frozenset[Kind]] = frozenset({"reports"})
-    limits: ClassVar[str] = "here nobody does"
-    assumption: ClassVar[str] = (
-        "Nobody had to be trusted with a record: each was randomized at its owner, and only the report was sent. "
-        "The owners were simulated in one process, which saw everything."
-    )
 
 
 class Local(SingleTable):

@@ -14,8 +14,7 @@ to hide from each other.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
@@ -24,52 +23,20 @@ from ogive.arrays import Int64, UInt32
 from ogive.crypto.circuits import plain
 from ogive.crypto.garbling import batch
 from ogive.crypto.twoparty.messages import pair_bytes
-from ogive.errors import ParameterError, quoted
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.pairs import Design, paired_again
 from ogive.privacy import Adjacency
 from ogive.progress import Progress
-from ogive.queries import Answer, Kind, PairsQuery, RowValues
+from ogive.queries import Answer, PairsQuery, RowValues
 from ogive.queries.pair_program import Evaluate
 from ogive.records import Records
-from ogive.trust.base import Opening, TrustOptions
+from ogive.trust.base import Opening
+from ogive.trust.pairs.options import CLEAR, GARBLED, PairsOptions
 from ogive.trust.table import SingleTable
 
-CIRCUITS: dict[str, Evaluate] = {"garbled": batch.evaluate, "clear": plain.evaluate}
+_EVALUATE: dict[str, Evaluate] = {GARBLED: batch.evaluate, CLEAR: plain.evaluate}
 """How the circuits of all pairs are evaluated: as they would be, or gate by gate in the clear, which is quicker."""
-
-
-@dataclass(frozen=True)
-class PairsOptions(TrustOptions):
-    """How people meet.
-
-    Fields:
-        circuits: "garbled" or "clear".
-        absent: Which share of the people does not come.
-
-    Raises:
-        ParameterError: an option is out of range.
-    """
-
-    name: ClassVar[str] = "pairs"
-    serves: ClassVar[frozenset[Kind]] = frozenset({"pairs"})
-    assumption: ClassVar[str] = (
-        "Nobody had to be trusted with a record: pairs of people evaluated garbled circuits, which give out a value "
-        "with noise of both. That they follow the protocol is assumed; the guarantee rests on the security of AES-128 "
-        "and of edwards25519, and holds whoever else tells what they know. The people were simulated in one process, "
-        "which saw everything."
-    )
-
-    circuits: str = "garbled"
-    absent: float = 0.0
-
-    def __post_init__(self) -> None:
-        if self.circuits not in CIRCUITS:
-            raise ParameterError(f"`circuits` must be {' or '.join(CIRCUITS)}, got {quoted(self.circuits)}")
-        absent = self.absent
-        if isinstance(absent, bool) or not isinstance(absent, int | float) or not 0 <= absent < 1:
-            raise ParameterError(f"`absent` must be a share from 0 to less than 1, got {quoted(absent)}")
 
 
 class Pairs(SingleTable):
@@ -112,7 +79,7 @@ class Pairs(SingleTable):
         self,
         data: Any,
         *,
-        circuits: str = "garbled",
+        circuits: str = GARBLED,
         absent: float = 0.0,
         person: str | None = None,
         max_rows_per_person: int = 1,
@@ -168,7 +135,7 @@ class PairsOpening(Opening[PairsQuery]):
             came,
             first.degrees,
             source=KeyedSource(self._derived(b"ogive pairs people\n", context)),
-            evaluate=CIRCUITS[self._model.options.circuits],
+            evaluate=_EVALUATE[self._model.options.circuits],
             progress=self._model.progress,
         )
         circuit = query.program(query.rounds).circuit

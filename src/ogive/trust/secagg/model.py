@@ -32,8 +32,7 @@ from ogive.progress import Progress
 from ogive.records import Records
 from ogive.trust.parties import SeveralTables, read_parties
 from ogive.trust.secagg.opening import SecAggOpening, gone
-from ogive.trust.secagg.options import SecAggOptions
-from ogive.trust.secagg.terms import COLLUDING
+from ogive.trust.secagg.options import COLLUDING, SecAggOptions
 
 
 class SecAgg(SeveralTables):

@@ -1,21 +1,26 @@
-"""What is known of a secure aggregation without any records: what it serves, and what it takes of parties."""
+"""What is known of a secure aggregation without any records: what it serves, and what it takes of parties.
+
+The protocol is imported where it is asked, since the command line needs the options alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from ogive.errors import UnsupportedError
-from ogive.noise.shares import share_of
-from ogive.privacy import Adjacency
-from ogive.queries import Kind, LinearQuery, Query
+from ogive.parameters import python_only
 from ogive.trust.base import Traffic, TrustOptions
-from ogive.trust.parties import check_classes_named
-from ogive.trust.secagg.modulus import largest_share
-from ogive.trust.secagg.terms import COLLUDING, AggregationTerms
-from ogive.trust.secagg.traffic import traffic
+
+if TYPE_CHECKING:
+    from ogive.privacy import Adjacency
+    from ogive.queries import Kind, LinearQuery, Query
+    from ogive.trust.secagg.terms import AggregationTerms
+
+COLLUDING = 1
+"""How many parties may collude where nothing else is said: any one that reads the result, and knows its own noise."""
 
 
 @dataclass(frozen=True)
@@ -23,9 +28,9 @@ class SecAggOptions(TrustOptions):
     """How many parties there are, and how many of them may leave or collude.
 
     Fields:
-        parties: How many, at least two.
-        colluding: How many may tell each other and the server all that they know.
-        dropouts: How many may leave before the end.
+        parties: Number of organizations, at least two, to which one table is dealt.
+        colluding: How many parties may tell others all that they know, or read what is released.
+        dropouts: How many parties may leave before the end.
         threshold: How many it takes to open the sum; None for the fewest that are safe.
 
     Raises:
@@ -33,13 +38,14 @@ class SecAggOptions(TrustOptions):
     """
 
     name: ClassVar[str] = "secagg"
+    summary: ClassVar[str] = "several organizations, of whose answers only the sum is seen"
     serves: ClassVar[frozenset[Kind]] = frozenset({"linear"})
     limits: ClassVar[str] = "secure aggregation only adds up"
 
     parties: int
     colluding: int = COLLUDING
     dropouts: int = 0
-    threshold: int | None = None
+    threshold: int | None = python_only(None)
 
     def __post_init__(self) -> None:
         _ = self.terms  # refuses what does not fit
@@ -47,6 +53,8 @@ class SecAggOptions(TrustOptions):
     @cached_property
     def terms(self) -> AggregationTerms:
         """What the parties agree on beforehand, under the names that ledgers keep."""
+        from ogive.trust.secagg.terms import AggregationTerms
+
         return AggregationTerms(self.parties, self.colluding, self.dropouts, self.threshold)
 
     @property
@@ -66,6 +74,10 @@ class SecAggOptions(TrustOptions):
 
     def refusal(self, query: Query) -> str | None:
         """Answers that do not add up, and noise that cannot be drawn in shares."""
+        from ogive.noise.shares import share_of
+        from ogive.trust.parties import check_classes_named
+        from ogive.trust.secagg.modulus import largest_share
+
         reason = super().refusal(query)
         if reason is not None:
             return reason
@@ -82,4 +94,6 @@ class SecAggOptions(TrustOptions):
 
     def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
         """What parties send and compute: a secure aggregation for every question."""
+        from ogive.trust.secagg.traffic import traffic
+
         return (traffic(self.terms, queries, adjacency),)

@@ -18,9 +18,6 @@ from ogive.errors import ParameterError, quoted
 ALL_PAIRS = 500
 """Up to so many parties, each shares masks with all others."""
 
-COLLUDING = 1
-"""How many parties may collude where nothing else is said: any one that reads the result, and knows its own noise."""
-
 ALONE = "A party that reads the release knows its own noise, and so counts as one that colludes."
 NOBODY = (
     "No party may read the release: it counts on the noise of all, and one that knows its own learns more of the "
@@ -43,7 +40,7 @@ class AggregationTerms:
     """
 
     parties: int
-    colluding: int = COLLUDING
+    colluding: int
     dropouts: int = 0
     wanted: int | None = None
 

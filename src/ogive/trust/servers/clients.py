@@ -17,7 +17,8 @@ from ogive.crypto import comparison, tables
 from ogive.crypto.wire import Header, Suite
 from ogive.records.contributions import Contributions
 from ogive.trust.servers.names import part_hashes
-from ogive.trust.servers.settings import SUMS, Collected
+from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.uploads import SUMS
 
 UPLOAD = 1
 """Kind of the message."""

@@ -14,7 +14,8 @@ from ogive.queries import Aggregate, Ballots, LinearQuery
 from ogive.queries.blocks import block_ends
 from ogive.trust.base import Traffic
 from ogive.trust.servers.layout import Layout
-from ogive.trust.servers.settings import AUTO, KEYS, SUMS, TABLES, Collected, Uploads
+from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Uploads
 
 
 def fitting(uploads: Uploads, aggregate: Aggregate) -> tuple[Uploads, ...]:

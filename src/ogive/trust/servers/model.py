@@ -27,14 +27,15 @@ import datetime
 from numbers import Number
 from typing import Any, Self
 
-from ogive.crypto.sketch import DEFAULT_TOLERATED
-from ogive.errors import DataError
+from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
+from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency
 from ogive.progress import Progress
 from ogive.records import Records
 from ogive.trust.parties import SeveralTables, read_parties
 from ogive.trust.servers.opening import ServersOpening
 from ogive.trust.servers.options import ServersOptions
+from ogive.trust.servers.uploads import SUMS
 
 
 class Servers(SeveralTables):
@@ -89,6 +90,10 @@ class Servers(SeveralTables):
         progress: Progress | None = None,
     ) -> None:
         tables = data if _are_tables(data) else [data]
+        if upload == SUMS and tables is not data:
+            raise ParameterError(
+                "sums are uploaded by organizations; give a list of their tables, or use `upload='tables'`"
+            )
         self.options: ServersOptions = ServersOptions(
             servers, len(data) if tables is data else None, upload, verified, verifications, tolerated
         )

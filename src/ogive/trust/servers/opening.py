@@ -35,8 +35,9 @@ from ogive.trust.servers.layout import Layout
 from ogive.trust.servers.preparation import Preparation
 from ogive.trust.servers.ranges import check_range
 from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import KEYS, SUMS, TABLES, Collected, Uploads
+from ogive.trust.servers.settings import Collected
 from ogive.trust.servers.state import ServerState
+from ogive.trust.servers.uploads import KEYS, SUMS, TABLES, Uploads
 
 _CLIENTS = 1 << 14
 _NUMBERS = 1 << 21

@@ -1,21 +1,24 @@
-"""What is known of servers without any records: what they serve, what is uploaded, and what that takes."""
+"""What is known of servers without any records: what they serve, what is uploaded, and what that takes.
+
+The protocol is imported where it is asked, since the command line needs the options alone.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from ogive.crypto.sketch import DEFAULT_TOLERATED, most_rejected
+from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED, most_rejected
 from ogive.errors import ParameterError, quoted
-from ogive.privacy import Adjacency
-from ogive.queries import Kind, LinearQuery, Query
+from ogive.parameters import python_only
 from ogive.trust.base import Traffic, TrustOptions
-from ogive.trust.parties import check_classes_named
-from ogive.trust.servers.costs import fitting, traffic
-from ogive.trust.servers.layout import MOST_CELLS, Layout
-from ogive.trust.servers.settings import AUTO, KEYS, SUMS, TABLES, Promise, Uploads
+from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Promise, Uploads
+
+if TYPE_CHECKING:
+    from ogive.privacy import Adjacency
+    from ogive.queries import Kind, LinearQuery, Query
 
 MOST_SERVERS = 16
 MOST_VERIFICATIONS = 256
@@ -27,9 +30,9 @@ class ServersOptions(TrustOptions):
     """How many servers there are, and what is uploaded to them.
 
     Fields:
-        servers: How many, of which one has to be honest.
-        parties: How many organizations upload; None where each record is a client's own.
-        upload: One of `UPLOADS`.
+        servers: How many servers there are, of which one has to be honest.
+        parties: Number of organizations to which one table is dealt; by default each record has its own owner.
+        upload: What owners upload: "keys", "tables", "sums" of an organization, or "auto" for the cheaper.
         verified: Whether servers check uploads; None where all that can be is checked.
         verifications: How often uploads can be checked.
         tolerated: Share of the uploads that may be found false, from 0 to 1.
@@ -39,15 +42,16 @@ class ServersOptions(TrustOptions):
     """
 
     name: ClassVar[str] = "servers"
+    summary: ClassVar[str] = "owners share their records between servers"
     serves: ClassVar[frozenset[Kind]] = frozenset({"linear"})
     limits: ClassVar[str] = "servers only add up shares"
 
     servers: int = 2
     parties: int | None = None
     upload: str = AUTO
-    verified: bool | None = None
-    verifications: int = 16
-    tolerated: float = DEFAULT_TOLERATED
+    verified: bool | None = python_only(None)
+    verifications: int = python_only(16)
+    tolerated: float = python_only(DEFAULT_TOLERATED)
 
     def __post_init__(self) -> None:
         most_rejected(0, tolerated=self.tolerated)
@@ -88,6 +92,9 @@ class ServersOptions(TrustOptions):
 
     def refusal(self, query: Query) -> str | None:
         """Answers that are not sums over records, and those in too many cells."""
+        from ogive.trust.parties import check_classes_named
+        from ogive.trust.servers.layout import Layout
+
         reason = super().refusal(query)
         if reason is not None:
             return reason
@@ -96,12 +103,16 @@ class ServersOptions(TrustOptions):
 
     def cell_limit(self, cells: int) -> str | None:
         """Records that would have to be shared in more cells than any upload has."""
+        from ogive.trust.servers.layout import MOST_CELLS
+
         if cells <= MOST_CELLS:
             return None
         return f"servers count records in at most {MOST_CELLS} cells, not in {cells}; use fewer bins"
 
     def traffic(self, queries: Sequence[LinearQuery], *, records: int, adjacency: Adjacency) -> tuple[Traffic, ...]:
         """What clients upload and servers compute, with keys and with tables where both fit."""
+        from ogive.trust.servers.costs import fitting, traffic
+
         kinds = {each.kind for query in queries for each in fitting(self.uploads, query.aggregate)}
         return traffic(self.uploads, queries, self.parties or 1 if kinds == {SUMS} else records)
 
@@ -125,7 +136,7 @@ def _checked(servers: int, upload: str, verified: bool | None, verifications: in
         raise ParameterError(f"comparison keys are for two servers, not {servers}; use `upload='tables'`")
     if upload == SUMS and not organizations:
         raise ParameterError(
-            "sums are uploaded by organizations; give a list of their tables, or use `upload='tables'`"
+            "sums are uploaded by organizations; say how many with `parties`, or use `upload='tables'`"
         )
     summed = upload == SUMS or (upload == AUTO and organizations)
     if summed and verified:

@@ -2,27 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from ogive.noise.base import RandomSource
 from ogive.privacy import Adjacency
-from ogive.queries import Answer, CuratorQuery, Kind
+from ogive.queries import Answer, CuratorQuery
 from ogive.records import Records
-from ogive.trust.base import Opening, TrustOptions
+from ogive.trust.base import Opening
+from ogive.trust.clear.options import ClearOptions
 from ogive.trust.table import SingleTable
-
-
-@dataclass(frozen=True)
-class ClearOptions(TrustOptions):
-    """Exact answers have no options."""
-
-    name: ClassVar[str] = "clear"
-    private: ClassVar[bool] = False
-    serves: ClassVar[frozenset[Kind]] = frozenset({"linear", "curator"})
-    assumption: ClassVar[str] = (
-        "Not private: the answers are exact and must not leave the people who may see the records."
-    )
 
 
 class Clear(SingleTable):

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options.methods import Given
+from ogive.cli.forms.methods import Given
 
 _PRUNE = {"auto": "auto", "yes": True, "no": False}
 

@@ -8,27 +8,15 @@ again returns the same integers and never averages the noise away.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import Protocol
 
 from ogive.arrays import Int64
 from ogive.noise import DerivedNodes
 from ogive.privacy import Adjacency
-from ogive.queries import Aggregate, Answer, CuratorQuery, Kind
-from ogive.trust.base import Opening, TrustOptions
+from ogive.queries import Aggregate, Answer, CuratorQuery
+from ogive.trust.base import Opening
+from ogive.trust.central.options import CentralOptions
 from ogive.trust.table import SingleTable
-
-
-@dataclass(frozen=True)
-class CentralOptions(TrustOptions):
-    """A curator has no options."""
-
-    name: ClassVar[str] = "central"
-    serves: ClassVar[frozenset[Kind]] = frozenset({"linear", "curator"})
-    assumption: ClassVar[str] = (
-        "The curator who made this release saw every record and knows the noise; "
-        "everyone else learns only what is published."
-    )
 
 
 class Central(SingleTable):

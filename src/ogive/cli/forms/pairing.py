@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
-from ogive.cli.options.methods import Given
+from ogive.cli.forms.methods import Given
 
 
 @Parameter(name="*", group=Group("Pairs of people", sort_key=2.1))

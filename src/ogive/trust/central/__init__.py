@@ -1,0 +1,1 @@
+"""A trusted curator, who sees all records and adds the noise."""

@@ -1,0 +1,54 @@
+"""What is agreed on uploads before any question is known: plain data, which loads nothing of weight."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED
+
+AUTO, KEYS, TABLES, SUMS = "auto", "keys", "tables", "sums"
+
+
+@dataclass(frozen=True)
+class Uploads:
+    """What clients upload, and to how many servers.
+
+    Fields:
+        servers: How many.
+        kind: "keys", "tables" or "sums"; "auto" until the aggregate is known.
+        verified: Whether servers check that every upload is that of one record.
+        verifications: How often they can, at more and more points, where keys are uploaded; tables at most three times.
+        tolerated: Share of the clients that may fail before the study stops.
+        organizations: Whether several tables were given; with "auto" those are added up before they are uploaded, and
+            only votes are uploaded one teacher at a time.
+    """
+
+    servers: int
+    kind: str
+    verified: bool
+    verifications: int
+    tolerated: float = DEFAULT_TOLERATED
+    organizations: bool = False
+
+    @property
+    def every(self) -> bool:
+        """Whether uploads of all aggregates are verified, and not those of votes alone."""
+        return self.verified and not (self.organizations and self.kind == AUTO)
+
+    @property
+    def digested(self) -> tuple[int | str | bool | float, ...]:
+        """What the digest of a release is of, in this order for ever."""
+        return self.servers, self.kind, self.verified, self.verifications, self.tolerated, self.organizations
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What an answer rests on, however it came about; whoever trusts it may take one answer for the other.
+
+    Fields:
+        servers: How many there are, of which one has to be honest.
+        verified: Whether they check that every upload is that of one record.
+    """
+
+    servers: int
+    verified: bool
