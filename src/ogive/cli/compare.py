@@ -52,8 +52,8 @@ def compare(
     check_outputs(None, output.output, plot, keep=[first, *others])
     from ogive.statistics.curve.distances import distances
 
-    curve = _read(first)
-    compared = [_read(path) if _is_release(path) else _exact(path, curve, column, missing) for path in others]
+    curve = read_curve(first)
+    compared = [read_curve(path) if _is_release(path) else _exact(path, curve, column, missing) for path in others]
     public = publishable(*(each.provenance for each in (curve, *compared)))
     found = []
     for path, other in zip(others, compared, strict=True):
@@ -77,7 +77,12 @@ def _is_release(path: Path) -> bool:
     return path.suffix.lower() == ".json"
 
 
-def _read(path: Path) -> Curve:
+def read_curve(path: Path) -> Curve:
+    """A released curve of a JSON file; errors name the file.
+
+    Raises:
+        DataError: it cannot be read, or holds no curve.
+    """
     from ogive.statistics.curve.estimate import Curve
 
     try:

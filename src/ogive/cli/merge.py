@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from ogive.cli.compare import read_curve
 from ogive.cli.options.common import TABLE, OutputOptions, Plot
 from ogive.cli.output import check_outputs, check_picture, draw, publish
-from ogive.errors import DataError, OgiveError, plain
 from ogive.provenance import publishable
-
-if TYPE_CHECKING:
-    from ogive.statistics.curve.estimate import Curve
 
 
 def merge(
@@ -35,17 +32,7 @@ def merge(
     if plot is not None:
         check_picture(plot)
     check_outputs(None, output.output, plot, keep=files)
-    curve = merge_curves(*map(_read, files), weights=weights)
+    curve = merge_curves(*map(read_curve, files), weights=weights)
     publish(curve.to_json, lambda: str(curve), output, public=publishable(curve.provenance))
     if plot is not None:
         draw(curve.plot, plot)
-
-
-def _read(path: Path) -> Curve:
-    from ogive.statistics.curve.estimate import Curve
-
-    try:
-        return Curve.from_json(path)
-    except OgiveError as problem:
-        said = str(problem)
-        raise DataError(plain(said if said.startswith("cannot read") else f"{path}: {said}")) from None

@@ -11,14 +11,12 @@ from ogive.arrays import Bool, Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import are_points, boxes, check_count, check_numbers
-from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_scale, rounded_sum
-from ogive.kernels.matrices import Celled, symmetrized
-from ogive.kernels.models import positive, vector
-from ogive.kernels.sampling import sampled_means
+from ogive.kernels.exact import blocked_mean, finite_rows
+from ogive.kernels.models import ClippedLoss, positive, vector
 
 
 @dataclass(frozen=True)
-class ClusteringLoss(Celled):
+class ClusteringLoss(ClippedLoss):
     """How far apart two records of one cluster are, 0 for two of different clusters.
 
     Records are of the cluster whose center is nearest, the first of those that are equally near.
@@ -35,7 +33,6 @@ class ClusteringLoss(Celled):
     largest: float
 
     name: ClassVar[str] = "clustering"
-    samples: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         centers = self.centers
@@ -61,17 +58,9 @@ class ClusteringLoss(Celled):
         distance = np.minimum(np.linalg.norm(left - right, axis=-1), self.largest)
         return np.asarray(np.where(self.clusters(left) == self.clusters(right), distance, 0.0))
 
-    def range(self, columns: Domain) -> tuple[float, float]:
-        """From 0 to largest."""
-        return 0.0, self.largest
-
     def lipschitz(self, columns: Domain) -> float | None:
         """None: it jumps between clusters; 1 where there is but one."""
         return None if len(self.centers) > 1 else 1.0
-
-    def cell_means(self, columns: Domain) -> Float64:
-        """Estimated means over cells; see `sampling.sampled_means`."""
-        return sampled_means(self, columns)[0]
 
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Bounds: distances of two boxes, or 0 where their records may be of different clusters."""
@@ -105,21 +94,9 @@ class ClusteringLoss(Celled):
                 possible[:, number] &= farther <= slack
         return possible
 
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return symmetrized(super().matrix(columns, kind))
-
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""
         return blocked_mean(self, finite_rows(rows, len(self.centers[0])))
-
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """Steps of 2^-bits of the range."""
-        return rounded_scale(0.0, self.largest, bits)
-
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Exact sum of rounded distances, in O(n^2)."""
-        return rounded_sum(self, rows, 0.0, self.largest, bits)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

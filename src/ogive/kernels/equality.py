@@ -13,11 +13,11 @@ from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_points
 from ogive.kernels.counting import tied
 from ogive.kernels.exact import BITS, COUNTS, Scale, paired_rows
-from ogive.kernels.matrices import Celled, apart, apart_extremes, combined
+from ogive.kernels.matrices import Indicator, apart, apart_extremes, combined
 
 
 @dataclass(frozen=True)
-class Untied(Celled):
+class Untied(Indicator):
     """1 where two records differ in each of some columns, else 0; what tau-b and gamma are divided by.
 
     Fields:
@@ -51,14 +51,6 @@ class Untied(Celled):
         """1 for pairs that differ everywhere."""
         places = list(self.columns)
         return np.asarray(np.all(left[..., places] != right[..., places], axis=-1), dtype=np.float64)
-
-    def range(self, columns: Domain) -> tuple[float, float]:
-        """From 0 to 1."""
-        return 0.0, 1.0
-
-    def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps."""
-        return None
 
     def cell_means(self, columns: Domain) -> Float64:
         """0 within a point of any of the columns, else 1."""
@@ -104,7 +96,7 @@ class Untied(Celled):
 
 
 @dataclass(frozen=True)
-class Equal(Celled):
+class Equal(Indicator):
     """1 where two records are the same in every column, else 0; its mean is the collision probability."""
 
     name: ClassVar[str] = "equal"
@@ -117,14 +109,6 @@ class Equal(Celled):
     def __call__(self, left: Float64, right: Float64) -> Float64:
         """1 for equal pairs."""
         return np.asarray(np.all(left == right, axis=-1), dtype=np.float64)
-
-    def range(self, columns: Domain) -> tuple[float, float]:
-        """From 0 to 1."""
-        return 0.0, 1.0
-
-    def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps."""
-        return None
 
     def cell_means(self, columns: Domain) -> Float64:
         """The identity."""
@@ -147,7 +131,3 @@ class Equal(Celled):
     def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
         """Pairs that are equal."""
         return tied(list(rows.T))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name}

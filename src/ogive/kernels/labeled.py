@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.kernels.cells import check_count
 from ogive.kernels.counting import count_greater
 from ogive.kernels.exact import BITS, Scale, paired_rows
-from ogive.kernels.matrices import Celled
+from ogive.kernels.matrices import Indicator
 from ogive.kernels.ranks import Greater, check_ties, tie_scale, tie_sum
 
 
 @dataclass(frozen=True)
-class ScoreOrder(Celled):
+class ScoreOrder(Indicator):
     """1 where the record of the positive class has the greater score, 0 where it has not or both are of one class.
 
     Rows are (score, label), the label 1 for the positive class. The AUC is the mean of this kernel over that of
@@ -53,14 +53,6 @@ class ScoreOrder(Celled):
         sign = left[..., 1] - right[..., 1]
         return np.asarray(np.where(sign > 0, above, np.where(sign < 0, below, 0.0)))
 
-    def range(self, columns: Domain) -> tuple[float, float]:
-        """From 0 to 1."""
-        return 0.0, 1.0
-
-    def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps."""
-        return None
-
     def cell_means(self, columns: Domain) -> Float64:
         """Those of `Greater`, where labels differ."""
         return _between(Greater(self.ties).cell_means(Domain(columns.columns[:1])))
@@ -88,10 +80,6 @@ class ScoreOrder(Celled):
     def _count(self, rows: Float64) -> int:
         positive = rows[:, 1] == 1
         return tie_sum(*count_greater(rows[positive, 0], rows[~positive, 0]), self.ties)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name, "ties": self.ties}
 
 
 def auc_factor(records: int, positives: int) -> float:

@@ -7,6 +7,7 @@ together as the domain numbers them, last column fastest.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from ogive.columns import Column, Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.base import MATRICES
 from ogive.kernels.cells import MOST_SYMBOLS, domain_nodes, widths
+from ogive.parameters import written_fields
 
 
 class Celled(ABC):
@@ -60,6 +62,28 @@ class Celled(ABC):
         self.check(columns)
         least, most = self.cell_extremes(columns)
         return np.asarray(((most - least) / 2) ** 2)
+
+
+class Named(Celled):
+    """A kernel that its name and its fields fix."""
+
+    name: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"kernel": self.name, **written_fields(self)}
+
+
+class Indicator(Named):
+    """A kernel that says whether something is so of two records, 1 or 0; ties may count a part."""
+
+    def range(self, columns: Domain) -> tuple[float, float]:
+        """From 0 to 1."""
+        return 0.0, 1.0
+
+    def lipschitz(self, columns: Domain) -> float | None:
+        """None: it jumps."""
+        return None
 
 
 def check_matrix(columns: Domain, kind: str) -> None:

@@ -7,6 +7,7 @@ then, never an error, because noise did it and not the caller.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from ogive.kernels.equality import Equal, Untied
 from ogive.kernels.labeled import ScoreOrder
 from ogive.kernels.numbers import AbsoluteDifference, PairMeanKernel
 from ogive.kernels.ranks import SignProduct
+from ogive.parameters import written_fields
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,39 @@ class Mean:
         return {"measure": "mean", "name": self.name, "kernel": self.kernel.to_dict()}
 
 
+class _Named(ABC):
+    """A measure that its name and its fields fix."""
+
+    name: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"measure": self.name, **written_fields(self)}
+
+
+class _Ratio(_Named):
+    """A ratio of means, the same function of noisy means and of exact ones; NaN where it is not defined."""
+
+    @property
+    @abstractmethod
+    def kernels(self) -> tuple[Kernel, ...]:
+        """Whose means they are."""
+
+    @abstractmethod
+    def _of(self, means: Float64, records: int | None) -> Value:
+        """The ratio, with its gradient."""
+
+    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
+        """The ratio of noisy means; NaN unless what it is divided by is above 0."""
+        return self._of(means, records)
+
+    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
+        """The ratio of exact means; NaN unless what it is divided by is above 0."""
+        return self._of(np.array([kernel.exact(rows) for kernel in self.kernels]), len(rows)).value
+
+
 @dataclass(frozen=True)
-class GiniCoefficient:
+class GiniCoefficient(_Ratio):
     """Gini's mean difference G over twice the mean m.
 
     Fields:
@@ -96,25 +129,13 @@ class GiniCoefficient:
         if low < 0:
             raise ParameterError(f"a Gini coefficient needs values from 0 on, but the lower bound is {low:g}")
 
-    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
-        """The coefficient; NaN where the mean is not above 0."""
-        return self._of(means, records)
-
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Of exact rows; NaN where all are 0."""
-        return self._of(np.array([kernel.exact(rows) for kernel in self.kernels]), len(rows)).value
-
     def _of(self, means: Float64, records: int | None) -> Value:
         factor = 0.5 if self.corrected or records is None else (records - 1) / records / 2
         return _ratio(float(means[0]) * factor, float(means[1]), np.array([factor, 0.0]), np.array([0.0, 1.0]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"measure": self.name, "corrected": self.corrected}
-
 
 @dataclass(frozen=True)
-class CollisionEntropy:
+class CollisionEntropy(_Named):
     """Collision entropy (Renyi's of order 2): -ln of the probability that two records are the same, in nats.
 
     A noisy probability is first moved into [1/k, 1], where those of k symbols are, and the value says so.
@@ -144,13 +165,9 @@ class CollisionEntropy:
         probability = Equal().exact(rows)
         return _entropy(probability) if probability > 0 else math.inf
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"measure": self.name}
-
 
 @dataclass(frozen=True)
-class KendallB:
+class KendallB(_Ratio):
     """Kendall's tau-b: tau-a over the geometric mean of the shares of pairs that are untied in either column."""
 
     name: ClassVar[str] = "kendall_b"
@@ -164,15 +181,7 @@ class KendallB:
         """Refuse anything but two columns."""
         SignProduct().check(columns)
 
-    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
-        """Tau-b; NaN where a column has no untied pairs."""
-        return self._of(means)
-
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Of exact rows; NaN where a column is constant."""
-        return self._of(np.array([kernel.exact(rows) for kernel in self.kernels])).value
-
-    def _of(self, means: Float64) -> Value:
+    def _of(self, means: Float64, records: int | None) -> Value:
         signs, first, second = (float(mean) for mean in means)
         if not (first > 0 and second > 0):
             return _undefined(3)
@@ -180,13 +189,9 @@ class KendallB:
         value = signs / root
         return Value(value, np.array([1 / root, -value / (2 * first), -value / (2 * second)]))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"measure": self.name}
-
 
 @dataclass(frozen=True)
-class Gamma:
+class Gamma(_Ratio):
     """Goodman and Kruskal's gamma: concordant less discordant pairs, over both together."""
 
     name: ClassVar[str] = "gamma"
@@ -200,24 +205,12 @@ class Gamma:
         """Refuse anything but two columns."""
         SignProduct().check(columns)
 
-    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
-        """Gamma; NaN where every pair is tied."""
-        return self._of(means)
-
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Of exact rows; NaN where every pair is tied."""
-        return self._of(np.array([kernel.exact(rows) for kernel in self.kernels])).value
-
-    def _of(self, means: Float64) -> Value:
+    def _of(self, means: Float64, records: int | None) -> Value:
         return _ratio(float(means[0]), float(means[1]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"measure": self.name}
 
 
 @dataclass(frozen=True)
-class PrivateLabelAuc:
+class PrivateLabelAuc(_Ratio):
     """AUC whose labels are private too: pairs in the right order, over pairs of different classes.
 
     Fields:
@@ -240,20 +233,8 @@ class PrivateLabelAuc:
         """Refuse anything but a score and a label of two classes."""
         ScoreOrder(self.ties).check(columns)
 
-    def of(self, means: Float64, *, columns: Domain, records: int | None) -> Value:
-        """The AUC; NaN where no labels differ."""
-        return self._of(means)
-
-    def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
-        """Of exact rows of score and label; NaN where a class is empty."""
-        return self._of(np.array([kernel.exact(rows) for kernel in self.kernels])).value
-
-    def _of(self, means: Float64) -> Value:
+    def _of(self, means: Float64, records: int | None) -> Value:
         return _ratio(float(means[0]), float(means[1]), np.array([1.0, 0.0]), np.array([0.0, 1.0]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"measure": self.name, "ties": self.ties}
 
 
 def _ratio(above: float, below: float, above_slope: Float64, below_slope: Float64) -> Value:

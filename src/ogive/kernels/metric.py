@@ -11,14 +11,12 @@ from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import are_points, boxes, check_points
-from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_scale, rounded_sum
-from ogive.kernels.matrices import Celled, symmetrized
-from ogive.kernels.models import check_features, mean_of_components, positive, vector, within
-from ogive.kernels.sampling import sampled_means
+from ogive.kernels.exact import blocked_mean, finite_rows
+from ogive.kernels.models import ClippedLoss, check_features, mean_of_components, positive, vector, within
 
 
 @dataclass(frozen=True)
-class MetricLoss(Celled):
+class MetricLoss(ClippedLoss):
     """How badly a metric separates classes: records of one class should be near, those of two classes far apart.
 
     Rows are the features, then a label or category. With D = (u - u')' M (u - u') of a public matrix M, and r = 1 in
@@ -38,7 +36,6 @@ class MetricLoss(Celled):
     largest: float
 
     name: ClassVar[str] = "metric"
-    samples: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         rows = self.matrix_rows
@@ -81,18 +78,6 @@ class MetricLoss(Celled):
         sign = np.where(left[..., -1] == right[..., -1], 1.0, -1.0)
         return 1 + sign * (distance - self.margin), sign, difference
 
-    def range(self, columns: Domain) -> tuple[float, float]:
-        """From 0 to largest."""
-        return 0.0, self.largest
-
-    def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps with the class."""
-        return None
-
-    def cell_means(self, columns: Domain) -> Float64:
-        """Estimated means over cells; see `sampling.sampled_means`."""
-        return sampled_means(self, columns)[0]
-
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Bounds, from those of the difference along each axis of the matrix; extremes where the matrix is diagonal."""
         if are_points(columns):
@@ -112,21 +97,9 @@ class MetricLoss(Celled):
         most = np.where(alike, 1 + far - self.margin, 1 - near + self.margin)
         return np.clip(least, 0.0, self.largest), np.clip(most, 0.0, self.largest)
 
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return symmetrized(super().matrix(columns, kind))
-
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""
         return blocked_mean(self, finite_rows(rows, len(self.matrix_rows) + 1))
-
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """Steps of 2^-bits of the range."""
-        return rounded_scale(0.0, self.largest, bits)
-
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Exact sum of rounded losses, in O(n^2)."""
-        return rounded_sum(self, rows, 0.0, self.largest, bits)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

@@ -13,17 +13,50 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.arrays import Float64
+from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count, check_numbers
-from ogive.kernels.exact import blocked_mean
+from ogive.kernels.exact import BITS, Scale, blocked_mean, rounded_scale, rounded_sum
+from ogive.kernels.matrices import Named, symmetrized
+from ogive.kernels.sampling import sampled_means
 
 Gradient = Callable[[Float64, Float64], Float64]
+
+
+class ClippedLoss(Named):
+    """A loss in [0, largest] whose means over cells are estimated and whose sums are taken pair by pair."""
+
+    samples: ClassVar[int] = 1
+    largest: float
+
+    def range(self, columns: Domain) -> tuple[float, float]:
+        """From 0 to largest."""
+        return 0.0, self.largest
+
+    def lipschitz(self, columns: Domain) -> float | None:
+        """None: it jumps with the class."""
+        return None
+
+    def cell_means(self, columns: Domain) -> Float64:
+        """Estimated means over cells; see `sampling.sampled_means`."""
+        return sampled_means(self, columns)[0]
+
+    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
+        """A; see `Kernel.matrix`."""
+        return symmetrized(super().matrix(columns, kind))
+
+    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
+        """Steps of 2^-bits of the range."""
+        return rounded_scale(0.0, self.largest, bits)
+
+    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
+        """Exact sum of rounded losses, in O(n^2)."""
+        return rounded_sum(self, rows, 0.0, self.largest, bits)
 
 
 def vector(values: Any, name: str) -> tuple[float, ...]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -20,11 +20,11 @@ from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.kernels.cells import check_count, check_numbers, ends, middles, widths
 from ogive.kernels.exact import BITS, Scale, column_of, exact_dot, paired_rows, step, steps
-from ogive.kernels.matrices import Celled
+from ogive.kernels.matrices import Named
 
 
 @dataclass(frozen=True)
-class AbsoluteDifference(Celled):
+class AbsoluteDifference(Named):
     """|x - y|; its mean over pairs is Gini's mean difference."""
 
     name: ClassVar[str] = "absolute_difference"
@@ -72,13 +72,9 @@ class AbsoluteDifference(Celled):
         """Exact sum of distances of rounded values."""
         return exact_dot(_coefficients(len(rows)), np.sort(steps(rows, columns, bits)))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name}
-
 
 @dataclass(frozen=True)
-class HalfSquare(Celled):
+class HalfSquare(Named):
     """(x - y)^2 / 2; its mean over pairs is the sample variance, with denominator n - 1.
 
     The variance needs no pairs, since it follows from sums of x and of x^2; this kernel is there to be
@@ -129,13 +125,9 @@ class HalfSquare(Celled):
         values = steps(rows, columns, bits)
         return len(rows) * exact_dot(values, values) - int(values.sum()) ** 2
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name}
-
 
 @dataclass(frozen=True)
-class PairMeanKernel(Celled):
+class PairMeanKernel(Named):
     """(x + y) / 2; its mean over pairs is the mean, so that a ratio to the mean has one covariance with it."""
 
     name: ClassVar[str] = "pair_mean"
@@ -178,10 +170,6 @@ class PairMeanKernel(Celled):
     def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
         """Exact sum over pairs of both rounded values: every record is in n - 1 pairs."""
         return (len(rows) - 1) * int(steps(rows, columns, bits).sum())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name}
 
 
 def _check(columns: Domain, name: str) -> None:

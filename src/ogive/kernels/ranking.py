@@ -11,17 +11,16 @@ from ogive.arrays import Float64, Int64
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import boxes
-from ogive.kernels.exact import BITS, Scale, blocked_mean, finite_rows, rounded_scale, rounded_sum
-from ogive.kernels.matrices import Celled, symmetrized
-from ogive.kernels.models import check_features, mean_of_components, positive, vector, within
-from ogive.kernels.sampling import sampled_means
+from ogive.kernels.exact import blocked_mean, finite_rows
+from ogive.kernels.matrices import symmetrized
+from ogive.kernels.models import ClippedLoss, check_features, mean_of_components, positive, vector, within
 
 SURROGATES = ("logistic", "hinge")
 """Losses of a margin m: ln(1 + e^-m), or max(0, 1 - m)."""
 
 
 @dataclass(frozen=True)
-class RankingLoss(Celled):
+class RankingLoss(ClippedLoss):
     """How badly a linear score orders a record of the positive class and one of the negative class; 0 within a class.
 
     Rows are the features, then a label of two classes, 1 for the positive one. The margin m is by how much the
@@ -41,7 +40,6 @@ class RankingLoss(Celled):
     surrogate: str = "logistic"
 
     name: ClassVar[str] = "ranking"
-    samples: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", vector(self.weights, "weights"))
@@ -80,18 +78,6 @@ class RankingLoss(Celled):
     def _loss(self, margin: Float64) -> Float64:
         return np.asarray(np.maximum(0.0, 1 - margin) if self.surrogate == "hinge" else np.logaddexp(0.0, -margin))
 
-    def range(self, columns: Domain) -> tuple[float, float]:
-        """From 0 to largest."""
-        return 0.0, self.largest
-
-    def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps with the label."""
-        return None
-
-    def cell_means(self, columns: Domain) -> Float64:
-        """Estimated means over cells; see `sampling.sampled_means`."""
-        return sampled_means(self, columns)[0]
-
     def cell_extremes(self, columns: Domain) -> tuple[Float64, Float64]:
         """Exact extremes: the loss falls with the margin, which is linear."""
         lows, highs = boxes(columns)
@@ -101,10 +87,6 @@ class RankingLoss(Celled):
         least, most = (np.minimum(self._loss(margin + change), self.largest) for change in (slack, -slack))
         return np.where(sign == 0, 0.0, least), np.where(sign == 0, 0.0, most)
 
-    def matrix(self, columns: Domain, kind: str = "average") -> Float64:
-        """A; see `Kernel.matrix`."""
-        return symmetrized(super().matrix(columns, kind))
-
     def spread(self, columns: Domain) -> Float64:
         """Delta; see `Kernel.spread`. Products of matrices may round (i, j) and (j, i) differently."""
         return symmetrized(super().spread(columns))
@@ -113,19 +95,6 @@ class RankingLoss(Celled):
         """Empirical risk, pair by pair in O(n^2)."""
         return blocked_mean(self, finite_rows(rows, len(self.weights) + 1))
 
-    def scale(self, columns: Domain, bits: int = BITS) -> Scale:
-        """Steps of 2^-bits of the range."""
-        return rounded_scale(0.0, self.largest, bits)
-
-    def pair_sum(self, rows: Float64, columns: Domain, *, bits: int = BITS, classes: Int64 | None = None) -> int:
-        """Exact sum of rounded losses, in O(n^2)."""
-        return rounded_sum(self, rows, 0.0, self.largest, bits)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "kernel": self.name,
-            "weights": list(self.weights),
-            "largest": self.largest,
-            "surrogate": self.surrogate,
-        }
+        return {**super().to_dict(), "weights": list(self.weights)}

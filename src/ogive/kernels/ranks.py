@@ -7,7 +7,7 @@ cells are always ordered; values of one wide cell are free, and equal with proba
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -17,14 +17,14 @@ from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count, widths
 from ogive.kernels.counting import count_greater, count_pairs
 from ogive.kernels.exact import BITS, COUNTS, HALVES, SIGNS, Scale, finite_rows, paired_rows, split_classes
-from ogive.kernels.matrices import Celled, around, combined, sign_extremes, signs
+from ogive.kernels.matrices import Indicator, Named, around, combined, sign_extremes, signs
 
 TIES = ("half", "strict")
 """What a tie counts for in an AUC: half a pair in the right order, or nothing."""
 
 
 @dataclass(frozen=True)
-class SignProduct(Celled):
+class SignProduct(Named):
     """sign(y - y') sign(z - z') of two columns; its mean over pairs is Kendall's tau-a, in which ties count 0."""
 
     name: ClassVar[str] = "sign_product"
@@ -72,13 +72,9 @@ class SignProduct(Celled):
         counts = count_pairs(rows[:, 0], rows[:, 1])
         return counts.concordant - counts.discordant
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name}
-
 
 @dataclass(frozen=True)
-class Greater(Celled):
+class Greater(Indicator):
     """1 where a score of the positive class is greater than one of the negative class; its mean is the AUC.
 
     Fields:
@@ -104,14 +100,6 @@ class Greater(Celled):
         """1, or 0, or what a tie counts for; `left` is of the positive class."""
         above = np.asarray(left[..., 0] > right[..., 0], dtype=np.float64)
         return above + np.asarray(left[..., 0] == right[..., 0]) / 2 if self.ties == "half" else above
-
-    def range(self, columns: Domain) -> tuple[float, float]:
-        """From 0 to 1."""
-        return 0.0, 1.0
-
-    def lipschitz(self, columns: Domain) -> float | None:
-        """None: it jumps."""
-        return None
 
     def cell_means(self, columns: Domain) -> Float64:
         """1 below the diagonal; half within a wide cell, and what a tie counts for within a point."""
@@ -141,10 +129,6 @@ class Greater(Celled):
         """Pairs of one of each class in the right order, in units of `scale`."""
         positives, negatives = split_classes(rows, classes)
         return tie_sum(*count_greater(positives[:, 0], negatives[:, 0]), self.ties)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name, "ties": self.ties}
 
 
 def check_ties(ties: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from ogive.arrays import Float64
 from ogive.columns import Label
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.files import permissions, write_atomically
+from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance, declaring
 from ogive.statistics.stated_price import check_price
@@ -27,6 +29,7 @@ LONGEST_TEXT = 4000
 
 _LARGEST_WHOLE = 1 << 62
 _MOST_LABELS = 10_000
+_EXACT = re.compile(r"[0-9]{1,40}(/[0-9]{1,40})?")
 _ROUNDING = 1 + 1e-9  # sums of chances may exceed what they cannot exceed
 
 
@@ -94,6 +97,27 @@ def is_whole(value: Any) -> TypeGuard[int]:
 def is_number(value: Any) -> TypeGuard[int | float]:
     """Whether plain data is a finite number, and not so large that floating point could not hold it."""
     return is_whole(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+def noise_law(data: Any, what: str) -> DiscreteGaussian | DiscreteLaplace | None:
+    """The law of two-sided noise; None where there is none.
+
+    Args:
+        data: Its plain data.
+        what: Names the estimate in errors, for example "a curve".
+
+    Raises:
+        ParameterError, DataError: it is neither discrete Laplace nor discrete Gaussian with an exact number.
+    """
+    if data is None:
+        return None
+    texts = isinstance(data, dict) and len(data) == 2 and all(isinstance(value, str) for value in data.values())
+    if not texts or not all(name == "law" or _EXACT.fullmatch(value) for name, value in data.items()):
+        raise DataError(f"the noise of {what} must be a law with an exact number like '1/10', or null")
+    law = law_from_dict(data)
+    if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
+        raise DataError(f"the noise of {what} must be discrete Laplace or discrete Gaussian")
+    return law
 
 
 @dataclass(frozen=True)

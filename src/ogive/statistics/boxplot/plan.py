@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from ogive.queries import ClassCurvesQuery
-from ogive.statistics import prediction
-from ogive.statistics.methods.plan import CURVE_METRICS, decided_by_noise, deviation_of_counts, errors_of_one_curve
+from ogive.statistics.methods.plan import CURVE_METRICS, CurvePrediction, decided_by_noise, errors_of_one_curve
 from ogive.statistics.prediction import Errors, Metric
 from ogive.statistics.roc.plan import class_errors
 
 
-class Prediction(prediction.Prediction):
+class Prediction(CurvePrediction):
     """Errors of one curve where there is one; of a box's numbers by simulation."""
 
     metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS | {
@@ -22,7 +21,6 @@ class Prediction(prediction.Prediction):
         "q3": Metric("Q3", "the same of its third quartile"),
         "high": Metric("high end", "the same of its high end"),
     }
-    deciding = ("ks", "rmse")
 
     @property
     def decided(self) -> bool:
@@ -36,8 +34,3 @@ class Prediction(prediction.Prediction):
             return class_errors(last, "joint", self.setting)
         of_one = errors_of_one_curve(self.queries, self.setting.unit.adjacency, self.setting.records)
         return Errors(of_one or {})  # the largest over the public shapes alone
-
-    def deviation(self, errors: Mapping[str, float]) -> float | None:
-        """Noise of the curve itself, without its bias, where one noisy curve is measured."""
-        deviation = deviation_of_counts(self.queries, known=self.setting.total_known)
-        return super().deviation(errors) if deviation is None else deviation

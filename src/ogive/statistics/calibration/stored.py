@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import numpy as np
 
 from ogive.columns import Binning
 from ogive.errors import DataError
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.queries.aggregates import MAX_FRACTIONAL_BITS, GroupSums
 from ogive.queries.group_sums import FORMS, GroupSumsQuery
 from ogive.statistics.calibration.estimate import Calibration
-from ogive.statistics.calibration.sums import CONSTANTS, GroupLaw, Measured
+from ogive.statistics.calibration.sums import CONSTANTS, Measured
 from ogive.statistics.curve import stored as curve_json
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.plain_json import Fields, is_number, is_whole
+from ogive.statistics.plain_json import Fields, is_number, is_whole, noise_law
 from ogive.statistics.stated_price import check_price
 
 SCHEMA = Calibration.schema
@@ -39,7 +37,6 @@ _NEEDED = (
     "confidence_level",
     "provenance",
 )
-_EXACT = re.compile(r"[0-9]{1,40}(/[0-9]{1,40})?")
 
 
 def to_dict(calibration: Calibration) -> dict[str, Any]:
@@ -140,22 +137,10 @@ def _measured(data: dict[str, Any]) -> Measured:
         raise DataError(f"the constants of a calibration must be one of {', '.join(CONSTANTS)}")
     if not (is_whole(data["bits"]) and 0 <= data["bits"] <= MAX_FRACTIONAL_BITS):
         raise DataError(f"the bits of a calibration must be a whole number from 0 to {MAX_FRACTIONAL_BITS}")
-    expected, observed = (_law(data[name]) for name in ("expected_noise", "observed_noise"))
+    expected, observed = (noise_law(data[name], "a calibration") for name in ("expected_noise", "observed_noise"))
     if type(expected) is not type(observed):
         raise DataError("expected and observed sums must have noise of one kind, or none")
     return Measured(data["form"], data["bits"], expected, observed, data["constants"])
-
-
-def _law(data: Any) -> GroupLaw | None:
-    if data is None:
-        return None
-    texts = isinstance(data, dict) and len(data) == 2 and all(isinstance(value, str) for value in data.values())
-    if not texts or not all(name == "law" or _EXACT.fullmatch(value) for name, value in data.items()):
-        raise DataError("the noise of a calibration must be a law with an exact number like '1/10', or null")
-    law = law_from_dict(data)
-    if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
-        raise DataError("the noise of a calibration must be discrete Laplace or discrete Gaussian")
-    return law
 
 
 def _values(data: Any, rows: int, groups: int) -> Any:

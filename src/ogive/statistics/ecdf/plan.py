@@ -9,15 +9,13 @@ strategies that approximate.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
-from typing import Any, ClassVar, cast
+from typing import Any, cast
 
 import numpy as np
 
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.grids import Grid
 from ogive.queries import CurveQuery, ReportsQuery
-from ogive.statistics import prediction
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import Ecdf
@@ -25,15 +23,14 @@ from ogive.statistics.methods.base import LARGEST_PREDICTED, CurveTask
 from ogive.statistics.methods.choose import as_method, predicted_errors
 from ogive.statistics.methods.expected_error import typical
 from ogive.statistics.methods.plan import (
-    CURVE_METRICS,
+    CurvePrediction,
     decided_by_noise,
-    deviation_of_counts,
     errors_of_one_curve,
     strategy_errors,
 )
 from ogive.statistics.methods.reference_shapes import EVERY, REFERENCES, Shapes
 from ogive.statistics.methods.reports import Reports
-from ogive.statistics.prediction import Errors, Metric, Rehearsal, Setting
+from ogive.statistics.prediction import Errors, Rehearsal, Setting
 from ogive.strategies import ReportedHistogram, ReportedTree
 
 REFERENCE_WORDS = (
@@ -48,11 +45,8 @@ REFERENCE_WORDS = (
 _SHAPES = Shapes(EVERY.names, runs=4)
 
 
-class Prediction(prediction.Prediction):
+class Prediction(CurvePrediction):
     """Errors before smoothing, which hold for all records, and the energy distance, on public shapes."""
-
-    metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS
-    deciding = ("ks", "rmse")
 
     @property
     def decided(self) -> bool:
@@ -62,11 +56,6 @@ class Prediction(prediction.Prediction):
     def errors(self) -> Errors:
         """Errors of the curve before smoothing, and its energy distance."""
         return curve_errors(cast(Ecdf, self.statistic), self.rehearsal, self.setting)
-
-    def deviation(self, errors: Mapping[str, float]) -> float | None:
-        """Noise of the curve itself, without its bias, where one noisy curve is measured."""
-        deviation = deviation_of_counts(self.queries, known=self.setting.total_known)
-        return super().deviation(errors) if deviation is None else deviation
 
 
 def curve_is_decided(rehearsal: Rehearsal) -> bool:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import numpy as np
 
 from ogive.errors import DataError, ParameterError, plain
-from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.queries import Ballots
 from ogive.statistics.labels.estimate import LabelsEstimate
-from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole
+from ogive.statistics.plain_json import Fields, is_number, is_text, is_whole, noise_law
 from ogive.strategies.counted_noise import MOST_BITS
 
 SCHEMA = LabelsEstimate.schema
 
 _NEEDED = ("aggregator", "ballots", "labels", "taught", "asked", "opened", "bits", "law", "total", "provenance")
-_EXACT = re.compile(r"[0-9]{1,40}(/[0-9]{1,40})?")
 
 
 def to_dict(estimate: LabelsEstimate) -> dict[str, Any]:
@@ -73,7 +70,7 @@ def from_dict(data: Any) -> LabelsEstimate:
         asked=asked,
         opened=None if opened is None else np.array(opened, dtype=np.int64),
         bits=bits,
-        law=_law(data["law"]),
+        law=noise_law(data["law"], "labels"),
         total=known.total(),
         provenance=known.provenance(),
     )
@@ -102,15 +99,3 @@ def _aggregator(data: Any) -> dict[str, Any]:
 
 def _is_plain(value: Any) -> bool:
     return value is None or is_text(value) or is_number(value)
-
-
-def _law(data: Any) -> DiscreteGaussian | DiscreteLaplace | None:
-    if data is None:
-        return None
-    texts = isinstance(data, dict) and len(data) == 2 and all(isinstance(value, str) for value in data.values())
-    if not texts or not all(name == "law" or _EXACT.fullmatch(value) for name, value in data.items()):
-        raise DataError("the noise of labels must be a law with an exact number like '1/10', or null")
-    law = law_from_dict(data)
-    if not isinstance(law, DiscreteLaplace | DiscreteGaussian):
-        raise DataError("the noise of labels must be discrete Laplace or discrete Gaussian")
-    return law

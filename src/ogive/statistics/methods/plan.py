@@ -8,8 +8,8 @@ approximate have a bias too: `biased_errors`.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import cast
+from collections.abc import Mapping, Sequence
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ogive.privacy import Adjacency
 from ogive.queries import CurveQuery, Query
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
+from ogive.statistics import prediction
 from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, one_sided_distances, upper_quantile
 from ogive.statistics.methods.biased_errors import approximate_errors
 from ogive.statistics.methods.scaled_noise import noise_maxima
@@ -117,17 +118,18 @@ def errors_of_one_curve(queries: Sequence[Query], adjacency: Adjacency, records:
     return curve_errors(last, adjacency, records) if isinstance(last, CurveQuery) and len(queries) == 1 else None
 
 
-def deviation_of_counts(queries: Sequence[Query], *, known: bool) -> float | None:
-    """Standard deviation of the noise of cumulative counts, as a root mean square, where an error counts bias besides.
+class CurvePrediction(prediction.Prediction):
+    """A prediction for what is read off a curve."""
 
-    Args:
-        queries: What is measured.
-        known: Whether the number of records is public.
-    """
-    last = queries[-1]
-    if isinstance(last, ThresholdQuery):
-        return math.sqrt(float(last.law.variance)) / float(2**last.bits)
-    selected = isinstance(queries[0], NoisyMaxQuery)
-    if isinstance(last, CurveQuery) and (selected or approximates(last.strategy)):
-        return math.sqrt(float(np.mean(last.strategy.variance(total_known=known))))
-    return None
+    metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS
+    deciding = ("ks", "rmse")
+
+    def deviation(self, errors: Mapping[str, float]) -> float | None:
+        """Standard deviation of the noise of cumulative counts alone, even where errors count a bias besides."""
+        first, last = self.queries[0], self.queries[-1]
+        if isinstance(last, ThresholdQuery):
+            return math.sqrt(float(last.law.variance)) / float(2**last.bits)
+        selected = isinstance(first, NoisyMaxQuery)
+        if isinstance(last, CurveQuery) and (selected or approximates(last.strategy)):
+            return math.sqrt(float(np.mean(last.strategy.variance(total_known=self.setting.total_known))))
+        return super().deviation(errors)

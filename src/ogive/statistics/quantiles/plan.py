@@ -6,21 +6,19 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any, ClassVar, cast
 
-from ogive.statistics import prediction
 from ogive.statistics.base import Statistic, Terms
 from ogive.statistics.ecdf.plan import curve_errors, curve_is_decided
-from ogive.statistics.methods.plan import CURVE_METRICS, decided_by_noise, deviation_of_counts, errors_of_one_curve
+from ogive.statistics.methods.plan import CURVE_METRICS, CurvePrediction, decided_by_noise, errors_of_one_curve
 from ogive.statistics.prediction import Errors, Metric
 from ogive.statistics.quantiles.statistic import Quantiles
 
 
-class Prediction(prediction.Prediction):
+class Prediction(CurvePrediction):
     """Errors of the curve, and by simulation of the quantiles."""
 
     metrics: ClassVar[Mapping[str, Metric]] = CURVE_METRICS | {
         "rank": Metric("rank", "largest distance of a quantile from its wanted share, on average, simulated")
     }
-    deciding = ("ks", "rmse")
 
     @staticmethod
     def measured(statistic: Quantiles) -> Statistic[Any]:
@@ -43,11 +41,6 @@ class Prediction(prediction.Prediction):
     def simulated(self) -> tuple[Statistic[Any], Terms]:
         """The quantiles without their intervals, which no error depends on."""
         return self.statistic, dataclasses.replace(self.terms, simulations=0)
-
-    def deviation(self, errors: Mapping[str, float]) -> float | None:
-        """Noise of the curve itself, without its bias, where one noisy curve is measured."""
-        deviation = deviation_of_counts(self.queries, known=self.setting.total_known)
-        return super().deviation(errors) if deviation is None else deviation
 
     @property
     def _bisected(self) -> bool:
