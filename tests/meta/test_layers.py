@@ -56,7 +56,7 @@ INNER = {
         summed reported
         hats
         path tree square_root projection histogram thresholds
-        measured counted_noise
+        counted_noise
         base
         """,
     "trust": """

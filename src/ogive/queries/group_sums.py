@@ -32,8 +32,7 @@ from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import base
 from ogive.queries.aggregates import GroupSums
-from ogive.strategies.base import Level
-from ogive.strategies.measured import measured_loss
+from ogive.strategies.base import Level, measured_loss
 
 FORMS = ("counts", "difference")
 

@@ -18,9 +18,8 @@ from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Privacy, PureDP, ZeroConcentratedDP, check_privacy
-from ogive.strategies.base import Level
+from ogive.strategies.base import Level, batch, histogram
 from ogive.strategies.counted_noise import check_counted, check_rows, counted_loss, counted_noise
-from ogive.strategies.measured import batch, histogram
 
 DEFAULT_GROUPS = 30
 ACCOUNTINGS = ("joint", "naive")

@@ -8,9 +8,8 @@ Four ways, all post-processing, which costs no privacy:
     isotonic         the valid curve nearest to the estimate in plain squared distance
 
 Every valid curve has increments x >= 0, so the second and third are nonnegative regression of the
-measurements on the histogram x. Each strategy has its own exact algorithm, in `smoothing.py` of its folder
-(`NEAREST`), and each algorithm checks its result against the optimality conditions. What strategies share
-is in `ogive.smoothing`.
+measurements on the histogram x. Each strategy has its own exact algorithms, in its folder (`NEAREST`), and each
+checks its result against the optimality conditions. What strategies share is in `ogive.smoothing`.
 
 Which is best depends on the data. Isotonic regression never increases the squared error, nor
 the largest error, of the estimate it starts from. Shrinkage has a root mean squared error between
@@ -31,25 +30,112 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.smoothing.isotonic import isotonic
-from ogive.smoothing.shrinkage import NoiseEnergy, noise_energy, shrink
+from ogive.smoothing import NoiseEnergy, isotonic, noise_energy, shrink
 from ogive.strategies.base import Strategy, approximates
-from ogive.strategies.hats.smoothing import nearest_hats
+from ogive.strategies.hats.least_squares import smooth_hats
 from ogive.strategies.hats.strategy import LeastSquaresHats
-from ogive.strategies.path.least_squares import ANCHORED
-from ogive.strategies.path.smoothing import ending, nearest_points
+from ogive.strategies.path.intervals import nested_intervals
+from ogive.strategies.path.least_absolute import smooth_path_absolute
+from ogive.strategies.path.least_squares import ANCHORED, BOXED, UNKNOWN, smooth_path
 from ogive.strategies.path.strategy import PathNoise
-from ogive.strategies.reported.smoothing import nearest_reports
-from ogive.strategies.reported.strategy import ReportedTree
-from ogive.strategies.square_root.smoothing import nearest_square_root, unsmoothable_square_root
-from ogive.strategies.square_root.strategy import SquareRoot
+from ogive.strategies.reported.strategy import BITS, ReportedTree
+from ogive.strategies.square_root.integer import factor_column
+from ogive.strategies.square_root.least_squares import smooth_square_root
+from ogive.strategies.square_root.strategy import SquareRoot, decoder
 from ogive.strategies.thresholds import OpenedThresholds
-from ogive.strategies.tree.smoothing import nearest_tree
+from ogive.strategies.tree.least_absolute import smooth_tree_absolute
+from ogive.strategies.tree.least_squares import smooth_tree
 from ogive.strategies.tree.strategy import LeastSquaresTree
 
 SMOOTHINGS = ("shrinkage", "least_squares", "least_absolute", "isotonic")
 DEFAULT_SMOOTHING = "shrinkage"
 RANK_MATCHING = "rank_matching"
+LARGEST_SQUARE_ROOT = 1 << 16
+
+
+def ending(strategy: PathNoise, points: Int64, total: int | None, *, anchor: bool) -> int:
+    """What is demanded of the last point: nothing, at most the total, or, as `ANCHORED`, the total exactly."""
+    if total is None:
+        return UNKNOWN
+    return ANCHORED if anchor and points[-1] == strategy.size - 1 else BOXED
+
+
+def nearest_points(
+    strategy: PathNoise, answer: Int64, points: Int64, total: int | None, kind: str, *, anchor: bool
+) -> Float64:
+    """The valid values nearest to the answers at some points, by "least_squares" or "least_absolute"."""
+    last = ending(strategy, points, total, anchor=anchor)
+    intervals = nested_intervals(points, np.array(strategy.tree.sizes[: strategy.tree.terms]))
+    if kind == "least_absolute":
+        return smooth_path_absolute(answer, intervals, total=total or 0, bits=strategy.bits, ending=last)
+    noisy = np.ldexp(answer.astype(np.float64), -strategy.bits)
+    curve = smooth_path(noisy, intervals, total=float(total or 0), ending=last)
+    if total is not None and last == ANCHORED:
+        curve[-1] = total
+    return curve
+
+
+def unsmoothable_square_root(strategy: SquareRoot, kind: str) -> str | None:
+    """Why a kind of smoothing is not offered for a square root, or None if it is."""
+    if kind == "least_absolute":
+        return (
+            "least_absolute smoothing is not offered for sqrt, whose noise is Gaussian; use another smoothing or method"
+        )
+    if kind == "least_squares" and strategy.size > LARGEST_SQUARE_ROOT:
+        return f"least_squares smoothing of sqrt takes minutes above {LARGEST_SQUARE_ROOT} bins; use another smoothing"
+    return None
+
+
+def nearest_square_root(strategy: SquareRoot, answer: Int64, total: int | None, kind: str) -> Float64:
+    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares", the only kind there is."""
+    assert kind == "least_squares"
+    known = None if total is None else float(total)
+    column = factor_column(strategy.size, strategy.bits)
+    unit = 2.0**strategy.bits
+    inverse = np.diff(decoder(column, strategy.bits), prepend=0.0) * unit
+    sigma = float(np.sqrt(strategy.law.variance)) / unit
+    return smooth_square_root(answer.astype(np.float64) / unit, column / unit, inverse, sigma, total=known)
+
+
+def nearest_tree(strategy: LeastSquaresTree, answer: Int64, total: int | None, kind: str, *, bits: int = 0) -> Float64:
+    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares" or "least_absolute".
+
+    Args:
+        strategy: The blocks, with the noise of the answer as it stands.
+        answer: Noisy counts of the blocks times 2^bits, shape (M,).
+        total: The number of records where it is public, else None.
+        kind: Which distance.
+        bits: Fractional bits of the answer.
+    """
+    known = None if total is None else float(total)
+    values = np.ldexp(answer.astype(np.float64), -bits)
+    variances = np.ldexp(np.array([level.law.variance for level in strategy.levels]), -2 * bits)
+    blocks, sizes = np.array(strategy.blocks), np.array([level.nodes for level in strategy.levels])
+    if kind == "least_squares":
+        return smooth_tree(values, blocks, sizes, variances, total=known)
+    return smooth_tree_absolute(values, blocks, sizes, 1.0 / np.sqrt(variances), total=known)
+
+
+def nearest_hats(strategy: LeastSquaresHats, answer: Int64, total: int | None, kind: str) -> Float64:
+    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares" or "least_absolute"."""
+    known = None if total is None else float(total)
+    variances = np.array([level.law.variance for level in strategy.levels])
+    sizes = np.array([level.nodes for level in strategy.levels])
+    scales = np.array([1.0, *(2.0 * spacing for spacing in strategy.spacings)])
+    values = answer.astype(np.float64) / np.repeat(scales, sizes)
+    fit = smooth_hats
+    if kind == "least_absolute":
+        from ogive.strategies.hats.least_absolute import (
+            smooth_hats_absolute as fit,  # sparse solvers are slow to import
+        )
+
+    return fit(values[: sizes[0]], values[sizes[0] :], strategy.spacings, variances / scales**2, total=known)
+
+
+def nearest_reports(strategy: ReportedTree, answer: Int64, total: int | None, kind: str) -> Float64:
+    """The histogram of bins at least 0 that is nearest to an answer, by "least_squares" or "least_absolute"."""
+    return nearest_tree(strategy.tree, answer, total, kind, bits=BITS)
+
 
 NEAREST: Mapping[type, Callable[[Any, Int64, int | None, str], Float64]] = {
     LeastSquaresHats: nearest_hats,

@@ -22,8 +22,7 @@ from ogive.accounting import as_concentrated, larger_loss
 from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, ApproxDP, Loss, exact
-from ogive.strategies.base import Level, Strategy, approximates
-from ogive.strategies.measured import batch
+from ogive.strategies.base import Level, Strategy, approximates, batch
 
 MOST_PARTS = 1000
 

@@ -16,9 +16,8 @@ from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.privacy import Adjacency, GaussianDP, PureDP
-from ogive.strategies.base import Level
+from ogive.strategies.base import Level, batch, histogram
 from ogive.strategies.counted_noise import check_counted, counted_loss
-from ogive.strategies.measured import batch, histogram
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from ogive.strategies import (
 )
 from ogive.strategies.path.tree import PathTree, uniform_tree
 from ogive.strategies.registry import STRATEGIES
-from ogive.strategies.smoothing import NEAREST, SMOOTHINGS, smooth, unsmoothable
-from ogive.strategies.square_root.smoothing import LARGEST_SQUARE_ROOT
+from ogive.strategies.smoothing import LARGEST_SQUARE_ROOT, NEAREST, SMOOTHINGS, smooth, unsmoothable
 
 SIZES = (1, 2, 3, 7, 33, 100)
 

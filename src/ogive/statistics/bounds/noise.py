@@ -20,7 +20,7 @@ from ogive.queries import CurveQuery
 from ogive.statistics.base import Terms
 from ogive.statistics.methods.unbiased import grants
 from ogive.strategies import LeastSquaresTree
-from ogive.strategies.measured import measured_laws
+from ogive.strategies.base import measured_laws
 
 _ROOM = 1 + 1e-9
 _SUMMED = 64

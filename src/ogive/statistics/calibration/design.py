@@ -23,7 +23,7 @@ from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import GroupSums, GroupSumsQuery
 from ogive.statistics.methods.unbiased import candidates, mean_variance
 from ogive.strategies import PathNoise, design_path
-from ogive.strategies.measured import measured_laws
+from ogive.strategies.base import measured_laws
 
 Granted = PureDP | ZeroConcentratedDP
 

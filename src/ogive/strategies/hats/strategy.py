@@ -19,11 +19,10 @@ from ogive.errors import ParameterError
 from ogive.noise import law_from_dict
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import Level
+from ogive.strategies.base import Level, batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
 from ogive.strategies.hats.design import hats_design
 from ogive.strategies.hats.passes import as_arrays, hat_sums
 from ogive.strategies.hats.solver import HatSolver
-from ogive.strategies.measured import batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
 
 
 def hat_changes(size: int, spacing: int, adjacency: Adjacency) -> tuple[int, int]:

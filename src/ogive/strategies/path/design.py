@@ -5,7 +5,7 @@ from __future__ import annotations
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.measured import check_privacy
+from ogive.strategies.base import check_privacy
 from ogive.strategies.path.constants import shift_cost
 from ogive.strategies.path.l2 import fine_bits, grid_squared_shift, squared_shift
 from ogive.strategies.path.strategy import PathNoise

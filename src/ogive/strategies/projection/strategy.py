@@ -21,8 +21,7 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, Loss, PureDP, check_adjacency
-from ogive.strategies.base import Level
-from ogive.strategies.measured import batch, check_levels, histogram
+from ogive.strategies.base import Level, batch, check_levels, histogram
 from ogive.strategies.projection.features import integer_features, largest_change
 from ogive.strategies.projection.form import Form
 from ogive.strategies.projection.summaries import Moments, moments_of

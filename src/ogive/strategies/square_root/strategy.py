@@ -19,8 +19,7 @@ from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import Level
-from ogive.strategies.measured import batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
+from ogive.strategies.base import Level, batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
 from ogive.strategies.square_root.integer import Convolver, factor_column, squared_sensitivity
 
 BITS = 20

@@ -18,8 +18,7 @@ from ogive.errors import ParameterError
 from ogive.noise import law_from_dict
 from ogive.noise.base import Law
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
-from ogive.strategies.base import Level
-from ogive.strategies.measured import batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
+from ogive.strategies.base import Level, batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
 from ogive.strategies.tree.design import tree_design
 from ogive.strategies.tree.passes import as_arrays, block_counts, least_squares, prefix_variance
 

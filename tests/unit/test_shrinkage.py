@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 import ogive
 from ogive.privacy import Adjacency, PureDP
-from ogive.smoothing.shrinkage import depth, noise_energy, shrink
-from ogive.smoothing.wavelets import decompose, recompose
+from ogive.smoothing import decompose, depth, noise_energy, recompose, shrink
 from ogive.strategies import Strategy, design_hats, design_path, design_tree
 from ogive.strategies.smoothing import smooth
 

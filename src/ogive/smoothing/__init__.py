@@ -1,1 +1,0 @@
-"""Estimates made valid curves: what strategies share; post-processing."""
