@@ -14,7 +14,9 @@ Every other value is written, and makes a question of its own.
 from __future__ import annotations
 
 import dataclasses
+import enum
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, TypeVar
 
 ValueT = TypeVar("ValueT")
@@ -109,6 +111,21 @@ def written_fields(value: Any, plain: Callable[[Any], Any] = lambda held: held) 
         if not is_added(field) or repr(held) != repr(plain(field.metadata[_MEANT_BEFORE])):
             found[field.name] = held
     return found
+
+
+def plain_fields(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass's instance as plain data; see `written_fields`."""
+    return written_fields(value, _plain)
+
+
+def _plain(held: Any) -> Any:
+    if isinstance(held, tuple | list):
+        return [_plain(each) for each in held]
+    if isinstance(held, enum.Enum):
+        return held.value
+    if isinstance(held, Fraction):
+        return str(held)
+    return held.to_dict() if hasattr(held, "to_dict") else held
 
 
 def completed(kind: Any, written: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -97,7 +97,3 @@ class ClusteringLoss(ClippedLoss):
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""
         return blocked_mean(self, finite_rows(rows, len(self.centers[0])))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name, "centers": [list(center) for center in self.centers], "largest": self.largest}

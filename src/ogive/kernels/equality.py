@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -89,10 +89,6 @@ class Untied(Indicator):
         chosen = [rows[:, place] for place in self.columns]
         untied = len(rows) * (len(rows) - 1) // 2 - sum(tied([column]) for column in chosen)
         return untied + tied(chosen) if len(chosen) > 1 else untied
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"kernel": self.name, "columns": list(self.columns)}
 
 
 @dataclass(frozen=True)

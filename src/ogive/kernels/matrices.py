@@ -16,7 +16,7 @@ from ogive.columns import Column, Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.base import MATRICES
 from ogive.kernels.cells import MOST_SYMBOLS, domain_nodes, widths
-from ogive.parameters import written_fields
+from ogive.parameters import plain_fields
 
 
 class Celled(ABC):
@@ -71,7 +71,7 @@ class Named(Celled):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"kernel": self.name, **written_fields(self)}
+        return {"kernel": self.name, **plain_fields(self)}
 
 
 class Indicator(Named):

@@ -22,7 +22,7 @@ from ogive.kernels.equality import Equal, Untied
 from ogive.kernels.labeled import ScoreOrder
 from ogive.kernels.numbers import AbsoluteDifference, PairMeanKernel
 from ogive.kernels.ranks import SignProduct
-from ogive.parameters import written_fields
+from ogive.parameters import plain_fields
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class _Named(ABC):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {"measure": self.name, **written_fields(self)}
+        return {"measure": self.name, **plain_fields(self)}
 
 
 class _Ratio(_Named):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -100,8 +100,3 @@ class MetricLoss(ClippedLoss):
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""
         return blocked_mean(self, finite_rows(rows, len(self.matrix_rows) + 1))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        rows = [list(row) for row in self.matrix_rows]
-        return {"kernel": self.name, "matrix_rows": rows, "margin": self.margin, "largest": self.largest}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -94,7 +94,3 @@ class RankingLoss(ClippedLoss):
     def exact(self, rows: Float64, classes: Int64 | None = None) -> float:
         """Empirical risk, pair by pair in O(n^2)."""
         return blocked_mean(self, finite_rows(rows, len(self.weights) + 1))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {**super().to_dict(), "weights": list(self.weights)}

@@ -25,6 +25,7 @@ from ogive.local.fields import (
     check_whole,
 )
 from ogive.local.levels import MAX_TALLY, Layout
+from ogive.parameters import plain_fields
 from ogive.privacy import PureDP
 
 WEIGHTS = ("geometric", "uniform")
@@ -179,10 +180,4 @@ class HaarOracle:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "name": self.name,
-            "size": self.size,
-            "epsilon": str(self.epsilon),
-            "seed": self.seed,
-            "weights": self.weights,
-        }
+        return {"name": self.name, **plain_fields(self)}

@@ -17,6 +17,7 @@ import numpy as np
 from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
+from ogive.parameters import plain_fields
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Privacy, PureDP, ZeroConcentratedDP, check_privacy
 from ogive.strategies.base import Level, batch, histogram
 from ogive.strategies.counted_noise import check_counted, check_rows, counted_loss, counted_noise
@@ -136,13 +137,7 @@ class GroupedHistogram:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "name": self.name,
-            "size": self.size,
-            "groups": self.groups,
-            "law": self.law.to_dict(),
-            "bits": self.bits,
-        }
+        return {"name": self.name, **plain_fields(self)}
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> GroupedHistogram:

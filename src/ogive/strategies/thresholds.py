@@ -15,6 +15,7 @@ import numpy as np
 from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
+from ogive.parameters import plain_fields
 from ogive.privacy import Adjacency, GaussianDP, PureDP
 from ogive.strategies.base import Level, batch, histogram
 from ogive.strategies.counted_noise import check_counted, counted_loss
@@ -157,13 +158,7 @@ class OpenedThresholds:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "name": self.name,
-            "size": self.size,
-            "points": list(self.points),
-            "law": self.law.to_dict(),
-            "bits": self.bits,
-        }
+        return {"name": self.name, **plain_fields(self)}
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> OpenedThresholds:

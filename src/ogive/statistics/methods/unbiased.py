@@ -6,7 +6,7 @@ can do, never on the records, so it costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -114,11 +114,29 @@ def choose(
         UnsupportedError: the trust model can serve none of them.
     """
     if not isinstance(method, str):
-        if method.size != size:
-            raise ParameterError(f"the strategy covers {method.size} thresholds but the grid has {size}")
-        return method
+        return fitting(method, size)
+    return first_served(candidates(size, privacy, adjacency, method, rows=rows), refusal)
+
+
+def fitting(strategy: Strategy, size: int) -> Strategy:
+    """A designed strategy as it is.
+
+    Raises:
+        ParameterError: it is for another number of thresholds.
+    """
+    if strategy.size != size:
+        raise ParameterError(f"the strategy covers {strategy.size} thresholds but the grid has {size}")
+    return strategy
+
+
+def first_served(strategies: Iterable[Strategy], refusal: Callable[[Strategy], str | None]) -> Strategy:
+    """The first strategy that the trust model can serve.
+
+    Raises:
+        UnsupportedError: it can serve none; for the reason of the last.
+    """
     reason: str | None = None
-    for strategy in candidates(size, privacy, adjacency, method, rows=rows):
+    for strategy in strategies:
         reason = refusal(strategy)
         if reason is None:
             return strategy

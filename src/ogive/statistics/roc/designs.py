@@ -19,11 +19,11 @@ from fractions import Fraction
 from functools import lru_cache
 
 from ogive.accounting import covers
-from ogive.errors import ParameterError, ScaleError, UnsupportedError
+from ogive.errors import ParameterError, ScaleError
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import class_curves_price
-from ogive.statistics.methods.unbiased import UNBIASED_METHODS, candidates, grants
+from ogive.statistics.methods.unbiased import UNBIASED_METHODS, candidates, first_served, fitting, grants
 from ogive.strategies import Strategy
 
 Loss = PureDP | ZeroConcentratedDP
@@ -145,12 +145,6 @@ def choose_for_classes(
         UnsupportedError: the trust model can serve none of them.
     """
     if not isinstance(method, str):
-        if method.size != size:
-            raise ParameterError(f"the strategy covers {method.size} thresholds but the grid has {size}")
-        return method
-    reason: str | None = None
-    for strategy in class_candidates(size, privacy, unit, public_labels=public_labels, budget=budget, method=method):
-        reason = refusal(strategy)
-        if reason is None:
-            return strategy
-    raise UnsupportedError(str(reason))
+        return fitting(method, size)
+    strategies = class_candidates(size, privacy, unit, public_labels=public_labels, budget=budget, method=method)
+    return first_served(strategies, refusal)

@@ -5,9 +5,10 @@ A method is one query, an error that is predicted from public quantities alone, 
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ogive.errors import BudgetError, OgiveError, ParameterError, ScaleError, Un
 from ogive.kernels.base import Measure
 from ogive.kernels.cells import widths
 from ogive.kernels.in_order import InOrder
+from ogive.parameters import completed, written_fields
 from ogive.queries import Answer, Query, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.ustatistic.columns import Described, domain_of
@@ -137,6 +139,29 @@ class MeanMethod(Protocol):
 
 
 MeanMethodT = TypeVar("MeanMethodT", bound=MeanMethod)
+
+
+class MethodOptions:
+    """Options of a method, frozen dataclasses, as plain data."""
+
+    name: ClassVar[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; `from_dict` inverts it."""
+        return {"name": self.name, **written_fields(self)}
+
+    @classmethod
+    def from_dict(cls, data: Any) -> Self:
+        """Rebuild from `to_dict`; the data need not be trusted.
+
+        Raises:
+            ParameterError: a field is missing, unknown or out of range.
+        """
+        names = {field.name for field in dataclasses.fields(cls)}  # type: ignore[arg-type]
+        known = completed(cls, data) if isinstance(data, dict) else {}
+        if set(known) != {"name", *names} or known["name"] != cls.name:
+            raise ParameterError(f"a described method {cls.name} lacks a field, or has one that there is not")
+        return cls(**{name: known[name] for name in names})
 
 
 def sampling_of(covariance: Float64 | None) -> Callable[[Float64], float | None]:

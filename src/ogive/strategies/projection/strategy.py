@@ -20,6 +20,7 @@ from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.noise.base import Law
+from ogive.parameters import plain_fields
 from ogive.privacy import Adjacency, Loss, PureDP, check_adjacency
 from ogive.strategies.base import Level, batch, check_levels, histogram
 from ogive.strategies.projection.features import integer_features, largest_change
@@ -221,17 +222,7 @@ class OrthogonalProjection:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "name": self.name,
-            "size": self.size,
-            "basis": self.basis,
-            "degree": self.degree,
-            "noise": self.noise,
-            "constants": self.constants,
-            "adjacency": self.adjacency.value,
-            "bits": self.bits,
-            "law": self.law.to_dict(),
-        }
+        return {"name": self.name, **plain_fields(self)}
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> OrthogonalProjection:

@@ -17,6 +17,7 @@ from ogive.arrays import Float64, Int64
 from ogive.errors import ParameterError
 from ogive.noise import law_from_dict
 from ogive.noise.base import Law
+from ogive.parameters import plain_fields
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import Level, batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
 from ogive.strategies.tree.design import tree_design
@@ -104,12 +105,7 @@ class LeastSquaresTree:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "name": self.name,
-            "size": self.size,
-            "blocks": list(self.blocks),
-            "laws": [law.to_dict() for law in self.laws],
-        }
+        return {"name": self.name, **plain_fields(self)}
 
     @staticmethod
     def from_dict(data: dict[str, Any]) -> LeastSquaresTree:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.exact import MAX_BITS
-from ogive.parameters import completed, written_fields
 from ogive.queries.pairs import DESIGNS, NOISES
+from ogive.statistics.ustatistic.base import MethodOptions
 
 DEFAULT_BITS = 16
 
 
 @dataclass(frozen=True)
-class Paired:
+class Paired(MethodOptions):
     """A statistic of pairs from people who meet in pairs and compute its kernel with noise inside a circuit.
 
     `Ustatistic(method="paired")` is this with its defaults.
@@ -57,23 +56,6 @@ class Paired:
             raise ParameterError(f"`noise` must be one of auto, {', '.join(NOISES)}, got {quoted(self.noise)}")
         if not _whole(self.bits, 1) or self.bits > MAX_BITS:
             raise ParameterError(f"`bits` must be a whole number from 1 to {MAX_BITS}, got {quoted(self.bits)}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data; `from_dict` inverts it."""
-        return {"name": self.name, **written_fields(self)}
-
-    @staticmethod
-    def from_dict(data: Any) -> Paired:
-        """Rebuild from `to_dict`; the data need not be trusted.
-
-        Raises:
-            ParameterError: a field is missing, unknown or out of range.
-        """
-        names = {field.name for field in dataclasses.fields(Paired)}
-        known = completed(Paired, data) if isinstance(data, dict) else {}
-        if set(known) != {"name", *names} or known["name"] != Paired.name:
-            raise ParameterError("a described method paired lacks a field, or has one that there is not")
-        return Paired(**{name: known[name] for name in names})
 
 
 def _whole(value: Any, least: int) -> bool:

@@ -60,8 +60,28 @@ def report_epsilon(privacy: Privacy, rows: int) -> Fraction:
     return whole.epsilon / rows
 
 
+class OneReport:
+    """What is asked where every owner sends one report: a task at a number of bins, with the oracle."""
+
+    rounded: ClassVar[bool] = True
+
+    task: MeanTask
+    bins: int
+    oracle: Oracle
+
+    @cached_property
+    def domain(self) -> Domain:
+        """What the kernels look at."""
+        return self.task.domain(self.bins)
+
+    @property
+    def query(self) -> ReportsQuery:
+        """The reports."""
+        return ReportsQuery(self.task.rows(self.bins), self.oracle, self.task.rounding)
+
+
 @dataclass(frozen=True)
-class Reports:
+class Reports(OneReport):
     """One report of every owner, whose sums give the kernels' means.
 
     Fields:
@@ -69,8 +89,6 @@ class Reports:
         bins: Number of bins of the free columns.
         oracle: How symbols are randomized; with a public class beside them where there is one.
     """
-
-    rounded: ClassVar[bool] = True
 
     task: MeanTask
     bins: int
@@ -85,16 +103,6 @@ class Reports:
     def inner(self) -> Any:
         """The oracle of the symbols, without public classes."""
         return self.oracle.inner if isinstance(self.oracle, PublicClasses) else self.oracle
-
-    @cached_property
-    def domain(self) -> Domain:
-        """What the kernels look at."""
-        return self.task.domain(self.bins)
-
-    @property
-    def query(self) -> ReportsQuery:
-        """The reports."""
-        return ReportsQuery(self.task.rows(self.bins), self.oracle, self.task.rounding)
 
     @cached_property
     def matrices(self) -> tuple[Float64, ...]:

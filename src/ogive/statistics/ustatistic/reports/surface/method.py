@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import ClassVar
 
 import numpy as np
 
 from ogive.arrays import Float64
-from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels.cells import widths
 from ogive.kernels.surface import vus
 from ogive.local import HaarOracle, PublicClasses
-from ogive.queries import Answer, ReportsQuery
+from ogive.queries import Answer
 from ogive.statistics.ustatistic.base import KernelMeans, MeanTask, best, candidate_bins, check_served
 from ogive.statistics.ustatistic.reference_shapes import ShapeMeans, shape_means
-from ogive.statistics.ustatistic.reports.method import MOST_SYMBOLS, PATIENCE, oracle_of, report_epsilon
+from ogive.statistics.ustatistic.reports.method import MOST_SYMBOLS, PATIENCE, OneReport, oracle_of, report_epsilon
 from ogive.statistics.ustatistic.reports.surface import estimator as vus_local
 from ogive.statistics.ustatistic.reports.surface.variance import LARGEST
 
@@ -25,7 +23,7 @@ _ANY_BINS = 2
 
 
 @dataclass(frozen=True)
-class Surface:
+class Surface(OneReport):
     """One report of every owner, whose sums give a histogram of each class.
 
     Fields:
@@ -33,8 +31,6 @@ class Surface:
         bins: Number of bins of the score.
         oracle: Classes beside the oracle of the scores.
     """
-
-    rounded: ClassVar[bool] = True
 
     task: MeanTask
     bins: int
@@ -44,16 +40,6 @@ class Surface:
     def name(self) -> str:
         """Of the oracle that hides the score."""
         return str(self.oracle.inner.name)
-
-    @cached_property
-    def domain(self) -> Domain:
-        """The score."""
-        return self.task.domain(self.bins)
-
-    @property
-    def query(self) -> ReportsQuery:
-        """The reports."""
-        return ReportsQuery(self.task.rows(self.bins), self.oracle, self.task.rounding)
 
     @cached_property
     def predicted(self) -> float:

@@ -10,14 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64
-from ogive.columns import Domain
 from ogive.errors import ParameterError
 from ogive.kernels import Greater
 from ogive.kernels.cells import widths
 from ogive.local import PublicClasses
-from ogive.queries import Answer, ReportsQuery
+from ogive.queries import Answer
 from ogive.statistics.ustatistic.base import KernelMeans, MeanTask, best, check_served
 from ogive.statistics.ustatistic.reference_shapes import ShapeMeans, shape_means
+from ogive.statistics.ustatistic.reports.method import OneReport
 from ogive.statistics.ustatistic.reports.trees import auc as hierarchy
 from ogive.statistics.ustatistic.reports.trees import bounds as auc_bounds
 from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
@@ -31,7 +31,7 @@ _CLEAR = 0.05
 
 
 @dataclass(frozen=True)
-class Hierarchical:
+class Hierarchical(OneReport):
     """One report of every owner about one level of a tree over the scores.
 
     Fields:
@@ -42,22 +42,10 @@ class Hierarchical:
     """
 
     name: ClassVar[str] = "hierarchy"
-    rounded: ClassVar[bool] = True
-
     task: MeanTask
     bins: int
     oracle: PublicClasses
     options: HierarchyAuc
-
-    @cached_property
-    def domain(self) -> Domain:
-        """The score."""
-        return self.task.domain(self.bins)
-
-    @property
-    def query(self) -> ReportsQuery:
-        """The reports."""
-        return ReportsQuery(self.task.rows(self.bins), self.oracle, self.task.rounding)
 
     @property
     def tree(self) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -10,8 +9,8 @@ from ogive.errors import ParameterError, quoted
 from ogive.local import TreeOracle
 from ogive.local.design import design_tree
 from ogive.local.tree import COMPOSITIONS, NODES, SPLITS
-from ogive.parameters import completed, written_fields
 from ogive.privacy import ApproxDP, Privacy, check_privacy
+from ogive.statistics.ustatistic.base import MethodOptions
 from ogive.statistics.ustatistic.reports.method import report_epsilon
 from ogive.statistics.ustatistic.reports.trees.auc import check_a, check_prune, error_bound, prunes, threshold_of
 from ogive.statistics.ustatistic.reports.trees.bounds import VARIANTS, Sizes, check_choice
@@ -22,7 +21,7 @@ CHILDREN = (2, 4)
 
 
 @dataclass(frozen=True)
-class HierarchyAuc:
+class HierarchyAuc(MethodOptions):
     """An AUC with public labels from one report of every owner about a tree over the scores.
 
     `Ustatistic(method="hierarchy")` is this with its defaults.
@@ -86,23 +85,6 @@ class HierarchyAuc:
             isinstance(children, bool) or not isinstance(children, int) or not 2 <= children <= 8
         ):
             raise ParameterError(f"`branching` must be a whole number from 2 to 8, got {quoted(children)}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data; `from_dict` inverts it."""
-        return {"name": self.name, **written_fields(self)}
-
-    @staticmethod
-    def from_dict(data: Any) -> HierarchyAuc:
-        """Rebuild from `to_dict`; the data need not be trusted.
-
-        Raises:
-            ParameterError: a field is missing, unknown or out of range.
-        """
-        names = {field.name for field in dataclasses.fields(HierarchyAuc)}
-        known = completed(HierarchyAuc, data) if isinstance(data, dict) else {}
-        if set(known) != {"name", *names} or known["name"] != HierarchyAuc.name:
-            raise ParameterError("a described method hierarchy lacks a field, or has one that there is not")
-        return HierarchyAuc(**{name: known[name] for name in names})
 
     @property
     def branchings(self) -> tuple[int, ...]:
