@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from ogive.errors import DataError, plain, quoted
 from ogive.records.csv_files import CsvSource
@@ -66,6 +65,9 @@ class ParquetSource:
     numbers_hint = TYPED_HINT
 
     def __init__(self, path: Path) -> None:
+        # loaded only for a file of this kind
+        import pyarrow.parquet as pq
+
         self._path = path
         self.name = str(path)
         with one_line(path):
