@@ -223,11 +223,17 @@ with open({place!r}, "w") as file:
 def processed(program: str, folder: Path) -> tuple[list[str], float]:
     """Names of the modules that are loaded at the end of a program in a fresh process, and its processor seconds.
 
+    Bytecode is kept in the folder, as an installation keeps it.
+
     Raises:
         RuntimeError: it fails.
     """
     place = folder / "modules.json"
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE.parent), os.environ.get("PYTHONPATH", "")])}
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
+        "PYTHONPATH": os.pathsep.join([str(SOURCE.parent), os.environ.get("PYTHONPATH", "")]),
+        "PYTHONPYCACHEPREFIX": str(folder / "bytecode"),
+    }
     with (folder / "output.txt").open("w", encoding="utf-8") as output:
         child = subprocess.Popen(
             [sys.executable, "-c", program + _TELL.format(place=str(place))],
