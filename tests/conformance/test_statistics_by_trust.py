@@ -256,7 +256,7 @@ def test_a_solver_that_gives_up_loses_nothing_that_was_paid_for(table, monkeypat
             raise ArithmeticError("did not converge")
         return strategy.estimate(answer, total)
 
-    monkeypatch.setattr("ogive.statistics.methods.finish.smooth", give_up)
+    monkeypatch.setattr("ogive.statistics.methods.base.smooth", give_up)
     curve = release(Ecdf("x", (0, 100), bins=64, smooth="least_squares"), trust=CountingTrust(table), privacy=PureDP(1))
     assert curve.smoothing == "isotonic"
 

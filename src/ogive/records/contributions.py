@@ -1,6 +1,8 @@
-"""What single records add to an aggregate: the cell that each counts in, and the amount of those that add one.
+"""What single records add to an aggregate, and the sums of it.
 
-An aggregate is the sum of its records' contributions, and is computed as that, some rows at a time.
+A record adds to the cell that it counts in, or an amount to a cell, where it has one. An aggregate is the sum of its
+records' contributions, and is computed as that: each `Sums` is fed a bounded number of rows at a time and keeps
+nothing but its sums.
 """
 
 from __future__ import annotations
@@ -12,19 +14,27 @@ from typing import Protocol
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.columns import Binning, Categories
-from ogive.errors import DataError
-from ogive.queries import Ballots, Cells, ClassBinning, GroupBinning, GroupSums
-from ogive.records.ballots import votes_of
-from ogive.records.binning import bins_of, fixed_point, in_class
+from ogive.columns import Binning, Categories, Column
+from ogive.errors import DataError, quoted
+from ogive.queries import Aggregate, Ballots, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
+from ogive.records.binning import (
+    LOW_OR_HIGH,
+    add_amounts,
+    add_cells,
+    bins_of,
+    fixed_point,
+    in_class,
+    missing_message,
+    refuse_outside,
+)
 from ogive.records.labels import Classes, Columns, LabelCodes, Places
-from ogive.records.policies import LOW_OR_HIGH, missing_message, refuse_outside
-from ogive.records.rows import DomainRows
+from ogive.records.rows import DomainRows, RowSums
 
 Summable = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots
 """Aggregates to which every record adds something of its own: all but `RowValues`, which are no sums."""
 
 COUNTED = "widen the bounds, or count them at the nearer bound with `outside='clip'`"
+MAX_SUM_BITS = 62
 
 
 @dataclass(frozen=True)
@@ -168,3 +178,134 @@ def _placed(values: Float64, binning: Binning, choices: str = LOW_OR_HIGH) -> In
     if missing and binning.missing == "refuse":
         raise DataError(missing_message(binning, choices))
     return found
+
+
+class Sums(Protocol):
+    """The sums of an aggregate, growing row by row."""
+
+    @property
+    def sums(self) -> Int64:
+        """Of all rows so far, in the aggregate's shape."""
+        ...
+
+    def add(self, columns: Columns) -> None:
+        """Add some rows of the columns of `columns_of`.
+
+        Raises:
+            DataError: a policy refuses what was found.
+        """
+        ...
+
+
+def columns_of(aggregate: Aggregate) -> tuple[Column, ...]:
+    """What an aggregate reads of each record."""
+    match aggregate:
+        case Binning():
+            return (aggregate,)
+        case GroupBinning():
+            return aggregate.values, Categories(aggregate.by, aggregate.groups)
+        case ClassBinning():
+            return aggregate.score, aggregate.label
+        case GroupSums():
+            return aggregate.probability, aggregate.label
+        case Cells() | RowValues():
+            return aggregate.domain.columns
+        case Ballots():
+            return aggregate.columns
+
+
+def start_sums(aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Sums:
+    """Sums of no rows yet, whose labels will be coded by `labels` of their column."""
+    match aggregate:
+        case RowValues():
+            return RowSums(aggregate, labels)
+        case Ballots():
+            return BallotCounts(aggregate)
+        case GroupSums():
+            return ProbabilitySums(aggregate, contributor(aggregate, labels))
+        case _:
+            return CellCounts(aggregate, contributor(aggregate, labels))
+
+
+class CellCounts:
+    """Records per cell, in the aggregate's shape."""
+
+    def __init__(self, aggregate: Summable, reader: Contributor) -> None:
+        self._reader = reader
+        self.sums = np.zeros(aggregate.shape, dtype=np.int64)
+
+    def add(self, columns: Columns) -> None:
+        """Count the cells of some rows."""
+        add_cells(self.sums.reshape(-1), self._reader.of(columns).cells)
+
+
+class ProbabilitySums:
+    """Sums per group, shape (4, Q)."""
+
+    def __init__(self, aggregate: GroupSums, reader: Contributor) -> None:
+        self._bits = aggregate.bits
+        self._reader = reader
+        self._rows = 0
+        self.sums = np.zeros(aggregate.shape, dtype=np.int64)
+
+    def add(self, columns: Columns) -> None:
+        """Add some probabilities and labels to the sums of their groups."""
+        self._rows += len(columns[0])
+        check_room(self._rows, self._bits)
+        found = self._reader.of(columns)
+        assert found.amounts is not None
+        add_amounts(self.sums, found.cells, found.amounts, self._bits)
+
+
+class BallotCounts:
+    """Votes per query and class, shape (queries, classes)."""
+
+    def __init__(self, ballots: Ballots) -> None:
+        self._ballots = ballots
+        self.sums = np.zeros(ballots.shape, dtype=np.int64)
+
+    def add(self, columns: Columns) -> None:
+        """Count the votes of some teachers.
+
+        Raises:
+            DataError: a vote is missing or no class.
+        """
+        classes = self._ballots.classes
+        for query, votes in zip(self.sums, votes_of(self._ballots, columns), strict=True):
+            query += np.bincount(votes, minlength=classes)
+
+
+def votes_of(ballots: Ballots, columns: Columns) -> Int64:
+    """The classes that some teachers vote for, shape (queries, teachers).
+
+    Args:
+        ballots: The queries and how many classes there are.
+        columns: Numbers of each query's column, NaN where missing.
+
+    Raises:
+        DataError: a vote is missing or no class.
+    """
+    found = np.stack(columns)
+    with np.errstate(invalid="ignore"):
+        votes = found.astype(np.int64)
+    wrong = (votes != found) | (votes < 0) | (votes >= ballots.classes)
+    if wrong.any():
+        number = int(np.flatnonzero(wrong.any(axis=1))[0])
+        query = ballots.queries[number]
+        if np.isnan(found[number]).any():
+            raise DataError(
+                f"column {quoted(query)} has missing votes; every teacher votes, if need be for a class of its own "
+                "that means none of the others"
+            )
+        raise DataError(f"column {quoted(query)} has votes that are no classes; they are 0 to {ballots.classes - 1}")
+    return np.asarray(votes)
+
+
+def check_room(rows: int, bits: int) -> None:
+    """Refuse so many rows that their sums in units of 2^-bits could leave 64 bits.
+
+    Raises:
+        DataError: they could.
+    """
+    if rows > 1 << (MAX_SUM_BITS - bits):
+        raise DataError(f"there are too many records for sums with {bits} fractional bits; use fewer bits")

@@ -30,7 +30,7 @@ from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
 from ogive.queries import Aggregate, Ballots, ClassBinning, GroupBinning, GroupSums, RowValues
 from ogive.records import Records
-from ogive.records.labelled import columns_of
+from ogive.records.contributions import columns_of
 from ogive.records.sources import Source, memory_source
 
 _MODEL_ROWS = 1 << 14

@@ -16,8 +16,8 @@ from ogive.arrays import Bool, Float64, Int64
 from ogive.columns import Binning, Categories, Column, Domain, Label
 from ogive.errors import DataError
 from ogive.queries import RowValues
+from ogive.records.binning import LOW_OR_HIGH, missing_message, refuse_fractions, refuse_outside
 from ogive.records.labels import Classes, Columns, LabelCodes, Places
-from ogive.records.policies import LOW_OR_HIGH, missing_message, refuse_fractions, refuse_outside
 
 Reader = Callable[[NDArray[Any]], Float64]
 

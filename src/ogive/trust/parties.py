@@ -14,7 +14,7 @@ from ogive.errors import DataError, ParameterError
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Aggregate, Query
 from ogive.records import Records
-from ogive.records.labelled import columns_of
+from ogive.records.contributions import columns_of
 from ogive.trust.base import TableModel
 
 ReadT = TypeVar("ReadT")

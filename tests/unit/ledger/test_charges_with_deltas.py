@@ -17,7 +17,7 @@ from ogive.privacy import ApproxDP, PureDP, ZeroConcentratedDP
 from ogive.queries import Answer, ReportsQuery, RowValues
 from ogive.queries.aggregates import Binning
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.finish import curve_from
+from ogive.statistics.methods.base import curve_from
 from ogive.strategies import OpenedThresholds
 
 LIMIT = ApproxDP(2, "1e-6")

@@ -22,7 +22,7 @@ from ogive.privacy import Adjacency, ApproxDP, GaussianDP, PureDP, ZeroConcentra
 from ogive.queries import Answer
 from ogive.queries.aggregates import Binning
 from ogive.queries.threshold import ThresholdQuery
-from ogive.statistics.methods.finish import curve_from
+from ogive.statistics.methods.base import curve_from
 from ogive.strategies import OpenedThresholds, design_projection
 
 LIMIT = ApproxDP(1, "1e-6")

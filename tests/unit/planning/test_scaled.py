@@ -11,7 +11,7 @@ from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.queries import CurveQuery
 from ogive.statistics import Ecdf, Roc
 from ogive.statistics.curve.bands.simultaneous import simulate_maxima
-from ogive.statistics.methods.scaled_noise import noise_maxima
+from ogive.statistics.methods.plan import noise_maxima
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, candidates
 from ogive.trust.imagined import nodes_for
 

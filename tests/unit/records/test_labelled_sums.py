@@ -19,7 +19,7 @@ from ogive.errors import DataError
 from ogive.grids import Grid
 from ogive.queries import ClassBinning, GroupSums
 from ogive.records import Records, sources
-from ogive.records.labelled import check_room
+from ogive.records.contributions import check_room
 
 GRID = Grid.linear(0, 1, bins=7)
 CLASSES = ClassBinning(Binning("score", GRID), Label("y"))

@@ -37,7 +37,7 @@ from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.inverse import bisect_points
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS
-from ogive.statistics.methods.finish import curve_from
+from ogive.statistics.methods.base import curve_from
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, choose, grants
 from ogive.strategies import Strategy
 

@@ -22,10 +22,8 @@ from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, Query
 from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import CurveTask
+from ogive.statistics.methods.base import NOISES, CurveTask, allowed_grants, curve_from
 from ogive.statistics.methods.expected_error import guessed, public_noise, shares
-from ogive.statistics.methods.finish import curve_from
-from ogive.statistics.methods.noise import NOISES, allowed_grants
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
 from ogive.strategies import OpenedThresholds
 from ogive.strategies.counted_noise import counted_noise

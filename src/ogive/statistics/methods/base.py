@@ -1,25 +1,33 @@
-"""Curve methods: methods that release a curve by more than one strategy measured once.
+"""Curve methods: methods that release a curve by more than one strategy measured once, and what they share.
 
 A curve method is a generator of queries that returns the curve, and a prediction of its error. It is frozen plain data,
 so a question in the ledger holds it as it is; `Ecdf(method=...)` takes it by its name, with the usual options, or as an
-instance with others.
+instance with others. From noisy measurements to a curve it is the same way for every method (`curve_from`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
+from ogive.accounting import pure_epsilon
 from ogive.columns import Binning
+from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.grids import Grid
-from ogive.queries import Answer, Query
+from ogive.noise import too_much_noise
+from ogive.privacy import Privacy, PureDP
+from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
+from ogive.strategies import Strategy
+from ogive.strategies.base import approximates
+from ogive.strategies.smoothing import default_smoothing, smooth, unsmoothable
 
 LARGEST_PREDICTED = 4096
+NOISES = ("auto", "gaussian", "laplace")
 
 
 @dataclass(frozen=True)
@@ -96,3 +104,84 @@ class CurveMethod(Protocol):
             ParameterError, ScaleError, UnsupportedError: as `curve`.
         """
         ...
+
+
+def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Terms, smoothing: str) -> Curve:
+    """Turn noisy measurements into a curve; post-processing.
+
+    What was paid for is never lost: where a solver cannot certify its result, or a strategy has a shape that
+    it refuses, the curve is made valid by isotonic regression, and says so. Without noise (trust model clear) the
+    curve of a strategy that approximates is made valid all the same.
+    """
+    kind = default_smoothing(strategy) if smoothing == "auto" else smoothing
+    strategy = answer.noise_of(strategy)
+    raw = cumulative = strategy.estimate(answer.values, answer.total)
+    rough = answer.noisy or approximates(strategy)
+    if rough:
+        try:
+            cumulative = smooth(strategy, answer.values, total=answer.total, kind=kind)
+        except (ArithmeticError, UnsupportedError):
+            kind = "isotonic"
+            cumulative = smooth(strategy, answer.values, total=answer.total, kind=kind)
+    return Curve(
+        grid=binning.grid,
+        cumulative=cumulative,
+        raw=raw,
+        strategy=strategy if answer.noisy else None,
+        adjacency=terms.adjacency,
+        total=answer.total,
+        smoothing=kind if rough else "none",
+        column=binning.column,
+        measured=answer.values if answer.noisy and approximates(strategy) else None,
+    )
+
+
+def measured_once(strategy: Strategy, task: CurveTask) -> Generator[Query, Answer, Curve]:
+    """Ask one query for a whole strategy and turn the answer into a curve.
+
+    Raises:
+        UnsupportedError: the smoothing or the trust model does not go with the strategy.
+    """
+    query = CurveQuery(task.binning, strategy)
+    reason = unsmoothable(strategy, task.smooth) or task.terms.refusal(query)
+    if reason is not None:
+        raise UnsupportedError(reason)
+    answer = yield query
+    return curve_from(answer, task.binning, strategy, task.terms, task.smooth)
+
+
+def allowed_grants(privacy: Privacy, noise: str) -> list[Privacy]:
+    """What noise is designed for: the guarantee itself, for Gaussian noise, and the pure one that implies it.
+
+    Raises:
+        ParameterError: Gaussian noise is wanted for a pure guarantee.
+    """
+    if isinstance(privacy, PureDP):
+        if noise == "gaussian":
+            raise ParameterError(f"Gaussian noise cannot give {privacy}; ask for `ZeroConcentratedDP` or `ApproxDP`")
+        return [privacy]
+    wanted: list[Privacy] = [] if noise == "laplace" else [privacy]
+    return wanted if noise == "gaussian" else [*wanted, pure_epsilon(privacy)]
+
+
+def designs(privacy: Privacy, noise: str, design: Callable[[Privacy], Strategy], *, what: str) -> list[Strategy]:
+    """One design for each kind of noise that is wanted and that the guarantee allows.
+
+    Raises:
+        ParameterError: Gaussian noise is wanted for a pure guarantee.
+        ParameterError: none can be drawn so finely.
+        ScaleError: all of them need more noise than can be drawn.
+    """
+    made: list[Strategy] = []
+    failed: list[tuple[PureDP, ScaleError]] = []
+    problem: ParameterError | None = None
+    for grant in allowed_grants(privacy, noise):
+        try:
+            made.append(design(grant))
+        except ScaleError as error:
+            failed.append((grant if isinstance(grant, PureDP) else pure_epsilon(grant), error))
+        except ParameterError as error:
+            problem = error
+    if not made:
+        raise too_much_noise(privacy, what, failed) if problem is None or failed else problem
+    return made

@@ -1,4 +1,8 @@
-"""Noisy counts of a few groups of neighboring bins, measured once."""
+"""Noisy counts of a few groups of neighboring bins, measured once or reported by every record's owner.
+
+In the local model owners report, noisily, in which group they lie. That is nearer than a hierarchy where there are few
+groups; above some sixteen of them its cumulative counts add up more noise.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,22 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from ogive.errors import ParameterError, quoted
+from ogive.columns import Binning, Domain
+from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.grids import Grid
+from ogive.local.unary import UnaryOracle
+from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, Privacy, PureDP
-from ogive.queries import Answer, Query
+from ogive.queries import Answer, Query, ReportsQuery, RowValues
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import CurveTask
-from ogive.statistics.methods.expected_error import strategy_errors
-from ogive.statistics.methods.finish import measured_once
-from ogive.statistics.methods.noise import NOISES, designs
+from ogive.statistics.methods.base import NOISES, CurveTask, curve_from, designs, measured_once
+from ogive.statistics.methods.expected_error import guessed, strategy_errors
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
-from ogive.statistics.methods.reported_histogram import expected_groups, reported_groups
-from ogive.statistics.methods.reports import owners_answer
-from ogive.strategies import Strategy, design_histogram
+from ogive.statistics.methods.reports import check_public_number, owners_answer, report_epsilon
+from ogive.strategies import GroupedHistogram, Strategy, design_histogram
 from ogive.strategies.histogram import ACCOUNTINGS, DEFAULT_GROUPS, check_groups
+from ogive.strategies.reported.histogram import ReportedHistogram, expected_histogram, read_histogram
+from ogive.strategies.smoothing import unsmoothable
 
 
 @dataclass(frozen=True)
@@ -87,3 +94,43 @@ def _least_noise(method: HistogramQueries, size: int, privacy: Privacy, adjacenc
 
     made = designs(privacy, noise, design, what=f"{min(method.groups, size)} groups")
     return min(made, key=lambda each: float(each.variance(total_known=adjacency is Adjacency.REPLACE).mean()))
+
+
+def reported_groups(groups: int, task: CurveTask) -> Generator[Query, Answer, Curve]:
+    """Collect one report of every owner, about their group alone.
+
+    Args:
+        groups: Number of groups; one for each bin where there are fewer bins.
+        task: Column, grid, terms and smoothing.
+
+    Raises:
+        ParameterError: there are fewer than two groups, or the terms keep the number of records private.
+        UnsupportedError: the smoothing does not go with a histogram.
+    """
+    oracle = _oracle(groups, task)
+    reason = unsmoothable(expected_histogram(task.size, oracle, 1), task.smooth)
+    if reason is not None:
+        raise UnsupportedError(reason)
+    check_public_number(task)
+    coarse = Binning(task.binning.column, _grid(task.binning.grid, oracle.size), task.binning.missing)
+    answer = yield ReportsQuery(RowValues(Domain((coarse,))), oracle)
+    strategy, values = read_histogram(task.size, oracle, answer.values)
+    return curve_from(Answer(values, answer.totals), task.binning, strategy, task.terms, task.smooth)
+
+
+def expected_groups(groups: int, task: CurveTask) -> ReportedHistogram:
+    """The strategy that the owners' reports would make."""
+    return expected_histogram(task.size, _oracle(groups, task), guessed(task))
+
+
+def _oracle(groups: int, task: CurveTask) -> UnaryOracle:
+    if min(groups, task.size) < 2:
+        raise ParameterError("a histogram of reports needs at least two groups, and as many bins")
+    return UnaryOracle(min(groups, task.size), report_epsilon(task))
+
+
+def _grid(grid: Grid, groups: int) -> Grid:
+    """The groups as bins: their ends are the thresholds."""
+    ends = GroupedHistogram(grid.bins, groups, DiscreteLaplace(2)).edges[1:] - 1
+    thresholds = tuple(grid.thresholds[ends].tolist())
+    return Grid("explicit", grid.low, grid.high, groups, grid.unit, thresholds)

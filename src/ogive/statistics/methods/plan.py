@@ -3,27 +3,39 @@
 The raw estimate of the cumulative counts is the truth plus noise whose law is known, so its root mean squared error is
 exact and the same for every data set, and its largest error is simulated from the noise alone. Strategies that
 approximate have a bias too: `biased_errors`.
+
+Noise is drawn once for each shape of a strategy and scaled to the guarantee. A method asks for the same sums under each
+guarantee, with noise that is wider or narrower by one factor. Estimates are linear, so their errors have that factor
+too, but for the rounding of noise to integers: from a standard deviation of 8 on that changes little, and narrower
+noise is simulated as it is.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, cast
+from fractions import Fraction
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
+from ogive.noise import DiscreteGaussian, DiscreteLaplace
+from ogive.noise.base import Law
 from ogive.privacy import Adjacency
 from ogive.queries import CurveQuery, Query
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.queries.threshold import ThresholdQuery
 from ogive.statistics import prediction
-from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, one_sided_distances, upper_quantile
+from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, one_sided_distances, simulate_maxima, upper_quantile
 from ogive.statistics.methods.biased_errors import approximate_errors
-from ogive.statistics.methods.scaled_noise import noise_maxima
 from ogive.statistics.prediction import CONFIDENCE, FEWEST_CURVES, Errors, Metric
 from ogive.strategies import Approximating, Strategy
 from ogive.strategies.base import approximates
+
+_WIDE = 8.0  # standard deviation of integer noise that is as good as continuous
+_STEPS = 1 << 14  # scale of the first level's noise in the simulation; ratios of scales are rounded to one over it
+
 
 CURVE_METRICS = {
     "rmse": Metric(
@@ -133,3 +145,39 @@ class CurvePrediction(prediction.Prediction):
         if isinstance(last, CurveQuery) and (selected or approximates(last.strategy)):
             return math.sqrt(float(np.mean(last.strategy.variance(total_known=self.setting.total_known))))
         return super().deviation(errors)
+
+
+def noise_maxima(strategy: Strategy, *, total_known: bool, simulations: int) -> NoiseMaxima:
+    """Largest errors of simulated releases of a strategy, in records.
+
+    Args:
+        strategy: What is measured.
+        total_known: Whether the number of records is public and used by the estimate.
+        simulations: Number of releases to simulate.
+    """
+    wide = _widened(strategy)
+    if wide is None:
+        return simulate_maxima(strategy, total_known=total_known, simulations=simulations)
+    maxima = simulate_maxima(wide, total_known=total_known, simulations=simulations)
+    factor = _spread(strategy.levels[0].law) / _spread(wide.levels[0].law)
+    return NoiseMaxima(maxima.above * factor, maxima.either * factor, maxima.ratio * factor)
+
+
+def _spread(law: Law) -> float:
+    return float(np.sqrt(law.variance))
+
+
+def _widened(strategy: Any) -> Any:
+    """The strategy with noise of one standard size, the same for every guarantee; None where that is another shape."""
+    names = [name for name in ("law", "laws") if hasattr(strategy, name)]
+    if not names or min(_spread(level.law) for level in strategy.levels) < _WIDE:
+        return None
+    first = _spread(strategy.levels[0].law)
+    held = getattr(strategy, names[0])
+    laws = [_widened_law(law, _spread(law) / first) for law in (held if isinstance(held, tuple) else (held,))]
+    return dataclasses.replace(strategy, **{names[0]: tuple(laws) if isinstance(held, tuple) else laws[0]})
+
+
+def _widened_law(law: Law, ratio: float) -> Law:
+    steps = max(1, round(_STEPS * ratio))
+    return DiscreteLaplace(Fraction(steps)) if isinstance(law, DiscreteLaplace) else DiscreteGaussian(Fraction(steps))

@@ -11,9 +11,8 @@ from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency, Privacy
 from ogive.queries import Answer, Query
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import CurveTask
+from ogive.statistics.methods.base import CurveTask, measured_once
 from ogive.statistics.methods.expected_error import strategy_errors
-from ogive.statistics.methods.finish import measured_once
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
 from ogive.strategies import Strategy, design_projection
 from ogive.strategies.projection.form import check_degree

@@ -24,9 +24,8 @@ from ogive.queries import Answer, CurveQuery, Query, ReportsQuery, RowValues
 from ogive.queries.base import check_missing
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import CurveTask
+from ogive.statistics.methods.base import CurveTask, curve_from
 from ogive.statistics.methods.expected_error import strategy_errors
-from ogive.statistics.methods.finish import curve_from
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
 from ogive.strategies import GroupedHistogram
 from ogive.strategies.reported.design import design_reports, expected_tree, read_reports

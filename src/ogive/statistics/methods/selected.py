@@ -25,9 +25,8 @@ from ogive.queries import Answer, Query
 from ogive.queries.candidates import FRACTION_BITS, LARGEST_SIZE, ApproximationScore
 from ogive.queries.selection import NoisyMaxQuery, design_noisy_max
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import CurveTask
+from ogive.statistics.methods.base import CurveTask, measured_once
 from ogive.statistics.methods.expected_error import guessed, noise_energy, public_noise, simulated_curve
-from ogive.statistics.methods.finish import measured_once
 from ogive.statistics.methods.histogram import HistogramQueries
 from ogive.statistics.methods.projection import Projection
 from ogive.statistics.methods.reference_shapes import Expected, Shapes

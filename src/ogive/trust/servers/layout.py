@@ -18,8 +18,7 @@ import numpy as np
 from ogive.arrays import Int64, UInt64
 from ogive.columns import Binning
 from ogive.queries import Aggregate, Ballots, GroupSums
-from ogive.records.contributions import Contributions
-from ogive.records.labelled import columns_of
+from ogive.records.contributions import Contributions, columns_of
 
 MOST_CELLS = 1 << 20
 """Cells that records are counted in at most; half of what a table may have, so that amounts find room beside them."""
