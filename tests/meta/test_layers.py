@@ -39,8 +39,8 @@ errors compiling parameters rooms arrays progress
 # The same within rooms whose parts have an order of their own.
 INNER = {
     "statistics": """
-        every derived
-        kinds described questions
+        every derived described
+        kinds questions
         boxplot
         quantiles roc calibration bounds labels ustatistic
         ecdf

@@ -40,33 +40,40 @@ def add(package, blocks):
     return changed
 
 
+def copied(root):
+    """Copy the package without what was compiled of it into a folder, beside a table of scores; returns the copy."""
+    shutil.copytree(PACKAGE, root / "ogive", ignore=shutil.ignore_patterns("__pycache__"))
+    rows = "".join(f"{number / 200}\n" for number in range(200))
+    (root / "scores.csv").write_text(f"score\n{rows}", encoding="utf-8")
+    return root / "ogive"
+
+
 @pytest.fixture(scope="module")
 def house(tmp_path_factory):
     """A copy of the package with the page's files and lines, and the stubs completed."""
     root = tmp_path_factory.mktemp("house")
-    package = root / "ogive"
-    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    package = copied(root)
     assert add(package, BLOCKS) == ["statistics/kinds.py", "trust/models.py"]
     subprocess.run([sys.executable, ROOT / "tools" / "front_door.py", package], check=True, timeout=120)
-    assert run(root, "import ogive; print(ogive.__file__)").startswith(str(package))
-    table = root / "scores.csv"
-    table.write_text("score\n" + "".join(f"{number / 200}\n" for number in range(200)), encoding="utf-8")
     return root
 
 
 def run(house, code, *, fails=False):
     """Run code in a process whose package is the copy; returns what it printed, or its error."""
-    environment = {**os.environ, "PYTHONPATH": str(house), "COLUMNS": "200", "NO_COLOR": "1"}
+    # no settings of whoever runs the tests, and no other package: neither installed nor compiled elsewhere
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("OGIVE_", "PYTHON"))}
+    environment = {**kept, "PYTHONPATH": str(house), "COLUMNS": "200", "NO_COLOR": "1"}
+    copy = f"import ogive; assert ogive.__file__ == {str(house / 'ogive' / '__init__.py')!r}, ogive.__file__\n"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=house, env=environment, capture_output=True, text=True, timeout=600
+        [sys.executable, "-c", copy + code], cwd=house, env=environment, capture_output=True, text=True, timeout=600
     )
     assert bool(done.returncode) is fails, done.stderr
     return done.stderr if fails else done.stdout
 
 
-def command(house, *words):
+def command(house, *words, fails=False):
     code = f"import sys; from ogive.cli import main; sys.exit(main({list(words)!r}))"
-    return run(house, code)
+    return run(house, code, fails=fails)
 
 
 def test_a_statistic_is_a_function_and_a_verb(house):
@@ -115,13 +122,21 @@ def test_a_statistic_is_a_command_and_a_chapter(house):
     command(house, "report", "share.json", "-o", "page.html")
     assert "Share of score above 0.5" in (house / "page.html").read_text(encoding="utf-8")
     assert "--threshold" in command(house, "completion", "bash")
-    wrong = run(
-        house,
-        "import sys; from ogive.cli import main; "
-        "sys.exit(main(['share', 'scores.csv', '--column', 'score', '--missing', 'drop', '--epsilon', '1']))",
-        fails=True,
+    wrong = command(
+        house, "share", "scores.csv", "--column", "score", "--missing", "drop", "--epsilon", "1", fails=True
     )
     assert 'Invalid value "drop" for --missing' in wrong
+
+
+def test_owners_are_asked_for_a_statistic_and_their_reports_are_its_estimate(house):
+    words = ("local", "describe", "share", "--column", "score", "--threshold", "0.75", "--participants", "200")
+    words = (*words, "--epsilon", "8", "--method")
+    assert "[choices: reports]" in " ".join(command(house, "local", "describe", "share", "--help").split())
+    assert 'Invalid value "tree_ls" for --method' in command(house, *words, "tree_ls", fails=True)
+    command(house, *words, "reports", "-o", "study.json")
+    command(house, "local", "randomize", "study.json", "scores.csv", "-o", "all.reports")
+    found = command(house, "local", "aggregate", "study.json", "all.reports", "--partial", "state")
+    assert re.search(r"2\d\.\d % of score above 0\.75", found), found
 
 
 def test_a_statistic_is_planned_and_a_trust_model_says_whether_it_serves_it(house):
@@ -135,7 +150,8 @@ serving = {}
 for name in MODELS:
     try:
         trust = ogive.Simulation(name, parties=3) if name == "secagg" else name
-        made = ogive.plan(ogive.Share("x"), privacy=ogive.PureDP(1), records=1000, trust=trust, runs=2)
+        asked = ogive.Share("x", method="reports" if name == "local" else "tree_ls")
+        made = ogive.plan(asked, privacy=ogive.PureDP(1), records=1000, trust=trust, runs=2)
         serving[name] = made.chosen.method
     except (ogive.UnsupportedError, ogive.ParameterError):
         serving[name] = None
@@ -143,7 +159,8 @@ print(serving)
 """
     serving = eval(run(house, code))
     assert serving["central"] == serving["agreed"] == serving["secagg"] == serving["servers"] == "tree_ls"
-    assert serving["local"] is serving["pairs"] is serving["clear"] is None
+    assert serving["local"] == "reports"
+    assert serving["pairs"] is serving["clear"] is None
 
 
 def test_a_trust_model_holds_records_for_every_statistic(house):
@@ -159,15 +176,91 @@ assert found.provenance.trust == "agreed", found.provenance
     run(house, code)
     asked = ("--column", "score", "--bounds", "0", "1", "--bins", "16", "--epsilon", "1", "--trust")
     assert "agreed on this release" in command(house, "ecdf", "scores.csv", *asked, "agreed")
+    assert "agreed (two curators, one of whom checks the other)" in " ".join(command(house, "ecdf", "--help").split())
     assert "trust model agreed" in command(house, "plan", "ecdf", "--records", "1000", *asked, "agreed")
 
 
 def test_without_its_line_a_statistic_is_not_found(house, tmp_path):
     """The control."""
-    package = tmp_path / "ogive"
-    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    package = copied(tmp_path)
     assert add(package, [block for block in BLOCKS if LINE.fullmatch(block[0]) is None]) == []
     assert "Share" in run(tmp_path, "from ogive.statistics.share.statistic import Share; print(Share('x'))")
     assert "No ogive attribute share" in run(tmp_path, "import ogive; ogive.share", fails=True)
-    wrong = run(tmp_path, "import sys; from ogive.cli import main; sys.exit(main(['share', '--help']))", fails=True)
+    wrong = command(tmp_path, "share", "--help", fails=True)
     assert 'Unknown command "share"' in wrong
+
+
+# --- an option more ---
+
+MARGIN = {
+    "    missing: str\n": "    margin: float\n",
+    '            "drop" (not counted; ADD_OR_REMOVE only).\n': "        margin: Factor of the bounds, at least 1.\n",
+    '    missing: str = one_of("refuse", "low", "high", "drop")\n': "    margin: float = added(1.0)\n",
+    'before any data is touched."""\n': (
+        "        if self.margin < 1:\n"
+        '            raise ParameterError(f"`margin` must be at least 1, got {self.margin}")\n'
+    ),
+    "from ogive.grids import Grid\n": "from ogive.parameters import added\n",
+}
+"""Lines of the file of `Bounds`, each with what is written after it: one entry, one text, one field and its check."""
+
+BY_CALLS = """
+import inspect, ogive
+values = [number / 200 for number in range(200)]
+session = ogive.Session({"score": values}, limit=ogive.PureDP(3), ledger="books.db", name="scores")
+for call, data in ((ogive.find_bounds, values), (session.find_bounds, "score")):
+    assert str(inspect.signature(call)).count("margin: 'float' = 1.0") == 1
+    assert "margin: Factor of the bounds, at least 1." in inspect.getdoc(call)
+    call(data, margin=2.0, privacy=ogive.PureDP(1))
+    try:
+        call(data, margin=0.5, privacy=ogive.PureDP(1))
+    except ogive.ParameterError as problem:
+        assert str(problem) == "margin must be at least 1, got 0.5"
+    else:
+        raise AssertionError("the option did not reach the statistic")
+session.find_bounds("score", margin=2.0, privacy=ogive.PureDP(1))
+session.find_bounds("score", margin=1.0, privacy=ogive.PureDP(1))
+session.find_bounds("score", privacy=ogive.PureDP(1))
+print(session.spent)
+"""
+
+
+def test_an_option_more_is_one_field_and_its_entries(tmp_path):
+    package = copied(tmp_path)
+    path = package / "statistics" / "bounds" / "statistic.py"
+    text = path.read_text(encoding="utf-8")
+    for after, more in MARGIN.items():
+        assert text.count(after) == 1, after
+        text = text.replace(after, after + more)
+    path.write_text(text, encoding="utf-8")
+    assert run(tmp_path, BY_CALLS) == "epsilon = 2\n", "a question of its own, and the usual one by two names"
+    commands = {
+        "bounds": ("bounds", "scores.csv", "--column", "score", "--epsilon", "1"),
+        "plan": ("plan", "bounds", "--records", "1000", "--epsilon", "1"),
+    }
+    for name, words in commands.items():
+        shown = command(tmp_path, *(words[:1] if name == "bounds" else words[:2]), "--help")
+        assert "Factor of the bounds, at least 1. [default: 1]" in " ".join(shown.split()), shown
+        assert command(tmp_path, *words, "--margin", "2")
+        wrong = command(tmp_path, *words, "--margin", "0.5", fails=True)
+        assert wrong == "ogive: error: --margin must be at least 1, got 0.5\n"
+
+
+def test_without_its_field_an_option_is_not_found(house):
+    """The control."""
+    wrong = command(house, "bounds", "scores.csv", "--column", "score", "--epsilon", "1", "--margin", "2", fails=True)
+    assert "--margin" in wrong
+    code = "import ogive; ogive.find_bounds([1.0], margin=2.0, privacy=ogive.PureDP(1))"
+    assert "unexpected keyword argument 'margin'" in run(house, code, fails=True)
+
+
+def test_a_trust_model_that_has_only_the_options_of_another_is_refused(tmp_path):
+    """The control: it would answer as the other, here as a trusted curator."""
+    package = copied(tmp_path)
+    model = '"""None."""\nfrom ogive.trust.central.model import Central\nclass Derived(Central):\n    """None."""\n'
+    (package / "trust" / "derived.py").write_text(model, encoding="utf-8")
+    add(package, [("one line of MODELS in trust/models.py", '"derived": "derived:Derived",\n')])
+    code = "import ogive; ogive.ecdf([1.0], bounds=(0, 1), trust='derived', privacy=ogive.PureDP(1))"
+    assert "derived:Derived is listed as derived, and its options are those of central" in run(
+        tmp_path, code, fails=True
+    )

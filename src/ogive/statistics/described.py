@@ -8,30 +8,26 @@ from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.parameters import completed
 from ogive.statistics.base import Statistic
-from ogive.statistics.boxplot.statistic import Boxplot
-from ogive.statistics.ecdf.statistic import Ecdf
+from ogive.statistics.kinds import COMMANDED
 from ogive.statistics.methods.choose import CURVE_METHODS
-from ogive.statistics.quantiles.statistic import Quantiles
-from ogive.statistics.ustatistic.statistic import Ustatistic
-
-_CURVES = {kind.name: kind for kind in (Ecdf, Quantiles, Boxplot)}
 
 
 def statistic_from_dict(data: Any) -> Statistic[Any]:
     """Rebuild a statistic from `ogive.statistics.base.describe`; the data need not be trusted.
 
-    Those are read that local reports can answer: ecdf, quantiles, boxplot and ustatistic.
+    Those are read that owners of records can be asked for, as their commands say: `Command.owners`.
 
     Raises:
         ParameterError: there is no such statistic, or a field is missing, unknown or out of range.
     """
     name = data.get("name") if isinstance(data, dict) else None
-    if name == Ustatistic.name:
-        return Ustatistic.from_dict(data)
-    made: Any = _CURVES.get(name) if isinstance(name, str) else None
-    if made is None:
-        known = ", ".join((*_CURVES, Ustatistic.name))
-        raise ParameterError(f"a described statistic must be one of {known}, got {quoted(name)}")
+    known = {kind.name: kind for kind in COMMANDED.values() if kind.command_options.owners is not None}
+    if not isinstance(name, str) or name not in known:
+        raise ParameterError(f"a described statistic must be one of {', '.join(known)}, got {quoted(name)}")
+    made: Any = known[name].statistic
+    if hasattr(made, "from_dict"):
+        rebuilt: Statistic[Any] = made.from_dict(data)
+        return rebuilt
     fields = {str(key): value for key, value in data.items() if key != "name"}
     if fields.get("grid") is not None:
         if not isinstance(fields["grid"], dict):

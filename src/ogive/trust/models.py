@@ -28,10 +28,14 @@ def model_named(name: str) -> type[TableModel]:
 
     Raises:
         ParameterError: there is none.
+        TypeError: it is listed by a name that its options do not have, as where it has only those of another model.
     """
     if name not in MODELS:
         raise ParameterError(f"`trust` must be one of {', '.join(MODELS)}, got {quoted(name)}")
-    return cast(type[TableModel], _found(MODELS[name]))
+    found = cast(type[TableModel], _found(MODELS[name]))
+    if found.name != name:
+        raise TypeError(f"{MODELS[name]} is listed as {name}, and its options are those of {found.name}")
+    return found
 
 
 def options_named(name: str) -> type[TrustOptions]:
