@@ -34,8 +34,28 @@ if TYPE_CHECKING:
     from ogive.statistics import Terms
 
 
+class _Answering:
+    """An aggregator that answers vote counts; it labels whatever is not refused."""
+
+    name: ClassVar[str]
+
+    def query(
+        self, ballots: Ballots, terms: Terms, *, max_answers: int | None = None, probabilities: Any = None
+    ) -> LabelsQuery | VotesQuery:
+        """What is asked for such labels; priced by its own fields."""
+        raise NotImplementedError
+
+    def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
+        """Labels from what came back, -1 where there is none, shape (queries,)."""
+        return np.maximum(opened, REFUSED)
+
+    def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
+        """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`."""
+        return answered(self, votes, source=source, probabilities=probabilities)
+
+
 @dataclass(frozen=True, init=False)
-class LNMax:
+class LNMax(_Answering):
     """The label with the most votes after Laplace noise; never refuses.
 
     Args:
@@ -59,17 +79,9 @@ class LNMax:
         most = most_answers(self.name, ballots, max_answers, probabilities)
         return LabelsQuery(ballots, DiscreteLaplace(round_up_scale(self.scale)), most)
 
-    def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
-        """Labels from what came back, -1 where there is none, shape (queries,)."""
-        return np.maximum(opened, REFUSED)
-
-    def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
-        """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`."""
-        return answered(self, votes, source=source, probabilities=probabilities)
-
 
 @dataclass(frozen=True, init=False)
-class GNMax:
+class GNMax(_Answering):
     """The label with the most votes after Gaussian noise; never refuses.
 
     Args:
@@ -93,17 +105,9 @@ class GNMax:
         most = most_answers(self.name, ballots, max_answers, probabilities)
         return LabelsQuery(ballots, scaled(self.sigma, "sigma"), most, BITS)
 
-    def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
-        """Labels from what came back, -1 where there is none, shape (queries,)."""
-        return np.maximum(opened, REFUSED)
-
-    def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
-        """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`."""
-        return answered(self, votes, source=source, probabilities=probabilities)
-
 
 @dataclass(frozen=True, init=False)
-class ConfidentGNMax:
+class ConfidentGNMax(_Answering):
     """GNMax where the largest count plus noise reaches a threshold; else refuses.
 
     Args:
@@ -134,17 +138,9 @@ class ConfidentGNMax:
         checked = check(self.threshold, self.sigma_1)
         return LabelsQuery(ballots, scaled(self.sigma_2, "sigma_2"), most, BITS, checked)
 
-    def labels(self, opened: Int64, *, probabilities: Any = None) -> Int64:
-        """Labels from what came back, -1 where there is none, shape (queries,)."""
-        return np.maximum(opened, REFUSED)
-
-    def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
-        """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`."""
-        return answered(self, votes, source=source, probabilities=probabilities)
-
 
 @dataclass(frozen=True, init=False)
-class InteractiveGNMax:
+class InteractiveGNMax(_Answering):
     """GNMax where the teachers disagree with the student; the student's own label where it is sure; else refuses.
 
     The check takes the largest excess of votes over what the student expects, n_j - M p_j, rounded half up; M p_j is
@@ -197,13 +193,9 @@ class InteractiveGNMax:
         found = np.where((opened == REFUSED) & sure, scores.argmax(axis=1), opened)
         return np.maximum(found, REFUSED)
 
-    def answer(self, votes: Any, *, source: RandomSource | None = None, probabilities: Any = None) -> Int64:
-        """Labels of vote counts, shape (queries,) from (queries, classes); see `ogive.pate.asking.answered`."""
-        return answered(self, votes, source=source, probabilities=probabilities)
-
 
 @dataclass(frozen=True, init=False)
-class LargestMargins:
+class LargestMargins(_Answering):
     """Opens one noisy histogram per query, and labels the queries whose noisy margin is largest.
 
     What is opened is a sum, so that votes may stay with their teachers. The margin, the largest noisy count less the
@@ -257,7 +249,7 @@ class LargestMargins:
         """
         if self.sigma is None:
             raise ParameterError("say how much noise there shall be: sigma, in votes")
-        return answered(self, votes, source=source, probabilities=probabilities)
+        return super().answer(votes, source=source, probabilities=probabilities)
 
 
 def margins(opened: Int64) -> Int64:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -45,6 +45,22 @@ class Plan:
     quick: bool = False
     seed: int = 1
     data: Places = ()
+
+
+def first_file(places: Places, names: Sequence[str]) -> Path | None:
+    """The first of some places that is a file, or the first file of these names in a folder among them; else None."""
+    for place in places:
+        if place.is_file():
+            return place
+        for name in names:
+            if (place / name).is_file():
+                return place / name
+    return None
+
+
+def content_of(path: Path | None, absent: str) -> str:
+    """The start of a file's SHA-256; `absent` where there is no file."""
+    return absent if path is None else hashlib.sha256(path.read_bytes()).hexdigest()[:16]
 
 
 def no_inputs(data: Places) -> Setting:

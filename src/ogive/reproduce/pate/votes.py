@@ -7,7 +7,6 @@ Votes are arrays of counts, shape (queries, classes), in an .npz file or as NAME
 from __future__ import annotations
 
 import gzip
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +18,7 @@ from ogive.arrays import Int64
 from ogive.errors import DataError, ParameterError, plain
 from ogive.pate.arrays import array_names, read_array
 from ogive.pate.votes import check_votes, read_votes
-from ogive.reproduce.items import Places, Setting
+from ogive.reproduce.items import Places, Setting, content_of
 
 ABSENT = "absent"
 """In place of a file's digest: there is none."""
@@ -95,9 +94,9 @@ def inputs_of(*titles: str) -> Callable[[Places], Setting]:
             found = find_votes(votes, places)
             if found is not None:
                 _read_votes(votes, found)
-            known[votes_input(title)] = _digest(found)
+            known[votes_input(title)] = content_of(found, ABSENT)
             if votes.labels:
-                known[f"{title} labels"] = _digest(find_labels(votes, places))
+                known[f"{title} labels"] = content_of(find_labels(votes, places), ABSENT)
         return known
 
     return inputs
@@ -202,7 +201,3 @@ def _arrays(path: Path) -> tuple[str, ...]:
             else f"{path} holds no votes of the paper's teachers: none of the arrays {wanted}"
         )
     return found
-
-
-def _digest(path: Path | None) -> str:
-    return ABSENT if path is None else hashlib.sha256(path.read_bytes()).hexdigest()[:16]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import hashlib
 from functools import cache
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from scipy.special import ndtr
 
 from ogive.arrays import Float64
 from ogive.errors import DataError, ParameterError, plain
-from ogive.reproduce.items import Places, Setting
+from ogive.reproduce.items import Places, Setting, content_of, first_file
 from ogive.reproduce.projection.shapes import Shape
 
 FILES = ("socr_height_weight.csv.gz", "socr_height_weight.csv")
@@ -35,22 +34,15 @@ LIKE = Shape(
 
 def find(places: Places) -> Path | None:
     """The file of weights among folders and files, or None."""
-    for place in places:
-        if place.is_file():
-            return place
-        for name in FILES:
-            if (place / name).is_file():
-                return place / name
-    return None
+    return first_file(places, FILES)
 
 
 def inputs(places: Places) -> Setting:
     """The start of the file's SHA-256, or `SIMULATED`."""
     path = find(places)
-    if path is None:
-        return {INPUT: SIMULATED}
-    read(path)
-    return {INPUT: hashlib.sha256(path.read_bytes()).hexdigest()[:16]}
+    if path is not None:
+        read(path)
+    return {INPUT: content_of(path, SIMULATED)}
 
 
 def weights(places: Places) -> Float64:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import csv
 import gzip
-import hashlib
 from functools import cache
 from pathlib import Path
 
@@ -21,7 +20,7 @@ import numpy as np
 from ogive.arrays import Float64, Int64
 from ogive.errors import DataError, plain
 from ogive.reproduce.ecdf.data_sets import SIMULATED
-from ogive.reproduce.items import Places, Setting
+from ogive.reproduce.items import Places, Setting, content_of, first_file
 from ogive.reproduce.ustatistics.tables import RATINGS, of_ratings
 
 FILES = ("tripadvisor_ratings.csv.gz", "tripadvisor_ratings.csv")
@@ -34,19 +33,12 @@ STAND_IN_PEOPLE = 240_000
 
 def find(places: Places) -> Path | None:
     """The file of ratings among folders and files, or None."""
-    for place in of_ratings(places):
-        if place.is_file():
-            return place
-        for name in FILES:
-            if (place / name).is_file():
-                return place / name
-    return None
+    return first_file(of_ratings(places), FILES)
 
 
 def inputs(places: Places) -> Setting:
     """The start of the file's SHA-256, or `SIMULATED`."""
-    path = find(places)
-    return {INPUT: SIMULATED if path is None else hashlib.sha256(path.read_bytes()).hexdigest()[:16]}
+    return {INPUT: content_of(find(places), SIMULATED)}
 
 
 def histogram(places: Places) -> Int64:
