@@ -75,7 +75,7 @@ def _conversions(charges: Sequence[Charge], delta: Fraction) -> list[Fraction | 
 
 
 def _converted(charges: Sequence[Charge], delta: Fraction) -> Fraction:
-    """The lesser epsilon of all in zCDP, and of all as one Gaussian where that can be said."""
+    """The smaller of two epsilons: of all charges in zCDP, or as one Gaussian where they can be taken as one."""
     epsilon = epsilon_of(ZeroConcentratedDP(sum_rho(charges)), delta)
     gaussian = as_gaussian(charges) if any(isinstance(charge, GaussianDP) for charge in charges) else None
     if gaussian is None:
@@ -87,7 +87,7 @@ def _converted(charges: Sequence[Charge], delta: Fraction) -> Fraction:
 
 
 def at_least(charge: Charge, other: Charge) -> bool:
-    """Whether a charge stands for no less than another: whatever keeps the other keeps the charge."""
+    """Whether one charge is at least another: whatever keeps `other` keeps `charge`."""
     if isinstance(other, ApproxDP):
         return isinstance(charge, ApproxDP) and other.epsilon <= charge.epsilon and other.delta <= charge.delta
     if not isinstance(charge, GaussianDP):

@@ -169,7 +169,7 @@ class Books:
 
     @contextlib.contextmanager
     def writing(self, *, durable: bool = True) -> Iterator[Connection]:
-        """A transaction, and after it the lines of the mark, so that noise is drawn only for what is noted.
+        """Run a transaction, then note its changes in the mark, so that noise is drawn only for what the mark has.
 
         Args:
             durable: Whether the lines must outlive a power cut; not where an older copy would refill nothing.
@@ -186,7 +186,7 @@ class Books:
             self.mark.note(self.identity, lines, durable=durable)
 
     def lines(self, connection: Connection, changes: dict[int, Change]) -> list[Line]:
-        """The lines that the mark must keep of some changes."""
+        """Lines of the mark for some changes."""
         found = []
         for number, change in changes.items():
             if change.revision == change.noted and not change.spends and not change.settings:
@@ -223,7 +223,7 @@ class Books:
         changes[row.id] = change
 
     def _others_are_behind(self, connection: Connection, name: str) -> bool:
-        """Whether another account is missing, or had fewer changes than the mark knows; damaged ones may be either."""
+        """Whether the database lacks another account that the mark lists, or changes of it; skips damaged counters."""
         assert self.mark is not None
         others = {each: noted for each, noted in self.mark.accounts(self.identity).items() if each != name}
         if not others:
@@ -238,7 +238,7 @@ class Books:
         return False
 
     def lacks(self, connection: Connection, number: int, noted: Noted) -> bool:
-        """Whether a data set lacks what was noted: a change, a spend, or a part of its charge."""
+        """Whether the database lacks a change, a spend or a part of a charge that the mark lists."""
         if self.revision(connection, number) < noted.revision:
             return True
         query = select(SPENDS.c.release_id, SPENDS.c.charge).where(SPENDS.c.data_set == number)
@@ -246,7 +246,7 @@ class Books:
         return any(_less(charges.get(release_id), spend["charge"]) for release_id, spend in noted.spends.items())
 
     def unnoted(self, connection: Connection, row: DataSet, noted: Noted, revision: int) -> Change:
-        """All that the mark lacks of an account."""
+        """The changes of an account that the mark lacks."""
         columns = (SPENDS.c.id, SPENDS.c.release_id, SPENDS.c.charge)
         rows = connection.execute(select(*columns).where(SPENDS.c.data_set == row.id))
         spends = {each.id for each in rows if noted.spends.get(each.release_id, {}).get("charge") != each.charge}
@@ -269,7 +269,7 @@ class Books:
         return int(found)
 
     def behind(self) -> LedgerError:
-        """What to say of a ledger that is an older copy."""
+        """The error of a ledger that is an older copy."""
         assert self.mark is not None
         return LedgerError(
             f"the ledger {self.database.words} is an older copy: it lacks changes that {self.mark.path} knows. Put the "

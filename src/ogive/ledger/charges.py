@@ -50,7 +50,7 @@ class Charges:
         return Charges(replace(old, now=charge) if old.number == number else old for old in self._charges)
 
     def sequences(self, part: str) -> list[list[Charge]]:
-        """What may be charged to one person each, where a spend on `part` counts: on the whole, everybody's.
+        """Every sequence of charges that a person has whom a spend on `part` concerns; `WHOLE` concerns everybody.
 
         `WHOLE` among the parts stands for somebody who is in none.
         """
@@ -104,7 +104,7 @@ class Charges:
 
 @contextmanager
 def _sums() -> Iterator[None]:
-    """Charges that were each possible may add up to what no guarantee can say.
+    """Turn the error of charges that add up to no guarantee into one of the ledger.
 
     Raises:
         LedgerError: they do.

@@ -355,7 +355,7 @@ def _beside(path: Path) -> tuple[Path, Path]:
 
 
 def _take_away(path: Path) -> None:
-    """Remove what SQLite made to look at a damaged file: it would lie beside the backup that is put in its place."""
+    """Remove the logs that SQLite made to read a damaged file, so that they do not lie beside a restored backup."""
     log, index = _beside(path)
     if not log.exists() or not log.stat().st_size:
         for each in (log, index):

@@ -158,7 +158,6 @@ class Shared:
     declared: bool
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
         return {"account": self.account, "part": self.part, "declared": self.declared}
 
 

@@ -41,7 +41,7 @@ class Keys:
         """Authenticates the mark file, which all ledgers of the key file share."""
 
     def fingerprint(self, digest: bytes) -> str:
-        """A text that is random to whoever lacks the key file."""
+        """A keyed hash of a digest, as text; it tells nothing without the key file."""
         return hmac.new(self._fingerprints, digest, hashlib.sha256).hexdigest()
 
     def seal(self, secret: bytes, release_id: str) -> bytes:
@@ -66,7 +66,7 @@ def _derive(master: bytes, use: bytes) -> bytes:
 
 
 def context_mark(secret: bytes, number: int, context: bytes) -> str:
-    """What a ledger keeps of a measurement's context: random to whoever lacks the release's secret."""
+    """A keyed hash of a measurement's context; it tells nothing without the secret of the release."""
     text = b"ogive bound context 1\n" + number.to_bytes(8, "big") + context
     return hmac.new(secret, text, hashlib.sha256).hexdigest()
 

@@ -57,7 +57,7 @@ class Noted:
     _charged: dict[str, int] = field(default_factory=dict)
 
     def add(self, revision: int, settings: dict[str, str | None], spends: dict[str, dict[str, str]]) -> None:
-        """Take a line; those of processes that run at once may come in any order."""
+        """Add a line of the mark; lines of concurrent processes may come in any order."""
         self.revision = max(self.revision, revision)
         if settings and revision >= self.settled:
             self.settings, self.settled = settings, revision

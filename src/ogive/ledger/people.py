@@ -109,7 +109,7 @@ def _spent(connection: Connection, spot: Spot) -> bool:
 
 
 def _rivals(spot: Spot, kept: PeopleRow) -> bool:
-    """Whether people of both would have two budgets; the whole and its part pay into one account."""
+    """Whether people in both would have two budgets; a data set and its part share one account."""
     if kept.number != spot.number:
         return True
     return WHOLE not in (kept.part, spot.part) and kept.part != spot.part

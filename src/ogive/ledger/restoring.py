@@ -75,7 +75,7 @@ def unnoted(books: Books, connection: Connection) -> list[Line]:
 
 
 def write_off(books: Books, connection: Connection) -> list[str]:
-    """Book what an older copy lost, and the mark knows, as spent.
+    """Charge as spent what the mark lists and an older copy of the ledger lacks.
 
     Releases in progress are closed, because their noise may have met the records that were bound later. Limits and
     fingerprints become what they were last.

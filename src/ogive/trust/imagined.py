@@ -66,7 +66,7 @@ class Imagined:
         self._known: dict[Aggregate, Int64] = {}
 
     def pay(self, loss: Loss, query: Query) -> None:
-        """Do nothing: nobody's records are asked about."""
+        """Pay nothing, since there are no real records."""
 
     def answer(self, query: Query) -> Answer:
         """The answer of the imagined release, or the exact one.
@@ -80,7 +80,7 @@ class Imagined:
         return answers.get(query.kind, self._counted)(query)
 
     def with_noise(self, query: QueryT) -> QueryT:
-        """The query with the noise that its answer is going to have."""
+        """The query with the noise that its answer will have."""
         strategy = getattr(query, "strategy", None)
         if strategy is None:
             return widened(query, self._adding, self._honest)
@@ -89,14 +89,14 @@ class Imagined:
         return wider
 
     def _counted(self, query: CuratorQuery) -> Answer:
-        """What those answer who see records, or add up shares of them."""
+        """The answer of a curator, or of parties who add up shares."""
         exact, wider = self._exact(query.aggregate), self.with_noise(query)
         values = wider.answer(exact, None if self._run is None else nodes_for(wider, self._run))
         totals = query.totals(exact, self._adjacency)
         return Answer(values, totals, noisy=self._run is not None, adding=self._adding, honest=self._honest)
 
     def _reported(self, query: ReportsQuery) -> Answer:
-        """What reports of all owners add up to, which depends on how many have each symbol and on nothing else."""
+        """The sum of all owners' reports, simulated from how many owners have each symbol."""
         exact = self._exact(Cells(query.rows.domain))
         sums = simulate(query.oracle, exact, generator=np.random.default_rng([_PEOPLE, self._seed]))
         return Answer(sums, (int(exact.sum()),))

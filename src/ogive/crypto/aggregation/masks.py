@@ -34,7 +34,7 @@ def self_seed(session: bytes, party: int, secret: bytes) -> bytes:
 
 
 def commitment(party: int, secret: bytes) -> bytes:
-    """What a party says of the secret of its own mask before it shares it, 32 bytes."""
+    """Commitment to the secret of a party's own mask, made before the secret is shared; 32 bytes."""
     return digest(HashDomain.AGGREGATION_COMMITMENT, number(party), secret)
 
 

@@ -209,7 +209,7 @@ class AggregationServer:
         return SALT_BYTES + _TOTAL_BYTES * self._settings.totals if self._settings.totals else 0
 
     def _introduce(self, who: tuple[int, ...]) -> None:
-        """Everybody's keys are known, and the session begins."""
+        """Begin the session once the keys of all parties are known."""
         self._roster = Roster.of(who, [keys_digest(self._received[party]) for party in who])
         self._session = self._roster.session(self._settings)
         self._neighbours = graph(who, self._settings.neighbours, self._session)

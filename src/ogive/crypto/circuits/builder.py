@@ -59,7 +59,6 @@ class Unsigned:
 
     @property
     def width(self) -> int:
-        """How many bits it has."""
         return len(self.bits)
 
 

@@ -172,7 +172,7 @@ class LaplaceLaw:
 
     @property
     def largest(self) -> int:
-        """No noise is further from 0."""
+        """The largest absolute value of the noise."""
         return 1 << len(self.digits)
 
     @property
@@ -187,7 +187,7 @@ class LaplaceLaw:
 
     @property
     def variance(self) -> Fraction:
-        """Of the noise, whose mean is 0."""
+        """Variance of the noise, whose mean is 0."""
         chances = [self._chance(threshold) for threshold in self.digits]
         mean = sum((chance * 2**place for place, chance in enumerate(chances)), Fraction(0))
         spread = sum((chance * (1 - chance) * 4**place for place, chance in enumerate(chances)), Fraction(0))
@@ -207,7 +207,7 @@ class LaplaceLaw:
 
     @property
     def _loss_of_steps(self) -> Fraction:
-        """Of the ideal law, and the most that rounding the flag and the digits moves log-ratios by."""
+        """The loss of the ideal law, plus the most that rounding the flag and the digits moves log-ratios by."""
         moved = abs(log_odds(self._chance(self.flag)) - log_odds(_zero_probability(self.scale)))
         for place, threshold in enumerate(self.digits):
             moved += abs(log_odds(self._chance(threshold)) + 2**place / self.scale)

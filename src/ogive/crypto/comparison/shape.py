@@ -39,7 +39,7 @@ class Group:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of a value, little-endian."""
+        """Type of a value, little-endian."""
         return np.dtype("<u4" if self.bits == 32 else "<u8")
 
     @property
@@ -90,12 +90,11 @@ class KeyShape:
 
     @property
     def arithmetic(self) -> Group:
-        """The group itself."""
         return GROUPS[self.group]
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """Of values and their shares."""
+        """Type of values and of their shares."""
         return self.arithmetic.dtype
 
     @property

@@ -32,16 +32,13 @@ class Summing:
         """Elements of the group, shape (points,)."""
 
     def start(self) -> int:
-        """The sum at the root."""
         return 0
 
     def descend(self, level: int, sides: Sequence[int], total: int, s: UInt64, t: UInt8, v: UInt64) -> list[int]:
-        """Walk to children."""
         values = self._in_group(sum_level(s, t, v, self._values[level]))
         return [total + values[side] for side in sides]
 
     def arrive(self, block: int, wanted: Sequence[tuple[int, int]], total: int, s: UInt64, t: UInt8, v: UInt64) -> None:
-        """Take values of a block of the leaf."""
         values = self._in_group(sum_leaf(s, t, v, self._leaf, 2 * block))
         for point, place in wanted:
             self.found[point] = (total + values[place]) % self._modulus
@@ -69,18 +66,15 @@ class Reading:
         self._found = found
 
     def start(self) -> Any:
-        """The totals at the root."""
         return np.zeros(len(self._leaf), self._leaf.dtype)
 
     def descend(self, level: int, sides: Sequence[int], total: Any, s: UInt64, t: UInt8, v: UInt64) -> list[Any]:
-        """Walk to children."""
         below = [np.empty_like(total) for _ in sides]
         for side, out in zip(sides, below, strict=True):
             add_values(s, t, v, self._values[level], *self._places[side], self._prime, total, out)
         return below
 
     def arrive(self, block: int, wanted: Sequence[tuple[int, int]], total: Any, s: UInt64, t: UInt8, v: UInt64) -> None:
-        """Take values of a block of the leaf."""
         first = block * len(self._places)
         for point, place in wanted:
             out = self._found[point]

@@ -75,16 +75,16 @@ class StepClaim:
         _check_increasing("points", self.points)
 
     @property
-    def columns(self) -> int:  # noqa: D102
+    def columns(self) -> int:
         return self.points.size + self.private_height
 
     squares, products = 1, 0
 
     @property
-    def coefficients(self) -> int:  # noqa: D102
+    def coefficients(self) -> int:
         return self.points.size + 1
 
-    def identity(self, r: UInt64) -> Identity:  # noqa: D102
+    def identity(self, r: UInt64) -> Identity:
         powers = np.stack([r, _negated_squares(r)])
         steps = differences(powers[:, 1:], powers[:, :-1])
         height = powers[:, :1]
@@ -92,12 +92,12 @@ class StepClaim:
             return Identity(1, 0, np.concatenate([height, steps], axis=1), np.zeros(2, np.uint64))
         return Identity(1, 0, steps, height[:, 0])
 
-    def covers(self, other: Claim) -> bool:  # noqa: D102
+    def covers(self, other: Claim) -> bool:
         if not isinstance(other, StepClaim) or other.private_height != self.private_height:
             return False
         return bool(np.isin(other.points, self.points).all())
 
-    def to_bytes(self) -> bytes:  # noqa: D102
+    def to_bytes(self) -> bytes:
         return b"steps" + number(self.private_height) + self.points.astype("<i8").tobytes()
 
 
@@ -121,25 +121,25 @@ class CellClaim:
         _check_increasing("ends", self.ends)
 
     @property
-    def columns(self) -> int:  # noqa: D102
+    def columns(self) -> int:
         return int(self.ends[-1]) + 1
 
     squares, products = 1, 0
 
     @property
-    def coefficients(self) -> int:  # noqa: D102
+    def coefficients(self) -> int:
         return self.ends.size
 
-    def identity(self, r: UInt64) -> Identity:  # noqa: D102
+    def identity(self, r: UInt64) -> Identity:
         each = np.repeat(r, np.diff(self.ends, prepend=-1))
         return Identity(1, 0, np.stack([each, _negated_squares(each)]), np.zeros(2, np.uint64))
 
-    def covers(self, other: Claim) -> bool:  # noqa: D102
+    def covers(self, other: Claim) -> bool:
         if not isinstance(other, CellClaim) or other.columns != self.columns:
             return False
         return bool(np.isin(other.ends, self.ends).all())
 
-    def to_bytes(self) -> bytes:  # noqa: D102
+    def to_bytes(self) -> bytes:
         return b"cells" + self.ends.astype("<i8").tobytes()
 
 
@@ -175,20 +175,20 @@ class AmountClaim:
             )
 
     @property
-    def columns(self) -> int:  # noqa: D102
+    def columns(self) -> int:
         return 3 * self.groups + self.bits + 1
 
     @property
-    def squares(self) -> int:  # noqa: D102
+    def squares(self) -> int:
         return self.bits + 2
 
     products = 1
 
     @property
-    def coefficients(self) -> int:  # noqa: D102
+    def coefficients(self) -> int:
         return self.columns
 
-    def identity(self, r: UInt64) -> Identity:  # noqa: D102
+    def identity(self, r: UInt64) -> Identity:
         cells, amounts, digits = (
             slice(0, 2 * self.groups),
             slice(2 * self.groups, 3 * self.groups),
@@ -204,10 +204,10 @@ class AmountClaim:
         linear[amounts] = differences(np.uint64(0), r[amounts])
         return Identity(self.squares, 1, weights, np.zeros(len(weights), np.uint64))
 
-    def covers(self, other: Claim) -> bool:  # noqa: D102
+    def covers(self, other: Claim) -> bool:
         return other == self
 
-    def to_bytes(self) -> bytes:  # noqa: D102
+    def to_bytes(self) -> bytes:
         return b"amounts" + number(self.groups) + number(self.bits)
 
 

@@ -69,7 +69,7 @@ class Check:
         self._done = 0
 
     def commit(self) -> dict[int, bytes]:
-        """Begin."""
+        """Begin with commitments to this server's coins."""
         self._expect_turn(Round.COMMIT)
         return self._send(Round.COMMIT, self._context + self._commitment(self._shares.server, self._coins))
 

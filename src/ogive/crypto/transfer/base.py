@@ -103,11 +103,6 @@ class BaseTransfers:
         self._used: set[bytes] = set()
 
     def sender(self, session: bytes, count: int) -> BaseSender:
-        """Begin `count` transfers as their sender.
-
-        Raises:
-            PeerError: the session was used before.
-        """
         self._begin(session)
         return BaseSender(session, count, self._random)
 
@@ -139,14 +134,6 @@ class BaseSender:
         self.message = b"".join(self._points)
 
     def keys(self, message: bytes) -> list[KeyPair]:
-        """The keys, two of 16 bytes for each transfer.
-
-        Args:
-            message: The receiver's.
-
-        Raises:
-            PeerError: it is malformed.
-        """
         received = _read_points(message, 2 * len(self._scalars))
         return [
             (self._key(index, 0, received[2 * index : 2 * index + 2]),
@@ -176,14 +163,6 @@ class BaseReceiver:
         self.message = b"".join(point for pair in self._pairs for point in pair)
 
     def keys(self, message: bytes) -> list[bytes]:
-        """The chosen keys, one of 16 bytes for each transfer.
-
-        Args:
-            message: The sender's.
-
-        Raises:
-            PeerError: it is malformed.
-        """
         points = _read_points(message, len(self._choices))
         sides = zip(self._choices, points, self._pairs, self._scalars, strict=True)
         return [

@@ -25,11 +25,9 @@ class InsecureDealer:
         self._secret = secret
 
     def sender(self, session: bytes, count: int) -> InsecureSender:
-        """Begin `count` transfers as their sender."""
         return InsecureSender(self._secret, session, count)
 
     def receiver(self, session: bytes, choices: Sequence[int]) -> InsecureReceiver:
-        """Begin a transfer for each choice, 0 or 1, as their receiver."""
         return InsecureReceiver(self._secret, session, choices)
 
 
@@ -42,11 +40,6 @@ class InsecureSender:
         self._pairs = [(_key(secret, session, index, 0), _key(secret, session, index, 1)) for index in range(count)]
 
     def keys(self, message: bytes) -> list[KeyPair]:
-        """The keys, two of 16 bytes for each transfer.
-
-        Raises:
-            PeerError: the receiver's message is not empty.
-        """
         Reader(message, "message of the dealer").finish()
         return self._pairs
 
@@ -60,11 +53,6 @@ class InsecureReceiver:
         self._chosen = [_key(secret, session, index, int(choice)) for index, choice in enumerate(choices)]
 
     def keys(self, message: bytes) -> list[bytes]:
-        """The chosen keys, one of 16 bytes for each transfer.
-
-        Raises:
-            PeerError: the sender's message is not empty.
-        """
         Reader(message, "message of the dealer").finish()
         return self._chosen
 

@@ -57,7 +57,7 @@ class PairAggregator:
 
     @property
     def over(self) -> bool:
-        """Whether nothing is taken any more."""
+        """Whether no message is accepted any more."""
         return self._over
 
     def receive(self, data: bytes) -> list[Outgoing]:

@@ -43,7 +43,6 @@ class Evaluator:
         self._labels: UInt64 = np.zeros((0, 2), np.uint64)
 
     def begin(self) -> dict[Step, bytes]:
-        """What it says without being asked."""
         if self._settings.extended:
             return {}
         self._chosen = self._transfers.receiver(self._session, self._bits.tolist())

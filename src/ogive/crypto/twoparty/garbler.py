@@ -44,7 +44,6 @@ class Garbler:
         self._chosen: BaseReceiver | None = None
 
     def begin(self) -> dict[Step, bytes]:
-        """What it says without being asked."""
         if not self._settings.extended:
             return {}
         self._chosen = self._transfers.receiver(self._session, bits_of(self._delta[0]))

@@ -97,7 +97,7 @@ class PairParty:
 
     @property
     def over(self) -> bool:
-        """Whether it expects nothing any more."""
+        """Whether no message is expected any more."""
         return not self._expected
 
     def receive(self, data: bytes) -> list[Outgoing]:

@@ -88,7 +88,6 @@ class PairSettings:
 
     @property
     def extended(self) -> bool:
-        """Whether base transfers are extended."""
         return is_extended(self.circuit)
 
     @property

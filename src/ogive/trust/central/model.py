@@ -67,7 +67,6 @@ class CentralOpening(Opening[CuratorQuery]):
         return Answer(query.answer(sums, nodes), query.totals(sums, self._adjacency))
 
     def context(self, query: CuratorQuery) -> bytes:
-        """Digest of all that fixes the noise of a measurement."""
         return query.digest(self._aggregate(query.aggregate), self._adjacency)
 
     def _aggregate(self, aggregate: Aggregate) -> Int64:

@@ -22,7 +22,7 @@ _NATURAL = 0.6931471806  # log 2, rounded up
 
 
 def noise_bound(laws: Iterable[Law], *, adding: int, honest: int) -> int:
-    """What the noise of one number of a measurement stays below but for a chance of 2^-40.
+    """A bound on the noise of one number of a measurement, exceeded with probability at most 2^-40.
 
     Args:
         laws: Of the levels, of each of which a number gets one node's noise at most.

@@ -26,7 +26,7 @@ from ogive.trust.secagg.terms import AggregationTerms
 
 
 def gone(leaving: Mapping[int, Round]) -> frozenset[int]:
-    """Those who leave before their vectors, of party -> the round that it does not answer any more."""
+    """The parties that leave before they send their vectors, given the first round that each does not answer."""
     return frozenset(number for number, round in leaving.items() if round <= Round.INPUT)
 
 
@@ -86,7 +86,7 @@ class SecAggOpening(Opening[LinearQuery]):
         return hashlib.sha256(context + np.asarray(included, "<u4").tobytes()).digest()
 
     def _collect(self, query: LinearQuery) -> tuple[tuple[int, ...], bytes]:
-        """Bring a measurement to where who is in the sum is settled and nothing is open.
+        """Run a session until the parties in the sum are fixed, before the sum is opened.
 
         Returns:
             Who is in the sum, and what fixes its parties' noise; the session waits to be opened.
@@ -110,7 +110,7 @@ class SecAggOpening(Opening[LinearQuery]):
         return self._included, context
 
     def _staying(self) -> tuple[int, ...]:
-        """Numbers of the parties whose vectors will come; of the others nothing is read."""
+        """Numbers of the parties whose vectors will come; the records of the others are not read."""
         if self._included is not None:
             return self._included
         without = gone(self._leaving)
@@ -162,7 +162,7 @@ class SecAggOpening(Opening[LinearQuery]):
         return np.ascontiguousarray(exact + noise).view(np.uint64).reshape(-1)
 
     def _derived(self, purpose: bytes) -> bytes:
-        """32 bytes for one purpose, of the secret of the release."""
+        """Derive 32 bytes for one purpose from the secret of the release."""
         return HKDF(hashes.SHA256(), KEY_BYTES, salt=None, info=b"ogive secagg\n" + purpose).derive(self.secret)
 
     def _own_context(self, query: LinearQuery, number: int) -> bytes:

@@ -77,7 +77,7 @@ class Session:
         self._asked: tuple[int, ...] = tuple(self._parties)
 
     def collect(self) -> tuple[int, ...]:
-        """Play the rounds up to the masked vectors: from here on it is settled who is in the sum, and nothing is open.
+        """Run the rounds up to the masked vectors: the parties in the sum are then fixed, and the sum is not open.
 
         Raises:
             PeerError: too many have left.
@@ -92,7 +92,7 @@ class Session:
         return self._server.included
 
     def open(self) -> tuple[UInt64, tuple[int, ...]]:
-        """Play the other rounds.
+        """Run the other rounds.
 
         Returns:
             The sum of the vectors modulo 2^64, shape (length,), and the sums of the totals that were opened.

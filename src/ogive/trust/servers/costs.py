@@ -19,7 +19,7 @@ from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Uploads
 
 
 def fitting(uploads: Uploads, aggregate: Aggregate) -> tuple[Uploads, ...]:
-    """The kinds of upload that can be taken of an aggregate, each decided; keys before tables."""
+    """The kinds of upload that an aggregate allows, with their parameters; keys before tables."""
     several = Layout(aggregate).amount_bits is not None or isinstance(aggregate, Ballots)
     if uploads.organizations and uploads.kind == AUTO and not isinstance(aggregate, Ballots):
         return (dataclasses.replace(uploads, kind=SUMS, verified=False),)
@@ -46,7 +46,7 @@ def cost_of(collected: Collected, ends: Int64, clients: int) -> UploadCost:
 
 
 def decided(uploads: Uploads, aggregate: Aggregate, clients: int) -> Uploads:
-    """What is uploaded of an aggregate, where that was left open: what is received and all cells told apart soonest.
+    """Choose what is uploaded of an aggregate where that was left open: what is received and evaluated first.
 
     Never from the question: each kind has noise of its own, so a block must get the same kind whatever else is asked.
     """
@@ -59,7 +59,7 @@ def decided(uploads: Uploads, aggregate: Aggregate, clients: int) -> Uploads:
 
 
 def traffic(uploads: Uploads, queries: Sequence[LinearQuery], clients: int) -> tuple[Traffic, ...]:
-    """What a release takes with keys wherever they fit, and what with tables; what would be taken comes first.
+    """The traffic of a release with keys where they fit, and with tables; the one that would be used comes first.
 
     An aggregate is uploaded once. A question is computed and verified where it tells more cells apart than those before
     it, and the last verification that clients have brought material for covers all cells.
@@ -74,7 +74,7 @@ def traffic(uploads: Uploads, queries: Sequence[LinearQuery], clients: int) -> t
 def _with(
     kind: str, ways: dict[Aggregate, tuple[Uploads, ...]], queries: Sequence[LinearQuery], clients: int
 ) -> Traffic:
-    """What a release takes where that kind is uploaded of every aggregate that it fits."""
+    """The traffic of a release that uploads one kind wherever it fits."""
     sent, received, seconds = 0, 0, 0.0
     counted: dict[Aggregate, Int64] = {}
     verified: Counter[Aggregate] = Counter()

@@ -34,11 +34,11 @@ class GatheredMaterial:
         return self._gathered.clients * self._layout.vectors
 
     def shared_digest(self) -> bytes:
-        """Of what all servers know of the uploads besides their names: how many vectors there are."""
+        """Digest of what all servers know of the uploads besides their names: the number of vectors."""
         return digest(HashDomain.SHARE_BATCH, number(len(self)))
 
     def material(self, verification: int) -> Material:
-        """Of all vectors of all clients, in the order of the clients' numbers."""
+        """Shares of the material of all vectors of all clients, in the order of the clients' numbers."""
         squares, products = (self.shape.squares, len(self)), (self.shape.products, len(self))
         shapes = (squares, squares, products, products, products)
         whole = Material(*(np.empty(each, np.uint64) for each in shapes))

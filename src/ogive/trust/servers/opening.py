@@ -104,7 +104,7 @@ class ServersOpening(Opening[LinearQuery]):
         return Answer(values, query.totals(pooled, self._adjacency), adding=len(servers))
 
     def takes(self, query: LinearQuery) -> bool:
-        """Whether clients upload or uploads are verified anew, which must be repeated in this order by who goes on."""
+        """Whether clients upload, or uploads are verified anew; a resumed release repeats this in the same order."""
         servers = self._servers.get(query.aggregate)
         if servers is None:
             return True
@@ -207,7 +207,7 @@ class ServersOpening(Opening[LinearQuery]):
                 yield from records.contributions(aggregate)
 
     def _decided(self, aggregate: Aggregate) -> Uploads:
-        """What is uploaded of an aggregate, where that was left open: what costs least by public numbers."""
+        """Choose what is uploaded of an aggregate where that was left open: the cheapest by public numbers."""
         return decided(self._uploads, aggregate, sum(records.size for records in self._parties))
 
     def _key(self, use: bytes, number: int = 0) -> bytes:

@@ -72,13 +72,12 @@ class Parts:
 
     @property
     def clients(self) -> int:
-        """How many there are."""
         held = self.tables if self.keys is None else self.keys
         assert held is not None
         return len(held) // self.collected.layout.vectors
 
     def names(self, session: bytes) -> UInt8:
-        """What the clients are called, shape (n, 32)."""
+        """Names of the clients, shape (n, 32)."""
         pieces = [each for each in (self.keys, self.tables, self.material) if each is not None]
         own = part_hashes(self.collected, pieces, server=self.server, session=session)
         hashes = np.split(self.others, self.collected.uploads.servers - 1, axis=1)

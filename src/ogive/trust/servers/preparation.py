@@ -49,7 +49,7 @@ class Preparing(Protocol):
         ...
 
     def adopt(self, states: Sequence[ServerState]) -> None:
-        """Remember what any other server remembers, besides what this one does."""
+        """Merge the states of the other servers into this one's."""
         ...
 
     def confirm(self) -> None:
@@ -117,7 +117,7 @@ class Preparation:
         return server.say(server.state)
 
     def _compare(self, messages: Sequence[bytes]) -> Messages:
-        """See where the others stand, and what is left to do."""
+        """Compare the servers' states, and decide what is left to do."""
         server = self._server
         heard = server.hear(messages)
         states = [*heard, server.going()]

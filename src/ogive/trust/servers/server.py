@@ -238,7 +238,6 @@ class Server:
         return self.state
 
     def say(self, state: ServerState) -> dict[int, bytes]:
-        """A state, for the other servers."""
         return {other: self._message(STATE, other, state.said, state.to_bytes()) for other in self._others}
 
     def hear(self, messages: Sequence[bytes]) -> list[ServerState]:
@@ -278,7 +277,7 @@ class Server:
         return states
 
     def adopt(self, states: Sequence[ServerState]) -> None:
-        """Remember what any other server remembers, besides what this one does; nothing is forgotten.
+        """Merge the states of the other servers into this one's; nothing is forgotten.
 
         Raises:
             UnsupportedError: one has stopped, or they left out others after something was answered.
@@ -294,7 +293,6 @@ class Server:
         self.going()
 
     def confirm(self) -> None:
-        """Remember that all servers count what this one does: it may answer."""
         self._confirmed = _counted(self.going())
 
     def leave_out(self, failed: Int64) -> None:
@@ -314,12 +312,10 @@ class Server:
         self.going()
 
     def count(self, ends: Int64) -> None:
-        """Count records in blocks."""
         self.state = dataclasses.replace(self.going(), ends=ends)
         self._everybody(ends)
 
     def material(self) -> GatheredMaterial:
-        """Shares of the material of all clients of the set."""
         return GatheredMaterial(self.collected, self._number, self._gathered)
 
     def project(self, ends: Int64, weights: UInt64) -> UInt64:
@@ -345,7 +341,7 @@ class Server:
         return total
 
     def _everybody(self, ends: Int64) -> UInt64:
-        """The same of all clients of the set."""
+        """Shares of the records in all blocks and of the sums of amounts, of all clients of the set."""
         if self._whole[0] != ends.tobytes():
             total = self._nothing(ends)
             for parts, _ in self._gathered:

@@ -39,7 +39,7 @@ class Collected:
 
     @property
     def keys(self) -> KeyShape | None:
-        """Of the comparison keys; None where tables or sums are uploaded."""
+        """Shape of the comparison keys; None where tables or sums are uploaded."""
         if self.uploads.kind != KEYS:
             return None
         group = "field" if self.uploads.verified else "ring64"
@@ -47,7 +47,7 @@ class Collected:
 
     @property
     def tables(self) -> ShareShape | None:
-        """Of one vector of the tables or sums; None where keys are uploaded."""
+        """Shape of one vector of the tables or sums; None where keys are uploaded."""
         layout, kind = self.layout, self.uploads.kind
         if kind == KEYS:
             return None
@@ -70,7 +70,7 @@ class Collected:
         return ShareShape(0, claim.squares, claim.products, min(self.uploads.verifications, TABLE_VERIFICATIONS))
 
     def verified(self, ends: Int64, begun: int) -> Int64:
-        """Last cells of the blocks that a verification is of, after so many: all cells of tables, and at the last."""
+        """Last cells of the blocks that a verification checks: all cells for tables, and for the last one of keys."""
         material = self.material
         if material is None or (self.uploads.kind == KEYS and begun + 1 < material.verifications):
             return ends

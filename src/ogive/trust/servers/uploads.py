@@ -37,7 +37,7 @@ class Uploads:
 
     @property
     def digested(self) -> tuple[int | str | bool | float, ...]:
-        """What the digest of a release is of, in this order for ever."""
+        """The fields that enter the digest of a release; their order must never change."""
         return self.servers, self.kind, self.verified, self.verifications, self.tolerated, self.organizations
 
 
