@@ -23,6 +23,7 @@ from ogive.columns import Binning
 from ogive.errors import ParameterError, plain, quoted
 from ogive.noise.base import NodeNoise
 from ogive.noise.shares import widened
+from ogive.parameters import plain_fields
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, named_columns
 from ogive.queries.aggregates import Aggregate
 from ogive.strategies.base import Approximating, Level, Strategy, approximates
@@ -215,3 +216,8 @@ def described(strategy: Strategy) -> dict[str, Any]:
 def draw(nodes: NodeNoise, levels: tuple[Level, ...], *, first: int = 0) -> tuple[Int64, ...]:
     """The noise of every node of some levels, which are numbered from `first`."""
     return tuple(nodes.values(level.law, first + number, np.arange(level.nodes)) for number, level in enumerate(levels))
+
+
+def fields_digest(kind: str, query: Query, sums: Int64, adjacency: Adjacency) -> bytes:
+    """`digest` of a query whose public description is all of its fields."""
+    return digest(kind, {**plain_fields(query), "adjacency": adjacency.value}, sums)

@@ -85,14 +85,7 @@ class CellsQuery(base.LinearQuery):
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of the counts, columns, noise and adjacency; as secret as the data."""
-        public = {
-            "cells": self.cells.to_dict(),
-            "law": self.law.to_dict(),
-            "bits": self.bits,
-            "public_classes": self.public_classes,
-            "adjacency": adjacency.value,
-        }
-        return base.digest("cells", public, sums)
+        return base.fields_digest("cells", self, sums, adjacency)
 
     def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
         """Under REPLACE the number of records, or of each public class."""

@@ -107,14 +107,7 @@ class GroupSumsQuery(base.LinearQuery):
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of the sums, groups, noise and adjacency; as secret as the data."""
-        public = {
-            "groups": self.groups.to_dict(),
-            "expected": self.expected.to_dict(),
-            "observed": self.observed.to_dict(),
-            "form": self.form,
-            "adjacency": adjacency.value,
-        }
-        return base.digest("group sums", public, sums)
+        return base.fields_digest("group sums", self, sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
         """Exact sums, shape (4, Q) or (3, Q)."""

@@ -149,15 +149,7 @@ class LabelsQuery(base.CuratorQuery):
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of the votes and of all parameters; as secret as the data."""
-        public = {
-            "ballots": self.ballots.to_dict(),
-            "law": self.law.to_dict(),
-            "max_answers": self.max_answers,
-            "bits": self.bits,
-            "check": None if self.check is None else self.check.to_dict(),
-            "adjacency": adjacency.value,
-        }
-        return base.digest("labels", public, sums)
+        return base.fields_digest("labels", self, sums, adjacency)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """Labels, with the noise of the release; noise of counts is drawn for queries that are answered alone.

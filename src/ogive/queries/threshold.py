@@ -74,14 +74,7 @@ class ThresholdQuery(base.LinearQuery):
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of binned data, binning, threshold, noise and adjacency; as secret as the data."""
-        public = {
-            "binning": self.binning.to_dict(),
-            "point": self.point,
-            "law": self.law.to_dict(),
-            "bits": self.bits,
-            "adjacency": adjacency.value,
-        }
-        return base.digest("threshold", public, sums)
+        return base.fields_digest("threshold", self, sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
         """The exact count times 2^bits, shape (1,).

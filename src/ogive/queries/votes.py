@@ -76,13 +76,7 @@ class VotesQuery(base.LinearQuery):
 
     def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
         """SHA-256 of the votes, queries, noise and adjacency; as secret as the data."""
-        public = {
-            "ballots": self.ballots.to_dict(),
-            "law": self.law.to_dict(),
-            "bits": self.bits,
-            "adjacency": adjacency.value,
-        }
-        return base.digest("votes", public, sums)
+        return base.fields_digest("votes", self, sums, adjacency)
 
     def measure(self, sums: Int64) -> Int64:
         """Votes times 2^bits, shape (queries, classes).
