@@ -23,6 +23,8 @@ Rational = int | float | str | Fraction
 _SMALLEST, _LARGEST = Fraction(1, 10**300), Fraction(10**300)
 # "1e999999999" is a short text and a number that fills the memory, and so is "1e9_999_999"
 _LONG_EXPONENT = re.compile(r"[eE][+-]?[0_]*[1-9](_?[0-9]){3}")
+# Python reads no whole number of more digits from text
+_MANY_DIGITS = re.compile(r"(_?[0-9]){4301}")
 _LONGEST_TEXT = 10_000
 # bits of a numerator or denominator: some 4000 digits, since Python neither reads nor writes more than 4300
 _LONGEST_PART = 13_287
@@ -174,6 +176,8 @@ def exact(value: Rational, name: str) -> Fraction:
             raise ParameterError(f"`{name}` must be a number written with the digits 0 to 9, got {quoted(value)}")
         if len(value) > _LONGEST_TEXT or _LONG_EXPONENT.search(value):
             raise ParameterError(f"`{name}` must be of a size from 1e-300 to 1e300, got {quoted(value)}")
+        if _MANY_DIGITS.search(value):
+            raise ParameterError(f"`{name}` must be a number of at most 4300 digits, got {quoted(value)}; round it")
     try:
         number = Fraction(value)
     except (ValueError, ZeroDivisionError):
