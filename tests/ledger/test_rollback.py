@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import shutil
 import sqlite3
 
@@ -124,6 +125,9 @@ def kept(request, tmp_path, monkeypatch):
     return kept
 
 
+SAID = re.compile(r"'[pq]': (no spend was lost|(1 lost spend counts|[2-9] lost spends count) as spent)")
+
+
 def refused(place):
     for read_only in (False, True):
         with pytest.raises(LedgerError, match=OLDER) as caught:
@@ -140,6 +144,7 @@ def test_every_older_copy_is_noticed_and_written_off(kept):
         refused(kept.place)
         said = ogive.Ledger.restore(kept.place)
         assert said, step
+        assert all(SAID.fullmatch(one) for one in said), step
         with ogive.Ledger.open(kept.place) as ledger:
             account, other = ledger.account("p"), ledger.account("q")
             assert (account.spent, account.remaining, account.limit) == (SPENT, LEFT, ogive.PureDP(2)), step

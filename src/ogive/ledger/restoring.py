@@ -124,7 +124,8 @@ def _write_off(books: Books, connection: Connection, row: DataSet, noted: Noted)
     connection.execute(delete(META).where(META.c.name == revision_name(row.id)))
     ahead = max(revision, noted.revision) + 1
     connection.execute(insert(META).values(name=revision_name(row.id), value=str(ahead)))
-    return f"{quoted(row.name)}: {lost} lost {'spend counts' if lost == 1 else 'spends count'} as spent"
+    spends = {0: "no spend was lost", 1: "1 lost spend counts as spent"}.get(lost, f"{lost} lost spends count as spent")
+    return f"{quoted(row.name)}: {spends}"
 
 
 def _book(connection: Connection, number: int, release_id: str, spend: dict[str, str]) -> None:
