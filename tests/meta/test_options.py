@@ -159,6 +159,20 @@ def test_a_command_says_nothing_of_fields_that_there_are_not():
             assert set(names) <= fields
 
 
+@pytest.mark.parametrize("method", [ogive.HierarchyAuc, ogive.Paired], ids=lambda method: method.name)
+def test_every_field_of_a_method_of_pairs_is_an_option_with_help(method):
+    made = inspect.signature(command(CALLED["ustatistic"], Use(), [], lambda **_: None)).parameters.values()
+    [group] = [each.annotation for each in made if method.name in getattr(each.annotation, "owners", {}).values()]
+    fields = {field.name: field for field in dataclasses.fields(method)}
+    assert set(group.__annotations__) == set(fields) == set(group.owners)
+    for name, annotation in group.__annotations__.items():
+        parameter = annotation.__metadata__[0]
+        assert parameter.name == (f"--{name}",)
+        assert not re.search(r"[`\"]|\bNone\b|\w\(", parameter.help), parameter.help
+        assert parameter.show_default == (fields[name].default is not None and str(fields[name].default))
+    assert group().given() == {}, "what is not said is left to the method"
+
+
 def test_a_type_without_a_form_is_refused():
     """The control."""
     with pytest.raises(TypeError, match="no form says how words become complex"):

@@ -13,9 +13,9 @@ from typing import Any, cast
 
 from cyclopts import Group
 
-from ogive.cli.fields import default_shown, described, option_type
 from ogive.cli.forms import form_of
 from ogive.cli.forms.base import Form, Part, Words
+from ogive.cli.forms.fields import default_shown, described, option_type
 from ogive.parameters import choices_of
 from ogive.statistics.kinds import Kind
 
@@ -156,7 +156,8 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
             required=default is inspect.Parameter.empty,
         )
         main = inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
-        found.append(_Option(field.name, name, form, main, column, form.owner_parts if use.owners else form.parts))
+        parts = form.owner_parts if use.owners else form.parts
+        found.append(_Option(field.name, name, form, main, column, parts()))
     return found
 
 

@@ -56,7 +56,7 @@ class Form:
         several: Whether any number of words may follow.
         shown: A default as the help shows it.
         converter: Reads the words in place of the parser.
-        parts: Groups of options that come with it.
+        parts: Makes the groups of options that come with it; these load what declares them.
         owner_parts: The same where owners are asked.
     """
 
@@ -66,5 +66,5 @@ class Form:
     several: bool = False
     shown: Callable[[Any], str] = as_text
     converter: Any = None
-    parts: tuple[Any, ...] = ()
-    owner_parts: tuple[Any, ...] = ()
+    parts: Callable[[], tuple[Any, ...]] = tuple
+    owner_parts: Callable[[], tuple[Any, ...]] = tuple

@@ -82,7 +82,7 @@ CURVES = {
         "auto (smallest predicted error of those that fail on no public reference shape); without bias path, tree_ls, "
         "hat_ls or sqrt; from a few measurements projection, histogram, adaptive or selected; under trust local "
         "reports or histogram.",
-        parts=(CurveMethodOptions,),
-        owner_parts=(OwnerMethodOptions,),
+        parts=lambda: (CurveMethodOptions,),
+        owner_parts=lambda: (OwnerMethodOptions,),
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
@@ -9,7 +10,10 @@ from typing import Annotated, Any, ClassVar, Literal
 from cyclopts import Group, Parameter
 
 from ogive.cli.converters import whole
+from ogive.cli.forms.base import Form, Words
+from ogive.cli.forms.fields import default_shown, described, option_type
 from ogive.errors import ParameterError
+from ogive.parameters import choices_of
 
 
 class Given:
@@ -18,6 +22,43 @@ class Given:
     def given(self) -> dict[str, Any]:
         """What was said."""
         return {name: value for name, value in vars(self).items() if value is not None}
+
+
+def options_of(method: Any, forms: Mapping[str, Form], *, title: str, heading: Group) -> Any:
+    """The group of options that the fields of a method are.
+
+    Args:
+        method: The dataclass of the method.
+        forms: How words become values, by the types of fields.
+        title: Name of the group.
+        heading: Under which it stands.
+    """
+    fields = {field.name: field for field in dataclasses.fields(method)}
+    reading = {each: forms[str(field.type)] for each, field in fields.items()}
+    texts = described(method)
+
+    class MethodOptions(Given):
+        name, owners = title, dict.fromkeys(fields, method.name)
+
+        def given(self) -> dict[str, Any]:
+            said = super().given()
+            return {each: reading[each].read(Words(each, value, said)) for each, value in said.items()}
+
+    MethodOptions.__annotations__ = {
+        each: option_type(
+            reading[each],
+            field.default,
+            name=each,
+            help=texts[each],
+            group=heading,
+            shown=default_shown(reading[each], field.default),
+            words=choices_of(field),
+        )
+        for each, field in fields.items()
+    }
+    for each in fields:
+        setattr(MethodOptions, each, None)
+    return Parameter(name="*")(dataclass(frozen=True, kw_only=True)(MethodOptions))
 
 
 @Parameter(name="*", group=Group("How it is measured", sort_key=1.3))

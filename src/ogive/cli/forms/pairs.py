@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
+
+from cyclopts import Group
 
 from ogive.cli.forms.base import Form, Words
 from ogive.cli.forms.curves import GRIDS
-from ogive.cli.forms.methods import method_of
-from ogive.cli.forms.pairing import PairingOptions
-from ogive.cli.forms.plain import group_of
-from ogive.cli.forms.trees import TreeOptions
+from ogive.cli.forms.methods import method_of, options_of
+from ogive.cli.forms.plain import PLAIN, group_of
 from ogive.errors import ParameterError, quoted
 
 
@@ -63,14 +63,38 @@ def _method(words: Words) -> Any:
     owners = {name: owner for part in words.parts for name, owner in part.owners.items()}
     method = words.said or "auto"
     wanted = {owners[name] for name in given}
-    if method == "auto" and wanted == {PairingOptions.method}:
-        method = PairingOptions.method  # no other method has these options
+    if method == "auto" and wanted == {_PAIRED}:
+        method = _PAIRED  # no other method has these options
     return method_of(method, given, owners)
+
+
+def _trees() -> Any:
+    """Options of an AUC from trees."""
+    from ogive.statistics.ustatistic.reports.trees.options import HierarchyAuc
+
+    heading = Group("Trees of an AUC, with --method hierarchy", sort_key=2)
+    return options_of(HierarchyAuc, _OF_METHODS, title="tree_options", heading=heading)
+
+
+def _pairing() -> Any:
+    """Options of pairs of people."""
+    from ogive.statistics.ustatistic.pairs.options import Paired
+
+    heading = Group("Pairs of people", sort_key=2.1)
+    return options_of(Paired, _OF_METHODS, title="pairing_options", heading=heading)
 
 
 def _several(read: Any, help: str = "") -> Form:
     return Form(lambda default: tuple[str, ...], read, help=help, several=True)
 
+
+_PAIRED = "paired"
+_DISCARDED: dict[str, str | bool] = {"auto": "auto", "yes": True, "no": False}
+
+_OF_METHODS = PLAIN | {
+    "str | bool": Form(lambda default: Literal[tuple(_DISCARDED)] | None, lambda words: _DISCARDED[words.said]),
+}
+"""Forms of the fields of methods."""
 
 PAIRS = {
     "Columns": _several(lambda words: words.said),
@@ -84,6 +108,6 @@ PAIRS = {
         "All values of columns that are no numbers, public: a list for all columns, or COLUMN=A,B,C for some.",
     ),
     "str | ByHand": Form(
-        lambda default: str | None, _method, parts=(TreeOptions, PairingOptions), owner_parts=(TreeOptions,)
+        lambda default: str | None, _method, parts=lambda: (_trees(), _pairing()), owner_parts=lambda: (_trees(),)
     ),
 }

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from cyclopts import Group, Parameter
 
-from ogive.cli.fields import default_shown, described, option_type
 from ogive.cli.forms import form_of
 from ogive.cli.forms.base import Words
+from ogive.cli.forms.fields import default_shown, described, option_type
 from ogive.errors import ParameterError, quoted
 from ogive.parameters import is_python_only
 from ogive.trust.models import MODELS, options_named

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.exact import MAX_BITS
+from ogive.parameters import one_of
 from ogive.queries.pairs import DESIGNS, NOISES
 from ogive.statistics.ustatistic.base import MethodOptions
 
@@ -43,8 +44,8 @@ class Paired(MethodOptions):
     name: ClassVar[str] = "paired"
 
     rounds: int | str = "auto"
-    design: str = DESIGNS[0]
-    noise: str = "auto"
+    design: str = one_of(*DESIGNS)
+    noise: str = one_of("auto", *NOISES)
     bits: int = DEFAULT_BITS
 
     def __post_init__(self) -> None:

@@ -9,6 +9,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.local import TreeOracle
 from ogive.local.design import design_tree
 from ogive.local.tree import COMPOSITIONS, NODES, SPLITS
+from ogive.parameters import one_of
 from ogive.privacy import ApproxDP, Privacy, check_privacy
 from ogive.statistics.ustatistic.base import MethodOptions
 from ogive.statistics.ustatistic.reports.method import report_epsilon
@@ -35,8 +36,8 @@ class HierarchyAuc(MethodOptions):
             than the bias that discarding may have.
         split: "users" (an owner reports on one level) or "budget" (on all, with a share of epsilon).
         composition: Of a split budget: "basic" (the default there), "advanced" (the paper's) or "exact". The last two
-            need a guarantee with a delta, as ApproxDP(1, "1e-6").
-        branching: Children of a node, 2 to 8; None for the smaller predicted error of 2 and 4.
+            need a guarantee with a delta.
+        branching: Children of a node, 2 to 8; by default 2 or 4, whichever is predicted to err less.
         nodes: "hadamard" (an index and a bit) or "unary" (a bit for each node of levels of up to 1024: longer, less
             noise at a large epsilon).
 
@@ -53,13 +54,13 @@ class HierarchyAuc(MethodOptions):
 
     name: ClassVar[str] = "hierarchy"
 
-    variant: str = "half"
+    variant: str = one_of(*VARIANTS)
     a: str | float = "auto"
     prune: str | bool = "auto"
-    split: str = "users"
+    split: str = one_of(*SPLITS)
     composition: str | None = None
     branching: int | None = None
-    nodes: str = "hadamard"
+    nodes: str = one_of(*NODES)
 
     def __post_init__(self) -> None:
         check_choice(self.variant, "variant", VARIANTS)
