@@ -13,8 +13,8 @@ from ogive.queries import ReportsQuery
 from ogive.releasing import release
 from ogive.statistics.base import Statistic, Terms, describe
 from ogive.statistics.described import statistic_from_dict
+from ogive.trust.base import REPORTABLE, unserved
 from ogive.trust.local.collected import Collected
-from ogive.trust.serving import REPORTABLE, unserved
 
 
 def describe_collection(

@@ -12,10 +12,9 @@ from ogive.privacy import Adjacency, PureDP
 from ogive.queries import CurveQuery, GroupSums
 from ogive.records.contributions import Contributions
 from ogive.strategies import design_path, design_tree
-from ogive.trust.servers.analyst import add_answers
 from ogive.trust.servers.clients import upload, upload_messages
 from ogive.trust.servers.layout import Layout
-from ogive.trust.servers.opening import run
+from ogive.trust.servers.opening import add_answers, run
 from ogive.trust.servers.server import Server
 from ogive.trust.servers.settings import Collected
 from ogive.trust.servers.state import ServerState

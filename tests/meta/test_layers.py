@@ -67,7 +67,6 @@ INNER = {
         models
         table parties
         base
-        serving
         """,
 }
 

@@ -10,7 +10,7 @@ import pytest
 import ogive.queries
 from ogive.queries import CuratorQuery, LinearQuery
 from ogive.trust import TRUST_MODELS, Central, Clear, Local, Pairs, SecAgg, Servers
-from ogive.trust.serving import unserved
+from ogive.trust.base import unserved
 
 
 def query_types():

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from ogive.accounting.conversions import TINIEST, covers, epsilon_of
 from ogive.accounting.filters import as_gaussian, sum_delta, sum_epsilon, sum_rho
 from ogive.accounting.gaussian import epsilon_of_gaussian, pure_mu_squared
 from ogive.accounting.loss_distributions import composed_epsilon
+from ogive.accounting.losses import TINIEST, covers, epsilon_of
 from ogive.accounting.rounding import rounded_up
 from ogive.errors import ParameterError
 from ogive.privacy import ApproxDP, Charge, GaussianDP, Privacy, PureDP, ZeroConcentratedDP

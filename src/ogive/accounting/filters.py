@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from ogive.accounting.conversions import delta_of, epsilon_of
 from ogive.accounting.gaussian import (
     best_epsilon,
     delta_of_gaussian,
@@ -24,6 +23,7 @@ from ogive.accounting.gaussian import (
     pure_mu_squared,
 )
 from ogive.accounting.loss_distributions import most_repeats
+from ogive.accounting.losses import delta_of, epsilon_of
 from ogive.accounting.rounding import rounded_down
 from ogive.privacy import ApproxDP, Charge, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
 

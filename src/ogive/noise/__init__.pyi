@@ -7,9 +7,9 @@ from .geometric import Geometric as Geometric
 from .laws import law_from_dict as law_from_dict
 from .nodes import DerivedNodes as DerivedNodes
 from .polya import Polya as Polya
-from .refusal import too_much_noise as too_much_noise
 from .rounding import round_up_root as round_up_root
 from .rounding import round_up_scale as round_up_scale
+from .rounding import too_much_noise as too_much_noise
 from .skellam import Skellam as Skellam
 from .source import KeyedSource as KeyedSource
 from .source import SystemSource as SystemSource

@@ -1,4 +1,4 @@
-"""Scales that the integer samplers accept, and how to round a number up to one.
+"""Scales that the integer samplers accept, how to round a number up to one, and what is said of one that is too large.
 
 A scale is numerator / denominator with denominator < 2^60 and a numerator of the form
 p1 * 2^shift, p1 <= 2^31, shift <= 16: that is what keeps every product in the samplers
@@ -8,11 +8,13 @@ smallest scale is rounded up to that, where noise is as good as always 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from math import isqrt
 
 from ogive.errors import ParameterError, ScaleError
-from ogive.privacy import Rational, exact
+from ogive.privacy import ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP, exact
 
 _MAX_NUMERATOR = 1 << 31
 _MAX_SHIFT = 16
@@ -24,6 +26,8 @@ MIN_SCALE = Fraction(1, 1 << 20)
 SMALLEST_VARIANCE = 2.0**-64
 # results have at least this many significant bits: relative error below 2^-29
 _BITS = 30
+# a conversion between guarantees rounds down by less than this
+_ROOM = Fraction(1001, 1000)
 
 
 def split_scale(scale: Fraction, name: str) -> tuple[int, int, int]:
@@ -105,3 +109,35 @@ def _unit_below(value: Fraction) -> Fraction:
     exponent = value.numerator.bit_length() - value.denominator.bit_length() - _BITS
     unit = Fraction(2) ** exponent
     return unit if value >= unit * 2**_BITS else unit / 2
+
+
+def too_much_noise(
+    privacy: Privacy, what: str, failed: Sequence[tuple[PureDP | ZeroConcentratedDP, ScaleError]]
+) -> ScaleError:
+    """Build the refusal that names the guarantee as its user wrote it, and one that would do.
+
+    Args:
+        privacy: What the user asked for.
+        what: What it was asked for, for example "16 thresholds".
+        failed: Guarantees that imply it, each with the refusal that it met.
+    """
+    if isinstance(privacy, ZeroConcentratedDP):
+        name = "rho"
+        enough_each = [
+            (grant.epsilon * error.excess) ** 2 / 2 if isinstance(grant, PureDP) else grant.rho * error.excess
+            for grant, error in failed
+        ]
+    else:
+        # from rho back to epsilon and delta there is no formula; a larger epsilon will do
+        name = "epsilon"
+        enough_each = [grant.epsilon * error.excess for grant, error in failed if isinstance(grant, PureDP)]
+    enough = f"use at least {name} = {_rounded_up(min(enough_each) * _ROOM)}" if enough_each else "use a larger epsilon"
+    if isinstance(privacy, ApproxDP) and enough_each:
+        enough += " at this delta"
+    return ScaleError(f"{privacy} for {what} needs noise above 2^47, the largest scale that can be drawn; {enough}")
+
+
+def _rounded_up(value: Fraction) -> str:
+    """Two digits, not below the value."""
+    digits = Context(prec=2, rounding=ROUND_CEILING).divide(Decimal(value.numerator), Decimal(value.denominator))
+    return f"{float(digits):g}"

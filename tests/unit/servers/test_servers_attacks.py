@@ -38,9 +38,8 @@ from ogive.privacy import Adjacency
 from ogive.queries import CurveQuery
 from ogive.records.contributions import Contributions
 from ogive.strategies import design_path, design_tree
-from ogive.trust.servers.analyst import add_answers
 from ogive.trust.servers.clients import upload, upload_messages, upload_sums
-from ogive.trust.servers.opening import ServersOpening, run
+from ogive.trust.servers.opening import ServersOpening, add_answers, run
 from ogive.trust.servers.state import ServerState, Stop
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES
 

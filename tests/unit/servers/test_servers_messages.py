@@ -24,8 +24,8 @@ from ogive.crypto.sketch.rounds import Round
 from ogive.crypto.wire import HEADER_BYTES, Suite, read_message
 from ogive.errors import PeerError, UnsupportedError
 from ogive.records.contributions import Contributions
-from ogive.trust.servers.analyst import add_answers
 from ogive.trust.servers.clients import upload
+from ogive.trust.servers.opening import add_answers
 from ogive.trust.servers.server import ANSWER, FROZEN, STATE
 
 pytestmark = pytest.mark.usefixtures("silent")

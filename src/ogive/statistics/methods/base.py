@@ -13,21 +13,26 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol, runtime_checkable
 
 from ogive.accounting import pure_epsilon
-from ogive.columns import Binning
+from ogive.columns import Binning, Domain
 from ogive.errors import ParameterError, ScaleError, UnsupportedError
 from ogive.grids import Grid
-from ogive.noise import too_much_noise
+from ogive.local.tree import TreeOracle
+from ogive.noise import DiscreteLaplace, too_much_noise
 from ogive.privacy import Privacy, PureDP
-from ogive.queries import Answer, CurveQuery, Query
+from ogive.queries import Answer, CurveQuery, Query, ReportsQuery, RowValues
 from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
-from ogive.strategies import Strategy
+from ogive.strategies import GroupedHistogram, Strategy
 from ogive.strategies.base import approximates
 from ogive.strategies.smoothing import default_smoothing, smooth, unsmoothable
 
 LARGEST_PREDICTED = 4096
 NOISES = ("auto", "gaussian", "laplace")
+
+# never asked; shows whether a trust model serves any query of its kind
+_BINNING = Binning("x", Grid.linear(0, 1, bins=2))
+ANY_REPORT = ReportsQuery(RowValues(Domain((_BINNING,))), TreeOracle(2, PureDP(1).epsilon))
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,17 @@ class CurveMethod(Protocol):
             ParameterError, ScaleError, UnsupportedError: as `curve`.
         """
         ...
+
+
+def owners_answer(terms: Terms, binning: Binning = _BINNING) -> bool:
+    """Whether the trust model asks the records' owners and nobody else, so that reports are all that it serves."""
+    return terms.refusal(ANY_REPORT) is None and not counts_records(terms, binning)
+
+
+def counts_records(terms: Terms, binning: Binning = _BINNING) -> bool:
+    """Whether the trust model can count records, seen or in shares, and not only what their owners make of them."""
+    counted = CurveQuery(binning, GroupedHistogram(binning.grid.bins, 1, DiscreteLaplace(2)))
+    return terms.refusal(counted) is None
 
 
 def curve_from(answer: Answer, binning: Binning, strategy: Strategy, terms: Terms, smoothing: str) -> Curve:

@@ -16,12 +16,12 @@ from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.methods.adaptive import AdaptiveQuantiles
-from ogive.statistics.methods.base import CurveMethod, CurveTask, curve_from
+from ogive.statistics.methods.base import CurveMethod, CurveTask, curve_from, owners_answer
 from ogive.statistics.methods.expected_error import guessed, strategy_errors, typical
 from ogive.statistics.methods.histogram import HistogramQueries
 from ogive.statistics.methods.projection import Projection
 from ogive.statistics.methods.reference_shapes import EVERY, FIRST, USUAL, Expected, Shapes
-from ogive.statistics.methods.reports import Reports, owners_answer
+from ogive.statistics.methods.reports import Reports
 from ogive.statistics.methods.selected import PrivateSelection
 from ogive.statistics.methods.unbiased import UNBIASED_METHODS, choose
 from ogive.strategies import Strategy

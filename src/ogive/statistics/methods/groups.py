@@ -37,7 +37,8 @@ from ogive.queries import (
 from ogive.queries.candidates import ApproximationScore
 from ogive.queries.selection import NoisyMaxQuery
 from ogive.statistics.base import Terms
-from ogive.statistics.methods.reports import class_sums, owners_answer
+from ogive.statistics.methods.base import owners_answer
+from ogive.statistics.methods.reports import class_sums
 from ogive.strategies.summed import largest_loss
 
 FoundT = TypeVar("FoundT")

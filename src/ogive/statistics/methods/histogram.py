@@ -19,10 +19,10 @@ from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, Query, ReportsQuery, RowValues
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import NOISES, CurveTask, curve_from, designs, measured_once
+from ogive.statistics.methods.base import NOISES, CurveTask, curve_from, designs, measured_once, owners_answer
 from ogive.statistics.methods.expected_error import guessed, strategy_errors
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
-from ogive.statistics.methods.reports import check_public_number, owners_answer, report_epsilon
+from ogive.statistics.methods.reports import check_public_number, report_epsilon
 from ogive.strategies import GroupedHistogram, Strategy, design_histogram
 from ogive.strategies.histogram import ACCOUNTINGS, DEFAULT_GROUPS, check_groups
 from ogive.strategies.reported.histogram import ReportedHistogram, expected_histogram, read_histogram

@@ -13,28 +13,20 @@ from typing import ClassVar
 
 from ogive.accounting import loss_per_row, pure_epsilon
 from ogive.arrays import Int64
-from ogive.columns import Binning, Domain
+from ogive.columns import Domain
 from ogive.errors import ParameterError, UnsupportedError, quoted
-from ogive.grids import Grid
 from ogive.local.tree import TreeOracle
 from ogive.local.unary import UnaryOracle
-from ogive.noise import DiscreteLaplace
 from ogive.privacy import Adjacency, PureDP
-from ogive.queries import Answer, CurveQuery, Query, ReportsQuery, RowValues
+from ogive.queries import Answer, Query, ReportsQuery, RowValues
 from ogive.queries.base import check_missing
-from ogive.statistics.base import Terms
 from ogive.statistics.curve.estimate import Curve
-from ogive.statistics.methods.base import CurveTask, curve_from
+from ogive.statistics.methods.base import ANY_REPORT, CurveTask, curve_from
 from ogive.statistics.methods.expected_error import strategy_errors
 from ogive.statistics.methods.reference_shapes import Expected, Shapes
-from ogive.strategies import GroupedHistogram
 from ogive.strategies.reported.design import design_reports, expected_tree, read_reports
 from ogive.strategies.reported.strategy import ReportedTree
 from ogive.strategies.smoothing import unsmoothable
-
-# never asked; shows whether a trust model serves any query of its kind
-_BINNING = Binning("x", Grid.linear(0, 1, bins=2))
-_PROBE = ReportsQuery(RowValues(Domain((_BINNING,))), TreeOracle(2, PureDP(1).epsilon))
 
 NODES = ("hadamard", "unary")
 SPLITS = ("users", "budget")
@@ -94,7 +86,7 @@ class Reports:
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
         """Collect one report of every owner."""
-        refusal = task.terms.refusal(_PROBE)
+        refusal = task.terms.refusal(ANY_REPORT)
         if refusal is not None:
             raise UnsupportedError(refusal)
         query = self.query(task)
@@ -151,17 +143,6 @@ def reported_curve(oracle: TreeOracle, answer: Answer, task: CurveTask) -> Curve
     reason = unsmoothable(strategy, task.smooth)
     assert reason is None, "every smoothing of trees is offered for reports"
     return curve_from(Answer(values, answer.totals), task.binning, strategy, task.terms, task.smooth)
-
-
-def owners_answer(terms: Terms, binning: Binning = _BINNING) -> bool:
-    """Whether the trust model asks the records' owners and nobody else, so that reports are all that it serves."""
-    return terms.refusal(_PROBE) is None and not counts_records(terms, binning)
-
-
-def counts_records(terms: Terms, binning: Binning = _BINNING) -> bool:
-    """Whether the trust model can count records, seen or in shares, and not only what their owners make of them."""
-    counted = CurveQuery(binning, GroupedHistogram(binning.grid.bins, 1, DiscreteLaplace(2)))
-    return terms.refusal(counted) is None
 
 
 def class_sums(answer: Answer, number: int, oracle: TreeOracle | UnaryOracle) -> Answer:

@@ -12,7 +12,7 @@ from ogive.grids import Grid
 from ogive.kernels import measure_of
 from ogive.queries import PairsQuery, RowValues
 from ogive.statistics.base import Terms
-from ogive.statistics.methods.reports import counts_records, owners_answer
+from ogive.statistics.methods.base import counts_records, owners_answer
 from ogive.statistics.ustatistic.base import DOES_NOT_FIT, MeanMethod, MeanTask, best, of_classes
 from ogive.statistics.ustatistic.curator.method import Counts, Exact, Kernels, counts, kernels
 from ogive.statistics.ustatistic.pairs.method import PeoplesPairs, paired

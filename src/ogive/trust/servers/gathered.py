@@ -1,11 +1,13 @@
 """What one server was sent, and which of it is in the set: the clients whose names all servers have.
 
 The clients of the set are numbered by their names in increasing order, the same at every server, in whatever order and
-messages their uploads came.
+messages their uploads came. Uploads are kept in a file without a name, so that memory stays bounded.
 """
 
 from __future__ import annotations
 
+import tempfile
+import weakref
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -13,12 +15,56 @@ from numpy.typing import NDArray
 
 from ogive.arrays import Int64
 from ogive.crypto.commitments import HASH_BYTES
-from ogive.errors import PeerError
+from ogive.errors import PeerError, RefusalError
+from ogive.files import write_whole
 from ogive.progress import Progress
 from ogive.trust.servers.names import sortable
 from ogive.trust.servers.parts import Parts
 from ogive.trust.servers.settings import Collected
-from ogive.trust.servers.shelf import Shelf
+
+
+class Shelf:
+    """Messages in the order in which they came; gone when the server is."""
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115
+        weakref.finalize(self, self._file.close)
+        self._ends = [0]
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def append(self, message: bytes) -> None:
+        """Keep one more message.
+
+        Raises:
+            RefusalError: there is no room for it; the messages before are kept.
+        """
+        try:
+            write_whole(self._file.fileno(), message, at=self._ends[-1])
+        except OSError as problem:
+            raise RefusalError(
+                f"a server cannot keep an upload of {len(message)} bytes in {tempfile.gettempdir()}: "
+                f"{problem.strerror}; make room there, or name another folder in TMPDIR"
+            ) from None
+        self._ends.append(self._ends[-1] + len(message))
+
+    def __iter__(self) -> Iterator[bytes]:
+        """All messages, one at a time."""
+        for number in range(len(self)):
+            yield self[number]
+
+    def __getitem__(self, number: int) -> bytes:
+        """One message."""
+        start, end = self._ends[number : number + 2]
+        self._file.seek(start)
+        return self._file.read(end - start)
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes are kept."""
+        return self._ends[-1]
+
 
 Names = NDArray[np.bytes_]
 

@@ -4,6 +4,12 @@ Everybody's randomness follows from the secret of the release. One that goes on 
 has to ask the same questions in the same order, so that every message is the one that was sent before: the material
 of a verification is never used for another. `release` asks so by itself; whoever chooses questions records them where
 `takes` says so.
+
+The analyst adds up what the servers answer, if all counted the same clients for the same question:
+
+    answer = digest of the set and of who is left out, 32 bytes | digest of the question, 32 | shares, u64 each
+
+Noisy sums of shares must not wrap around their modulus: such a sum would be wrong, though never less private.
 """
 
 from __future__ import annotations
@@ -17,7 +23,8 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.arrays import Int64
 from ogive.crypto.domains import HashDomain, digest
-from ogive.errors import DataError, ReleaseMismatchError
+from ogive.crypto.wire import Inbox, Suite
+from ogive.errors import DataError, ParameterError, PeerError, ReleaseMismatchError, UnsupportedError
 from ogive.noise import KeyedSource
 from ogive.noise.source import KEY_BYTES
 from ogive.privacy import Adjacency
@@ -28,14 +35,14 @@ from ogive.records import Records
 from ogive.records.contributions import Contributions
 from ogive.trust.base import Opening
 from ogive.trust.parties import naming, party_sums
-from ogive.trust.servers.analyst import add_answers
+from ogive.trust.secagg.modulus import noise_bound
 from ogive.trust.servers.clients import upload, upload_sums
 from ogive.trust.servers.costs import decided
 from ogive.trust.servers.layout import Layout
+from ogive.trust.servers.parts import added, signed
 from ogive.trust.servers.preparation import Preparation
-from ogive.trust.servers.ranges import check_range
-from ogive.trust.servers.server import Server
-from ogive.trust.servers.settings import Collected
+from ogive.trust.servers.server import ANALYST, ANSWER, Server
+from ogive.trust.servers.settings import Collected, question_digest, question_number
 from ogive.trust.servers.state import ServerState
 from ogive.trust.servers.uploads import KEYS, SUMS, TABLES, Uploads
 
@@ -44,6 +51,9 @@ _NUMBERS = 1 << 21
 """Clients, and numbers of all their tables, that one message holds at most; 16 MB are memory that is fast to reuse."""
 
 _WORDS = {KEYS: "comparison keys", TABLES: "tables in shares", SUMS: "sums in shares"}
+
+_LARGEST = 1 << 62
+"""Queries refuse records whose measurements would be larger."""
 
 
 class ServersOpening(Opening[LinearQuery]):
@@ -255,3 +265,77 @@ def _joined(parts: Sequence[Contributions]) -> Contributions:
 def _bytes_of(key: bytes) -> Callable[[int], bytes]:
     source = KeyedSource(key)
     return lambda count: source.words(-(-count // 4)).astype("<u4").tobytes()[:count]
+
+
+def add_answers(
+    messages: Sequence[bytes], collected: Collected, *, session: bytes, query: LinearQuery, adjacency: Adjacency
+) -> Int64:
+    """The noisy measurements.
+
+    Args:
+        messages: One of each server.
+        collected: What was uploaded.
+        session: 16 bytes.
+        query: What was asked.
+        adjacency: Under which it was.
+
+    Returns:
+        In the shape of `query.measure`.
+
+    Raises:
+        PeerError: a message is missing, malformed, or belongs elsewhere, or servers counted different clients.
+    """
+    shape = query.measure(np.zeros(query.aggregate.shape, np.int64)).shape
+    count, modulus = int(np.prod(shape)), collected.modulus
+    question = question_digest(query, adjacency)
+    servers = range(collected.uploads.servers)
+    inbox = Inbox(suite=Suite.SERVERS, study=collected.study, receiver=ANALYST, senders=servers)
+    total = np.zeros(count, np.uint64)
+    counted: dict[int, bytes] = {}
+    for message in messages:
+        header, body = inbox.read(message, kind=ANSWER, session=session, round=0, sequence=None, longest=64 + 8 * count)
+        if body[32:64] != question or header.sequence != question_number(question):
+            raise PeerError(f"the answer of server {header.sender} is to another question")
+        shares = np.frombuffer(body[64:], "<u8").astype(np.uint64) if len(body) == 64 + 8 * count else None
+        if shares is None or (modulus < 1 << 64 and count and shares.max() >= modulus):
+            raise PeerError(f"the answer of server {header.sender} is not {count} numbers below the modulus")
+        if header.sender in counted:
+            raise PeerError(f"server {header.sender} answered twice")
+        counted[header.sender] = body[:32]
+        total = added(total, shares, modulus)
+    missing = set(servers) - set(counted)
+    if missing:
+        raise PeerError(f"server {min(missing)} has not answered")
+    if len(set(counted.values())) > 1:
+        raise PeerError("the servers did not count the same clients; their answers do not add up to anything")
+    return signed(total, modulus).reshape(shape)
+
+
+def check_range(query: LinearQuery, *, records: int, servers: int, modulus: int) -> None:
+    """Check that measurements of so many records with the noise of all servers stay within a modulus.
+
+    Args:
+        query: What is measured.
+        records: How many there are, in all.
+        servers: How many servers add noise.
+        modulus: Of the shares.
+
+    Raises:
+        UnsupportedError: they may not, with a chance above 2^-40 for each number.
+    """
+    room = modulus // 4
+    cells = np.zeros(query.aggregate.shape, dtype=np.int64)
+    once = int(np.abs(query.measure(cells + 1)).max(initial=0))  # what one record adds, where all add, is below it
+    laws = [level.law for level in query.levels]
+    fits = once * records < room and noise_bound(laws, adding=servers, honest=1) < room
+    if fits:
+        cells.flat[0] = records * -(-_LARGEST // room)
+        try:
+            query.measure(cells)
+        except (DataError, ParameterError):
+            fits = False
+    if not fits:
+        raise UnsupportedError(
+            "sums of so many records and their noise may leave the range of the servers' numbers; "
+            "ask for fewer fractional bits or for more privacy loss, or use trust central"
+        )

@@ -41,9 +41,8 @@ from ogive.queries.blocks import block_ends
 from ogive.queries.modular import measure_modulo
 from ogive.trust.servers.clients import CLIENTS, UPLOAD
 from ogive.trust.servers.gathered import Gathered, read_names
-from ogive.trust.servers.material import GatheredMaterial
 from ogive.trust.servers.parts import Parts, added, residues, subtracted
-from ogive.trust.servers.preparation import Preparation
+from ogive.trust.servers.preparation import GatheredMaterial, Preparation
 from ogive.trust.servers.settings import Collected, question_digest, question_number
 from ogive.trust.servers.state import ServerState, Stop
 

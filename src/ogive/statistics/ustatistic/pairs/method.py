@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ogive.accounting.conversions import pure_epsilon
+from ogive.accounting.losses import pure_epsilon
 from ogive.columns import Domain
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.kernels import Kernel

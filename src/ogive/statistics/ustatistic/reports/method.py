@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ogive.accounting.conversions import pure_epsilon
+from ogive.accounting.losses import pure_epsilon
 from ogive.arrays import Float64
 from ogive.columns import Domain
 from ogive.kernels import AbsoluteDifference
