@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ogive.errors import ParameterError, PeerError, UnsupportedError, plain, quoted
+from ogive.checks import whole
+from ogive.errors import ParameterError, PeerError, UnsupportedError, plain
 from ogive.local.collection import Collection
 from ogive.local.description import Description
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, check_privacy
@@ -41,8 +42,7 @@ def describe_collection(
     """
     if not isinstance(privacy := check_privacy(privacy), PureDP | ApproxDP):
         raise ParameterError("reports are held to `PureDP` or `ApproxDP`, which participants can read")
-    if isinstance(participants, bool) or not isinstance(participants, int) or participants < 1:
-        raise ParameterError(f"`participants` must be a whole number of at least 1, got {quoted(participants)}")
+    whole(participants, "participants", 1)
     refusal = partial(unserved, serves={"reports"}, instead=f"collect {REPORTABLE}")
     terms = Terms(privacy, PrivacyUnit(Adjacency.REPLACE), refusal, count=lambda: participants)
     query = next(statistic.questions(terms))

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import among
 from ogive.errors import ParameterError, plain, quoted
 from ogive.grids import Grid
 
@@ -63,14 +64,9 @@ class Binning:
     fractions: str = "up"
 
     def __post_init__(self) -> None:
-        if self.missing not in MISSING_POLICIES:
-            raise ParameterError(f"`missing` must be one of {', '.join(MISSING_POLICIES)}, got {quoted(self.missing)}")
-        if self.outside not in OUTSIDE_POLICIES:
-            raise ParameterError(f"`outside` must be one of {', '.join(OUTSIDE_POLICIES)}, got {quoted(self.outside)}")
-        if self.fractions not in FRACTION_POLICIES:
-            raise ParameterError(
-                f"`fractions` must be one of {', '.join(FRACTION_POLICIES)}, got {quoted(self.fractions)}"
-            )
+        among(self.missing, "missing", MISSING_POLICIES)
+        among(self.outside, "outside", OUTSIDE_POLICIES)
+        among(self.fractions, "fractions", FRACTION_POLICIES)
         if self.fractions == "refuse" and self.grid.kind != "integers":
             raise ParameterError("only a grid of integers can refuse fractions; leave out `fractions='refuse'`")
 

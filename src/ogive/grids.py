@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import any_whole
 from ogive.errors import ParameterError, plain, quoted
 
 EPOCH = datetime.date(1970, 1, 1)
@@ -76,9 +77,7 @@ def _interval(low: Bound, high: Bound) -> tuple[float, float, str]:
 
 
 def _check_bins(bins: Any) -> int:
-    if isinstance(bins, bool) or not isinstance(bins, int | np.integer) or not 1 <= bins <= MAX_BINS:
-        raise ParameterError(f"`bins` must be a whole number from 1 to {MAX_BINS}, got {quoted(bins)}")
-    return int(bins)
+    return any_whole(bins, "bins", 1, MAX_BINS)
 
 
 @dataclass(frozen=True)

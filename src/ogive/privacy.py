@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ogive.checks import whole
 from ogive.errors import ParameterError, quoted
 
 Rational = int | float | str | Fraction
@@ -86,10 +87,7 @@ class PrivacyUnit:
         rows = self.max_rows_per_person
         if self.person is not None and not isinstance(self.person, str):
             raise ParameterError(f"`person` must be a column's name, got {quoted(self.person)}")
-        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS_PER_PERSON:
-            raise ParameterError(
-                f"`max_rows_per_person` must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {quoted(rows)}"
-            )
+        whole(rows, "max_rows_per_person", 1, MAX_ROWS_PER_PERSON)
         if self.person is None and rows != 1:
             raise ParameterError("`max_rows_per_person` needs `person`, the column that says whose record it is")
         if rows > 1 and self.adjacency is Adjacency.REPLACE:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ogive.checks import whole
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import (
     Adjacency,
@@ -153,13 +154,11 @@ class Provenance:
             if not is_one_line(data[name]):
                 raise ParameterError(f"the provenance field {quoted(name)} must be one line without control characters")
         total = data["total"]
-        if total is not None and (isinstance(total, bool) or not isinstance(total, int) or not 0 <= total < 1 << 62):
-            raise ParameterError("the provenance field 'total' must be a whole number of records or null")
+        if total is not None:
+            whole(total, "the provenance field 'total'", 0, (1 << 62) - 1)
         if not (data["person"] is None or isinstance(data["person"], str)):
             raise ParameterError("the provenance field 'person' must be a column's name or null")
-        rows = data["max_rows_per_person"]
-        if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows < 1 << 62:
-            raise ParameterError("the provenance field 'max_rows_per_person' must be a whole number of at least 1")
+        whole(data["max_rows_per_person"], "the provenance field 'max_rows_per_person'", 1, (1 << 62) - 1)
         if data["adjacency"] not in {member.value for member in Adjacency}:
             raise ParameterError(f"unknown adjacency {quoted(data['adjacency'][:40])}")
         unit = PrivacyUnit.from_dict(data)

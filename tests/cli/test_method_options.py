@@ -76,7 +76,7 @@ def test_quantiles_take_a_method_with_options(run, table):
         (("--method", "histogram", "--rounds", "6"), "--rounds needs --method adaptive beside it, got histogram"),
         (("--method", "adaptive", "--rounds", "0"), "rounds must be a whole number"),
         (("--method", "selected", "--share", "2"), "share must be strictly between 0 and 1"),
-        (("--method", "magic"), "method must be auto or one of path"),
+        (("--method", "magic"), "method must be one of auto, path"),
         (("--method", "projection", "--smooth", "shrinkage"), "isotonic"),
         (("--method", "adaptive", "--expected-records", "0"), "must be a whole number from 1"),
     ],

@@ -171,7 +171,10 @@ def test_a_ledger_pays_for_parties_once(table, run, tmp_path):
         (("--dropouts", "1", "--trust", "local"), "--dropouts needs --trust secagg beside it"),
         (("--trust", "secagg", "--parties", "1"), "--parties must be a whole number from 2 to"),
         (("--trust", "secagg", "--parties", "two"), "it must be a whole number, got 'two'"),
-        (("--trust", "secagg", "--parties", "3", "--colluding", "3"), "--colluding must be a number of parties from 0"),
+        (
+            ("--trust", "secagg", "--parties", "3", "--colluding", "3"),
+            "--colluding must be a whole number from 0 to 2, got 3",
+        ),
         (
             ("--trust", "secagg", "--parties", "3", "--colluding", "2", "--dropouts", "1"),
             "--colluding 2 and --dropouts 1 leave none of 3 parties honest",

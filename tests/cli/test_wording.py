@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 import pytest
+from helpers.messages import checked_names
 from helpers.wording import speaks_python
 
 import ogive
@@ -24,7 +25,7 @@ PACKAGES = (
     "local",
 )
 REACHED = (
-    *("releasing.py", "collecting.py", "grids.py", "privacy.py", "pictures.py", "axis.py"),
+    *("checks.py", "releasing.py", "collecting.py", "grids.py", "privacy.py", "pictures.py", "axis.py"),
     *(f"{package}/**/*.py" for package in PACKAGES),
 )
 # arguments that no command passes on; parts of their messages
@@ -51,7 +52,6 @@ PYTHON_ALONE = (
     "a function needs the range of its values",
     "a pair for each column or None",
     "needs records: trust=",
-    "verified must be True or False",
     "prune must be 'auto', True or False",
     "auc_interval() simulates",
 )
@@ -61,7 +61,9 @@ def raised_texts():
     """Every message that is raised, or made for raising, with a number for each value that is filled in."""
     source = Path(ogive.__file__).parent
     for path in sorted(path for pattern in REACHED for path in source.glob(pattern) if path.name != "chapter.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        yield from (f"`{name}` must be" for name in checked_names(tree))
+        for node in ast.walk(tree):
             message = None
             if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call) and node.exc.args:
                 message = node.exc.args[0]

@@ -33,6 +33,7 @@ local pairs smoothing
 noise accounting crypto
 axis provenance files columns
 grids privacy
+checks
 errors compiling parameters rooms arrays progress
 """
 

@@ -7,6 +7,8 @@ import ast
 import re
 from pathlib import Path
 
+from helpers.messages import checked, checked_names
+
 import ogive
 from ogive import errors
 from ogive.cli import build
@@ -19,6 +21,8 @@ BEGINS = re.compile(r"[a-z_0-9{}]+ must ")
 ASSIGNED = re.compile(r"(?<![\w.'\-{])[a-z_]+=(?!=)")
 # commands write options, whose values may have a sign of equality
 WRITE_OPTIONS = ("cli",)
+# whose callers say what is marked
+CHECKS = "checks.py"
 # words that are no parameter, and Python that is shown whole
 NO_PARAMETER = (
     "there must ",
@@ -40,16 +44,17 @@ PYTHON_ALONE = {
     "written as several options": ("limit",),
     "arguments": ("paper", "state"),
     "fields of files": ("context", "id", "release_id"),
-    "questions of an estimate": ("backend", "simulations", "target"),
+    "questions of an estimate": ("against", "backend", "simulations", "target"),
     "streams": ("adaptive", "low", "resolution", "steps"),
     "methods of a curve": ("accounting", "anchor", "gaussian", "radices", "total"),
-    "noise": ("level", "mu_squared", "shape", "size", "variance"),
+    "noise": ("honest", "level", "mu_squared", "shape", "size", "variance"),
     "prices": ("distance", "epsilons", "level_epsilon", "lipschitz", "most", "orders"),
     "columns": ("fractions",),
+    "oracles": ("assignment",),
     "kernels": ("corrected", "margin", "matrix_rows", "range", "rows", "surrogate", "ties"),
     "protocols": (
-        *("batches", "early", "gates", "leaving", "neighbours", "pairs", "precision", "secret", "server", "threads"),
-        *("tolerated", "verified"),
+        *("batches", "early", "gates", "leaving", "neighbours", "pairs", "partners", "precision", "second"),
+        *("secret", "server", "threads", "tolerated", "users", "verifications", "verified"),
     ),
     "queries": ("point", "side"),
     "learners": ("radius", "rate"),
@@ -87,9 +92,13 @@ def unsafe_values(message):
     return [ast.unparse(each.value) for each in found if each.conversion == ord("r")]
 
 
+def sources():
+    return [(path, ast.parse(path.read_text(encoding="utf-8"))) for path in sorted(SOURCE.rglob("*.py"))]
+
+
 def all_raised():
-    for path in sorted(SOURCE.rglob("*.py")):
-        for kind, message in raised(ast.parse(path.read_text(encoding="utf-8"))):
+    for path, tree in sources():
+        for kind, message in raised(tree):
             yield path.relative_to(SOURCE), kind, message
 
 
@@ -99,10 +108,10 @@ def test_messages_mark_the_python_that_they_quote():
     wrong = [
         f"{path}: {text}"
         for path, kind, text in found
-        if path.parts[0] not in WRITE_OPTIONS and unmarked_python(kind, text)
+        if path.parts[0] not in (*WRITE_OPTIONS, CHECKS) and unmarked_python(kind, text)
     ]
     assert wrong == []
-    assert sum("`" in text for _, _, text in found) > 500
+    assert sum("`" in text for _, _, text in found) + sum(len(checked_names(tree)) for _, tree in sources()) > 500
 
 
 def test_marks_of_messages_are_closed():
@@ -113,6 +122,39 @@ def test_marks_of_messages_are_closed():
 def test_values_in_messages_mark_nothing():
     wrong = [f"{path}: {each}" for path, _, message in all_raised() for each in unsafe_values(message)]
     assert wrong == [], "write quoted(value) for {value!r}"
+
+
+def test_checks_name_parameters_or_say_what_is_checked_in_words():
+    named = [
+        (path.relative_to(SOURCE), each.value)
+        for path, tree in sources()
+        for each in checked(tree)
+        if isinstance(each, ast.Constant)
+    ]
+    assert len(named) > 150
+    wrong = [(path, name) for path, name in named if unnamed(name)]
+    assert wrong == [], "a name without marks, or words"
+
+
+def unnamed(name):
+    """Whether what a check names is neither a parameter nor words for something."""
+    return not name.isidentifier() and (" " not in name or "`" in name)
+
+
+def test_a_check_that_names_no_parameter_is_found():
+    tree = ast.parse(
+        "from ogive.checks import one_of, whole\n"
+        "whole(x, 'bins', 1)\n"
+        "one_of(x, name='noise', choices=y)\n"
+        "whole(x, '`bits`', 1)\n"
+        "whole(x, 'b its' + z, 1)\n"
+        "other(x, 'records', 1)\n"
+    )
+    names = [each.value for each in checked(tree) if isinstance(each, ast.Constant)]
+    assert names == ["bins", "noise", "`bits`"]
+    assert [unnamed(name) for name in names] == [False, False, True]
+    assert checked_names(tree) == ["bins", "noise"]
+    assert not unnamed("the order of a moment")
 
 
 def test_a_message_that_does_not_mark_is_found():
@@ -130,15 +172,14 @@ def test_a_message_that_does_not_mark_is_found():
 
 def marked_parameters(tree):
     """Names that messages of wrong arguments in a file speak of, where the file writes them in full."""
+    yield from checked_names(tree)
     for kind, message in raised(tree):
         if kind in ("ParameterError", "ScaleError") and (name := ParameterError(written(message)).parameter):
             yield name
 
 
 def all_marked():
-    return {
-        name for path in SOURCE.rglob("*.py") for name in marked_parameters(ast.parse(path.read_text(encoding="utf-8")))
-    }
+    return {name for _, tree in sources() for name in marked_parameters(tree)}
 
 
 def options_below(app):

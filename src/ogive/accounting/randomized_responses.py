@@ -14,7 +14,8 @@ import math
 from fractions import Fraction
 from functools import lru_cache
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among, whole
+from ogive.errors import ParameterError
 from ogive.privacy import Rational, exact
 
 RULES = ("basic", "advanced", "exact")
@@ -57,16 +58,11 @@ def per_report_epsilon(epsilon: Rational, delta: Rational, reports: int, rule: s
         raise ParameterError(f"`epsilon` must be above 0 and at most {_LARGEST_EPSILON}, got {epsilon}")
     if slack != 0 and not _LEAST_DELTA <= slack < 1:
         raise ParameterError(f"`delta` must be 0, or from 1e-290 to below 1, got {delta}")
-    if isinstance(reports, bool) or not isinstance(reports, int) or not 1 <= reports <= MOST_REPORTS:
-        raise ParameterError(f"`reports` must be a whole number from 1 to {MOST_REPORTS}, got {quoted(reports)}")
-    match rule:
-        case "basic":
-            return total / reports
-        case "advanced":
-            return _advanced(total, slack, reports)
-        case "exact":
-            return _exact(total, slack, reports)
-    raise ParameterError(f"`composition` must be {', '.join(RULES[:-1])} or {RULES[-1]}, got {quoted(rule)}")
+    whole(reports, "reports", 1, MOST_REPORTS)
+    among(rule, "composition", RULES)
+    if rule == "basic":
+        return total / reports
+    return _advanced(total, slack, reports) if rule == "advanced" else _exact(total, slack, reports)
 
 
 def responses_delta(epsilon: Fraction, per_report: Fraction, reports: int) -> float:

@@ -27,7 +27,8 @@ import numpy as np
 from scipy import special, stats
 
 from ogive.arrays import Float64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import whole
+from ogive.errors import ParameterError
 from ogive.privacy import Rational, exact
 
 MOST_REPORTS = 10**12
@@ -138,8 +139,7 @@ def shuffled_epsilon_bound(reports: int, epsilon: Rational, delta: Rational) -> 
 
 
 def _checked(reports: int, epsilon: Rational, delta: Rational) -> tuple[Fraction, Fraction]:
-    if isinstance(reports, bool) or not isinstance(reports, int) or not 1 <= reports <= MOST_REPORTS:
-        raise ParameterError(f"`reports` must be a whole number from 1 to {MOST_REPORTS}, got {quoted(reports)}")
+    whole(reports, "reports", 1, MOST_REPORTS)
     own, slack = exact(epsilon, "epsilon"), exact(delta, "delta")
     if not 0 < own <= _LARGEST_EPSILON:
         raise ParameterError(f"`epsilon` must be above 0 and at most {_LARGEST_EPSILON}, got {epsilon}")

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ogive.checks import whole
 from ogive.crypto.commitments import HASH_BYTES
 from ogive.crypto.comparison import KeyShape
 from ogive.crypto.tables import ShareShape
-from ogive.errors import ParameterError, quoted
 
 KEYS, TABLES = "keys", "tables"
 
@@ -89,8 +89,7 @@ def upload_costs(
         ("cells", cells, 2), ("points", points, 1), ("clients", clients, 1), ("servers", servers, 2),
         ("verifications", verifications, 1),
     ):  # fmt: skip
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ParameterError(f"`{name}` must be a whole number of at least {least}, got {quoted(value)}")
+        whole(value, name, least)
     once = ShareShape(0, squares=1, verifications=1) if verified else None
     tables = upload_cost(tables=ShareShape(cells), material=once, clients=clients, servers=servers)
     if servers != 2:

@@ -19,8 +19,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Bool, Float64, Int64
+from ogive.checks import whole
 from ogive.columns import Binning, Domain
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError
 
 BITS = 20
 """Fractional bits that values are rounded to unless told otherwise."""
@@ -84,8 +85,7 @@ def check_bits(bits: int) -> int:
     Raises:
         ParameterError: it is not a whole number from 1 to 30.
     """
-    if isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= MAX_BITS:
-        raise ParameterError(f"`bits` must be a whole number from 1 to {MAX_BITS}, got {quoted(bits)}")
+    whole(bits, "bits", 1, MAX_BITS)
     return bits
 
 

@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64
+from ogive.checks import among
 from ogive.columns import Column, Domain
-from ogive.errors import ParameterError, quoted
 from ogive.kernels.base import MATRICES
 from ogive.kernels.cells import MOST_SYMBOLS, domain_nodes, widths
 from ogive.parameters import plain_fields
@@ -92,8 +92,7 @@ def check_matrix(columns: Domain, kind: str) -> None:
     Raises:
         ParameterError: either.
     """
-    if kind not in MATRICES:
-        raise ParameterError(f"`matrix` must be one of {', '.join(MATRICES)}, got {quoted(kind)}")
+    among(kind, "matrix", MATRICES)
     columns.check_size(MOST_SYMBOLS)
 
 

@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import truth
 from ogive.columns import Domain
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError
 from ogive.kernels.base import Kernel, Value
 from ogive.kernels.cells import ends
 from ogive.kernels.equality import Equal, Untied
@@ -110,8 +111,7 @@ class GiniCoefficient(_Ratio):
     name: ClassVar[str] = "gini_coefficient"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.corrected, bool):
-            raise ParameterError(f"`corrected` must be True or False, got {quoted(self.corrected)}")
+        truth(self.corrected, "corrected")
 
     @property
     def kernels(self) -> tuple[Kernel, ...]:

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import among
 from ogive.columns import Domain
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import boxes
@@ -44,8 +45,7 @@ class RankingLoss(ClippedLoss):
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", vector(self.weights, "weights"))
         object.__setattr__(self, "largest", positive(self.largest, "largest"))
-        if self.surrogate not in SURROGATES:
-            raise ParameterError(f"`surrogate` must be one of {', '.join(SURROGATES)}, got {quoted(self.surrogate)}")
+        among(self.surrogate, "surrogate", SURROGATES)
 
     def check(self, columns: Domain) -> None:
         """Refuse anything but a number for each weight, then a label of two classes."""

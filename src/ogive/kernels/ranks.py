@@ -12,8 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import among
 from ogive.columns import Domain
-from ogive.errors import ParameterError, quoted
 from ogive.kernels.cells import check_count, widths
 from ogive.kernels.counting import count_greater, count_pairs
 from ogive.kernels.exact import BITS, COUNTS, HALVES, SIGNS, Scale, finite_rows, paired_rows, split_classes
@@ -133,8 +133,7 @@ class Greater(Indicator):
 
 def check_ties(ties: str) -> None:
     """Refuse an unknown rule of ties."""
-    if ties not in TIES:
-        raise ParameterError(f"`ties` must be one of {', '.join(TIES)}, got {quoted(ties)}")
+    among(ties, "ties", TIES)
 
 
 def tie_scale(ties: str) -> Scale:

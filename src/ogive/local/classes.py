@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Bool, Int64, UInt8
+from ogive.checks import any_whole
 from ogive.errors import ParameterError
 from ogive.local.base import Oracle, RandomWords
-from ogive.local.fields import check_reports, check_symbols, check_whole
+from ogive.local.fields import check_reports, check_symbols
 from ogive.privacy import ApproxDP, PureDP
 
 MAX_CLASSES = 256
@@ -38,7 +39,7 @@ class PublicClasses:
     name: ClassVar[str] = "classes"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "classes", check_whole(self.classes, "classes", 1, MAX_CLASSES))
+        object.__setattr__(self, "classes", any_whole(self.classes, "classes", 1, MAX_CLASSES))
         if isinstance(self.inner, PublicClasses) or not isinstance(self.inner, Oracle):
             raise ParameterError("the reports inside of classes must be of an oracle without classes")
         if self.classes * int(np.prod(self.inner.shape)) > MAX_LENGTH:

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from ogive.checks import whole
 from ogive.columns import Binning, Domain
 from ogive.errors import OgiveError, ParameterError, PeerError, plain, quoted
 from ogive.local.base import Oracle
@@ -77,8 +78,7 @@ class Description:
         if not isinstance(self.oracle, Oracle):
             raise ParameterError(f"`oracle` must be one of ogive.local, got {type(self.oracle).__name__}")
         count = self.participants
-        if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= MAX_PARTICIPANTS:
-            raise ParameterError(f"`participants` must be a whole number from 1 to 2^32, got {quoted(count)}")
+        whole(count, "participants", 1, MAX_PARTICIPANTS)
         if not isinstance(self.title, str) or len(self.title) > MAX_TITLE or not self.title.isprintable():
             raise ParameterError(f"`title` must be one line of at most {MAX_TITLE} printable characters")
         if not isinstance(self.id, str) or not _ID.fullmatch(self.id):

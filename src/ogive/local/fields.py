@@ -8,24 +8,12 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Int64, UInt8
-from ogive.errors import ParameterError, quoted
+from ogive.checks import any_whole
+from ogive.errors import ParameterError
 from ogive.privacy import exact
 
 MIN_EPSILON = Fraction(1, 10**9)
 MAX_SEED = (1 << 63) - 1
-
-
-def check_whole(value: Any, name: str, low: int, high: int) -> int:
-    """A whole number in low..high.
-
-    Raises:
-        ParameterError: it is none.
-    """
-    if isinstance(value, np.integer):
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-        raise ParameterError(f"`{name}` must be a whole number from {low} to {high}, got {quoted(value)}")
-    return value
 
 
 def check_size(value: Any, most: int) -> int:
@@ -34,7 +22,7 @@ def check_size(value: Any, most: int) -> int:
     Raises:
         ParameterError: it is something else.
     """
-    return check_whole(value, "the number of symbols (combinations of bins and categories)", 2, most)
+    return any_whole(value, "the number of symbols (combinations of bins and categories)", 2, most)
 
 
 def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
@@ -47,17 +35,6 @@ def check_epsilon(value: Any, name: str = "epsilon") -> Fraction:
     if number < MIN_EPSILON:
         raise ParameterError(f"`{name}` must be at least 1e-9, got {float(number):.3g}")
     return number
-
-
-def check_choice(value: Any, name: str, choices: tuple[str, ...]) -> str:
-    """One of some names.
-
-    Raises:
-        ParameterError: it is none of them.
-    """
-    if not isinstance(value, str) or value not in choices:
-        raise ParameterError(f"`{name}` must be one of {', '.join(choices)}, got {quoted(value)}")
-    return value
 
 
 def check_symbols(symbols: Any, numbers: Any, size: int) -> tuple[Int64, Int64]:

@@ -11,18 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Bool, Float64, Int64, UInt8
+from ogive.checks import among, any_whole
 from ogive.local.assignment import SCALE, Assignment
 from ogive.local.base import RandomWords
 from ogive.local.bits import WORD, flip_threshold
 from ogive.local.fields import (
     MAX_SEED,
-    check_choice,
     check_epsilon,
     check_reports,
     check_size,
     check_sums,
     check_symbols,
-    check_whole,
 )
 from ogive.local.levels import MAX_TALLY, Layout
 from ogive.parameters import plain_fields
@@ -65,8 +64,8 @@ class HaarOracle:
     def __post_init__(self) -> None:
         object.__setattr__(self, "size", check_size(self.size, MAX_TALLY))
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
-        object.__setattr__(self, "seed", check_whole(self.seed, "seed", 0, MAX_SEED))
-        check_choice(self.weights, "weights", WEIGHTS)
+        object.__setattr__(self, "seed", any_whole(self.seed, "seed", 0, MAX_SEED))
+        among(self.weights, "weights", WEIGHTS)
 
     @property
     def levels(self) -> int:

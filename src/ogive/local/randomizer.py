@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64, UInt8, UInt32
+from ogive.checks import any_whole
 from ogive.errors import BudgetError, ParameterError, quoted
 from ogive.local.base import RandomWords
 from ogive.local.codec import encode
@@ -21,6 +22,7 @@ from ogive.privacy import ApproxDP, Privacy, PureDP
 
 SECRET_BYTES = 32
 _BLOCK_WORDS = 8
+_NUMBER = "a participant's number"
 
 
 class Randomizer:
@@ -102,7 +104,7 @@ class Randomizer:
     def report_rows(self, rows: Float64, *, first: int = 0, numbers: Any = None) -> bytes:
         """As `reports`, of rows of numbers of the columns' grids and places of categories, shape (n, columns)."""
         if numbers is None:
-            start = _whole(first)
+            start = any_whole(first, _NUMBER)
             end = start + len(rows)
             if start < 0 or end > self.description.participants:
                 raise ParameterError(self._range(f"{len(rows)} rows from number {start} on"))
@@ -139,7 +141,7 @@ class Randomizer:
     def _numbers(self, numbers: Any) -> Int64:
         if isinstance(numbers, list | tuple):
             found = np.empty(len(numbers), dtype=object)
-            found[:] = [_whole(number) for number in numbers]
+            found[:] = [any_whole(number, _NUMBER) for number in numbers]
         else:
             found = np.asarray(numbers)
             if found.ndim != 1 or found.dtype.kind not in "iu":
@@ -190,11 +192,3 @@ def _fresh() -> RandomWords:
     from ogive.local.source import OwnerSource
 
     return OwnerSource()
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, np.integer):
-        value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ParameterError(f"a participant's number must be a whole number, got {quoted(value)}")
-    return value

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import among
 from ogive.columns import Binning, Domain
-from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.local.base import RandomWords
 
@@ -24,8 +24,7 @@ def check_rounding(rounding: str, domain: Domain) -> None:
     Raises:
         ParameterError: saying which would.
     """
-    if rounding not in ROUNDINGS:
-        raise ParameterError(f"`rounding` must be {' or '.join(ROUNDINGS)}, got {quoted(rounding)}")
+    among(rounding, "rounding", ROUNDINGS)
     if rounding == "randomized":
         for column in domain.columns:
             if isinstance(column, Binning):

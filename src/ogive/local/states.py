@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Int64, UInt8
+from ogive.checks import is_whole
 from ogive.errors import ParameterError, PeerError, plain
 from ogive.local.description import Description
 from ogive.local.journal import MAX_FILES, Sealed
@@ -170,4 +171,4 @@ def _header(text: bytes) -> dict[str, Any]:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST_COUNT
+    return is_whole(value) and 0 <= value <= LARGEST_COUNT

@@ -11,19 +11,18 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Bool, Float64, Int64, UInt8
+from ogive.checks import among, any_whole
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.local.assignment import Assignment
 from ogive.local.base import RandomWords
 from ogive.local.bits import WORD, exp_below, flip_threshold
 from ogive.local.fields import (
     MAX_SEED,
-    check_choice,
     check_epsilon,
     check_reports,
     check_size,
     check_sums,
     check_symbols,
-    check_whole,
 )
 from ogive.local.levels import Layout
 from ogive.privacy import ApproxDP, PureDP, exact
@@ -104,12 +103,12 @@ class TreeOracle:
         fix(self, "size", check_size(self.size, MAX_SIZE))
         fix(self, "epsilon", check_epsilon(self.epsilon))
         fix(self, "delta", exact(self.delta, "delta"))
-        fix(self, "seed", check_whole(self.seed, "seed", 0, MAX_SEED))
-        fix(self, "branching", check_whole(self.branching, "branching", 2, 8))
-        check_choice(self.split, "split", SPLITS)
-        check_choice(self.composition, "composition", COMPOSITIONS)
-        check_choice(self.nodes, "nodes", NODES)
-        check_choice(self.assignment, "assignment", ASSIGNMENTS)
+        fix(self, "seed", any_whole(self.seed, "seed", 0, MAX_SEED))
+        fix(self, "branching", any_whole(self.branching, "branching", 2, 8))
+        among(self.split, "split", SPLITS)
+        among(self.composition, "composition", COMPOSITIONS)
+        among(self.nodes, "nodes", NODES)
+        among(self.assignment, "assignment", ASSIGNMENTS)
         if self.split == "users" or self.composition == "basic":
             self._take_share()
         else:

@@ -20,8 +20,9 @@ from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from ogive.arrays import Int64, UInt64
+from ogive.checks import any_whole
 from ogive.compiling import njit
-from ogive.errors import ParameterError, ReleaseMismatchError, quoted
+from ogive.errors import ParameterError, ReleaseMismatchError
 from ogive.noise.base import Law
 from ogive.noise.source import KEY_BYTES, check_key
 
@@ -43,8 +44,7 @@ def check_nodes(level: int, nodes: Int64) -> Int64:
     Raises:
         ParameterError: level or a node is negative, or not an integer.
     """
-    if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level < _MAX_LEVEL:
-        raise ParameterError(f"`level` must be an integer in [0, 2^31), got {quoted(level)}")
+    any_whole(level, "level", 0, _MAX_LEVEL - 1)
     flat = np.asarray(nodes)
     if flat.size and not np.issubdtype(flat.dtype, np.integer):
         raise ParameterError(f"`nodes` must be integers, got {flat.dtype}")

@@ -33,7 +33,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ogive.arrays import Int64
-from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.checks import whole
+from ogive.errors import UnsupportedError
 from ogive.noise.base import Law, NodeNoise
 from ogive.noise.discrete_gaussian import DiscreteGaussian, sigma_of
 from ogive.noise.discrete_laplace import DiscreteLaplace, scale_of
@@ -64,8 +65,7 @@ def share_of(law: Law, honest: int) -> Law:
         ParameterError: honest is out of range.
         UnsupportedError: the law cannot be divided; says what would work.
     """
-    if isinstance(honest, bool) or not isinstance(honest, int) or not 1 <= honest <= MOST_PARTIES:
-        raise ParameterError(f"the number of honest parties must be from 1 to {MOST_PARTIES}, got {quoted(honest)}")
+    whole(honest, "honest", 1, MOST_PARTIES)
     if honest == 1:
         return law
     if isinstance(law, DiscreteLaplace):

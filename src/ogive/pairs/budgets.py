@@ -12,9 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from ogive.arrays import Int64
+from ogive.checks import whole
 from ogive.errors import ParameterError
 from ogive.pairs.design import Design
-from ogive.pairs.drawing import check_count
 from ogive.pairs.noise import PairNoise
 
 
@@ -55,7 +55,7 @@ def capped(design: Design, most: int) -> Design:
     Raises:
         ParameterError: `most` is below 1.
     """
-    most = check_count(most, "most", 1)
+    most = whole(most, "most", 1)
     kept = (_place(design.pairs) < most).all(axis=1)
     return Design(design.users, design.pairs[kept], design.between)
 

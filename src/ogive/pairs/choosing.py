@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from ogive.checks import whole
 from ogive.pairs import expected
 from ogive.pairs.designs import most_rounds
-from ogive.pairs.drawing import check_count
 from ogive.pairs.noise import PairNoise
 
 
@@ -30,7 +30,7 @@ def optimal_pairs(users: int, epsilon: float, zeta1: float, zeta2: float, noise:
     Raises:
         ParameterError: a number is out of range.
     """
-    users = check_count(users, "users", 2)
+    users = whole(users, "users", 2)
     return _least(
         lambda rounds: expected.round_robin(users, rounds).variance(zeta1, zeta2),
         lambda rounds: noise.variance(epsilon / rounds) / (rounds * (users // 2)),
@@ -56,7 +56,7 @@ def optimal_injections(
     Raises:
         ParameterError: a number is out of range.
     """
-    small = min(check_count(first, "first", 1), check_count(second, "second", 1))
+    small = min(whole(first, "first", 1), whole(second, "second", 1))
     large = max(first, second)
 
     def sampling(rounds: int) -> float:

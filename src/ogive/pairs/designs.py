@@ -12,8 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from ogive.arrays import Int64
+from ogive.checks import whole
 from ogive.pairs.design import Design
-from ogive.pairs.drawing import PublicDraws, check_count
+from ogive.pairs.drawing import PublicDraws
 
 
 def most_rounds(users: int) -> int:
@@ -35,8 +36,8 @@ def round_robin(users: int, rounds: int, *, seed: bytes) -> Design:
     Raises:
         ParameterError: a number is out of range.
     """
-    users = check_count(users, "users", 2)
-    rounds = check_count(rounds, "rounds", 1, most_rounds(users))
+    users = whole(users, "users", 2)
+    rounds = whole(rounds, "rounds", 1, most_rounds(users))
     places = PublicDraws(seed, "round robin").permutation(users)
     size = most_rounds(users)  # odd: a circle, on which the pairs of a round lie around the user at its turn
     steps = np.arange(1, (size + 1) // 2)
@@ -63,8 +64,8 @@ def permutations(users: int, rounds: int, *, seed: bytes) -> Design:
 
     Source: Bell, Bellet, Gascon and Kulkarni 2020, section 5.
     """
-    users = check_count(users, "users", 2)
-    rounds = check_count(rounds, "rounds", 1)
+    users = whole(users, "users", 2)
+    rounds = whole(rounds, "rounds", 1)
     draws = PublicDraws(seed, "permutations")
     orders = [draws.permutation(users)[: users - users % 2] for _ in range(rounds)]
     return Design(users, np.concatenate(orders).reshape(-1, 2))
@@ -81,8 +82,8 @@ def with_replacement(users: int, pairs: int, *, seed: bytes) -> Design:
     Raises:
         ParameterError: a number is out of range.
     """
-    users = check_count(users, "users", 2)
-    pairs = check_count(pairs, "pairs", 1)
+    users = whole(users, "users", 2)
+    pairs = whole(pairs, "pairs", 1)
     draws = PublicDraws(seed, "with replacement")
     return _partnered(users, draws.below(users, pairs), draws)
 
@@ -100,8 +101,8 @@ def sampled_partners(users: int, partners: int, *, seed: bytes) -> Design:
     Raises:
         ParameterError: a number is out of range.
     """
-    users = check_count(users, "users", 2)
-    partners = check_count(partners, "partners", 1)
+    users = whole(users, "users", 2)
+    partners = whole(partners, "partners", 1)
     draws = PublicDraws(seed, "sampled partners")
     return _partnered(users, np.repeat(draws.permutation(users), partners), draws)
 
@@ -112,7 +113,7 @@ def all_pairs(users: int) -> Design:
     Raises:
         ParameterError: there are fewer than 2 users.
     """
-    users = check_count(users, "users", 2)
+    users = whole(users, "users", 2)
     return Design(users, np.stack(np.triu_indices(users, 1), axis=1).astype(np.int64))
 
 

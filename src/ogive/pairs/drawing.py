@@ -37,16 +37,3 @@ class PublicDraws:
     def below(self, bound: int, count: int) -> Int64:
         """Random numbers from 0 to bound - 1, shape (count,); chances are equal but for bound / 2^64."""
         return (self._stream.words(count) % np.uint64(bound)).astype(np.int64)
-
-
-def check_count(value: int, name: str, least: int, most: int | None = None) -> int:
-    """A whole number in its range.
-
-    Raises:
-        ParameterError: it is not.
-    """
-    span = f"of at least {least}" if most is None else f"from {least} to {most}"
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or value < least or (most is not None and value > most):
-        raise ParameterError(f"`{name}` must be a whole number {span}, got {quoted(value)}")
-    return value

@@ -13,9 +13,10 @@ import math
 import numpy as np
 
 from ogive.arrays import Bool, Int64
+from ogive.checks import whole
 from ogive.errors import ParameterError
 from ogive.pairs.design import Design
-from ogive.pairs.drawing import PublicDraws, check_count
+from ogive.pairs.drawing import PublicDraws
 
 
 def injections(positive: Bool, rounds: int, *, seed: bytes) -> Design:
@@ -32,7 +33,7 @@ def injections(positive: Bool, rounds: int, *, seed: bytes) -> Design:
         ParameterError: a class is empty, or a number out of range.
     """
     small, large = _classes(positive)
-    rounds = check_count(rounds, "rounds", 1)
+    rounds = whole(rounds, "rounds", 1)
     draws = PublicDraws(seed, "injections")
     met = np.concatenate([draws.permutation(large.size)[: small.size] for _ in range(rounds)])
     return _between(positive, np.tile(small, rounds), large[met])
@@ -53,7 +54,7 @@ def balanced_injections(positive: Bool, rounds: int, *, seed: bytes) -> Design:
         ParameterError: a class is empty, or a number out of range.
     """
     small, large = _classes(positive)
-    rounds = check_count(rounds, "rounds", 1, large.size)
+    rounds = whole(rounds, "rounds", 1, large.size)
     draws = PublicDraws(seed, "balanced injections")
     small, large = small[draws.permutation(small.size)], large[draws.permutation(large.size)]
     step = np.arange(rounds * small.size)

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Int64
+from ogive.checks import whole
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import RandomSource
@@ -215,8 +216,7 @@ class LargestMargins(_Answering):
 
     def __init__(self, sigma: Rational | None, keep: int) -> None:
         object.__setattr__(self, "sigma", None if sigma is None else _positive(sigma, "sigma"))
-        if isinstance(keep, bool) or not isinstance(keep, int) or keep < 1:
-            raise ParameterError(f"`keep` must be a whole number of queries, at least 1, got {quoted(keep)}")
+        whole(keep, "keep", 1)
         object.__setattr__(self, "keep", keep)
 
     def query(

@@ -10,7 +10,8 @@ import numpy as np
 
 from ogive.accounting.gaussian import LEAST_SIGMA
 from ogive.arrays import Float64, Int64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import whole
+from ogive.errors import ParameterError
 from ogive.noise import DerivedNodes, DiscreteGaussian, SystemSource, round_up_scale
 from ogive.noise.base import RandomSource
 from ogive.pate.votes import check_votes
@@ -85,8 +86,7 @@ def most_answers(name: str, ballots: Ballots, max_answers: int | None, probabili
         raise ParameterError(f"aggregator {name} does not look at a student's probabilities; leave them out")
     if max_answers is None:
         return len(ballots.queries)
-    if isinstance(max_answers, bool) or not isinstance(max_answers, int) or max_answers < 1:
-        raise ParameterError(f"`max_answers` must be a whole number of at least 1, got {quoted(max_answers)}")
+    whole(max_answers, "max_answers", 1)
     return min(max_answers, len(ballots.queries))
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import any_whole
 from ogive.errors import DataError, OgiveError, ParameterError, plain, quoted
 
 MOST_CLASSES = 1 << 15
@@ -48,9 +49,7 @@ def check_seed(seed: Any) -> int:
     Raises:
         ParameterError: it is no whole number from 0.
     """
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ParameterError(f"`seed` must be a whole number of at least 0, got {quoted(seed)}")
-    return int(seed)
+    return any_whole(seed, "seed", 0)
 
 
 def check_jobs(jobs: Any) -> int:
@@ -77,8 +76,7 @@ def check_labels(labels: Any, rows: int, classes: int, *, lowest: int = 0) -> In
         ParameterError: classes is out of range.
         DataError: labels are missing, of another number, or none of the classes.
     """
-    if isinstance(classes, bool) or not isinstance(classes, int | np.integer) or not 2 <= classes <= MOST_CLASSES:
-        raise ParameterError(f"`classes` must be a whole number from 2 to {MOST_CLASSES}, got {quoted(classes)}")
+    any_whole(classes, "classes", 2, MOST_CLASSES)
     found = np.asarray(labels)
     if found.shape != (rows,):
         raise DataError(f"there must be a label for each of {rows} rows, got labels of the shape {found.shape}")

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Int64, UInt64
+from ogive.checks import any_whole
 from ogive.compiling import njit
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.pate.learners import check_seed, number_of_rows
@@ -78,8 +79,7 @@ def partition(records: Any, teachers: int, *, person: Any = None, seed: int) -> 
         [3, 3, 4]
     """
     drawn = check_seed(seed)
-    if isinstance(teachers, bool) or not isinstance(teachers, int | np.integer) or not 2 <= teachers <= MOST_TEACHERS:
-        raise ParameterError(f"`teachers` must be a whole number from 2 to {MOST_TEACHERS}, got {quoted(teachers)}")
+    any_whole(teachers, "teachers", 2, MOST_TEACHERS)
     if person is None:
         rows = _rows(records)
         if rows < teachers:

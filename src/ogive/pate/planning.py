@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterator, Sequence
 from decimal import ROUND_CEILING, Context, Decimal
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.accounting import gaussian_grant
 from ogive.arrays import Float64, Int64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import any_whole
+from ogive.errors import ParameterError
 from ogive.pate.aggregators import ConfidentGNMax, GNMax, InteractiveGNMax, LargestMargins
 from ogive.pate.asking import BITS
 from ogive.pate.costs.cost import privacy_cost
@@ -196,12 +196,9 @@ def _row(candidate: Candidate, votes: Int64, scores: Float64 | None, granted: Ap
 def _caps(answers: Sequence[int] | None, queries: int) -> tuple[int, ...]:
     if answers is None:
         return tuple(sorted({max(1, round(share * queries)) for share in ANSWER_SHARES}))
-    for most in answers:
-        if isinstance(most, bool) or not isinstance(most, int | np.integer) or not 1 <= most <= queries:
-            raise ParameterError(f"`answers` must be whole numbers from 1 to the {queries} queries, got {quoted(most)}")
     if not answers:
         raise ParameterError("`answers` must be one or more numbers")
-    return tuple(dict.fromkeys(map(int, answers)))
+    return tuple(dict.fromkeys(any_whole(most, "answers", 1, queries) for most in answers))
 
 
 def up(value: float) -> str:

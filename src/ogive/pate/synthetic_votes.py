@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Int64
+from ogive.checks import any_whole
 from ogive.errors import ParameterError, quoted
 from ogive.pate.costs.scores import check_probabilities
 from ogive.pate.learners import check_seed
@@ -55,8 +56,7 @@ def simulated_votes(
         ((100, 10), 250, (100,))
     """
     for name, value, least in (("queries", queries, 1), ("teachers", teachers, 1), ("classes", classes, 2)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise ParameterError(f"`{name}` must be a whole number of at least {least}, got {quoted(value)}")
+        any_whole(value, name, least)
     if queries * classes > _MOST:
         raise ParameterError(f"{queries} queries of {classes} classes are too many to imagine; take fewer")
     if isinstance(agreement, bool) or not math.isfinite(agreement) or not 0 <= agreement <= 1:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Bool, Int64
+from ogive.checks import any_whole
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.pate.arrays import SUFFIXES, read_array
 
@@ -147,8 +148,7 @@ def tally(labels: Any, classes: int) -> Int64:
         ParameterError: there are fewer than two classes.
         DataError: labels have another shape, or one is no class.
     """
-    if isinstance(classes, bool) or not isinstance(classes, int | np.integer) or classes < 2:
-        raise ParameterError(f"`classes` must be a whole number of at least 2, got {quoted(classes)}")
+    any_whole(classes, "classes", 2)
     found = np.asarray(labels)
     if found.ndim != 2 or found.dtype.kind not in "iufb" or not found.size:
         raise DataError("labels must be whole numbers of the shape (teachers, queries), at least one of each")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from ogive.checks import among
 from ogive.errors import ParameterError, ScaleError, quoted
 from ogive.planning.metrics import listed, metrics_of, named
 from ogive.planning.predict import Planned, Planner
@@ -183,8 +184,7 @@ def _wanted(error: Any) -> tuple[str, float]:
 
 
 def _maker(kind: str, delta: Rational | None) -> Callable[[Fraction], Privacy]:
-    if kind not in KINDS:
-        raise ParameterError(f"`kind` must be one of {', '.join(KINDS)}, got {quoted(kind)}")
+    among(kind, "kind", KINDS)
     if (kind == "approx") != (delta is not None):
         raise ParameterError('`delta` belongs to `kind="approx"`, which needs it, for example `delta="1e-6"`')
     if kind == "zcdp":

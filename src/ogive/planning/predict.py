@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import any_whole, whole
 from ogive.errors import BudgetError, Marked, OgiveError, ParameterError, UnsupportedError, quoted
 from ogive.planning.base import LeftOut
 from ogive.planning.rehearsal import answer_imagined, rehearse
@@ -183,10 +184,9 @@ class Planner:
         Raises:
             ParameterError, DataError: an argument is out of range, or `like` cannot be read.
         """
-        if isinstance(records, bool) or not isinstance(records, int | np.integer) or not 1 <= records <= MAX_RECORDS:
-            raise ParameterError(f"`records` must be a whole number from 1 to {MAX_RECORDS}, got {quoted(records)}")
-        if runs is not None and (isinstance(runs, bool) or not isinstance(runs, int) or runs < 2):
-            raise ParameterError(f"`runs` must be a whole number of at least 2, got {quoted(runs)}")
+        records = any_whole(records, "records", 1, MAX_RECORDS)
+        if runs is not None:
+            whole(runs, "runs", 2)
         if not hasattr(statistic, "questions") or isinstance(statistic, type):
             raise ParameterError(f"`statistic` must be one such as Ecdf(...), got {quoted(statistic)}")
         unit, model = _trusted(trust, check_adjacency(adjacency), person, max_rows_per_person)
@@ -194,11 +194,9 @@ class Planner:
         if not model.private:
             raise ParameterError(f"the trust model {model.name} has no noise, so there is nothing to plan")
         assumed = {"positive_share": positive_share, "auc": auc}
-        shape = _shape(
-            statistic, int(records), like, {name: each for name, each in assumed.items() if each is not None}
-        )
+        shape = _shape(statistic, records, like, {name: each for name, each in assumed.items() if each is not None})
         setting = Setting(
-            records=int(records),
+            records=records,
             unit=unit,
             shape=shape,
             given=like is not None,

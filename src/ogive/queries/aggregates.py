@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import whole
 from ogive.columns import LONGEST_LABEL, MAX_GROUPS, MAX_SYMBOLS, Binning, Domain, Label, LabelValue, storable
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
@@ -65,10 +66,7 @@ class GroupSums:
     bits: int = 20
 
     def __post_init__(self) -> None:
-        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MAX_FRACTIONAL_BITS:
-            raise ParameterError(
-                f"`bits` must be a whole number from 0 to {MAX_FRACTIONAL_BITS}, got {quoted(self.bits)}"
-            )
+        whole(self.bits, "bits", 0, MAX_FRACTIONAL_BITS)
         grid = self.probability.grid
         if grid.unit != "number" or grid.low != 0 or grid.high != 1:
             raise ParameterError("groups of probabilities must reach from 0 to 1")
@@ -213,8 +211,7 @@ class Ballots:
             raise ParameterError(f"`queries` must be the names of one or more columns, got {quoted(self.queries)}")
         if len(set(self.queries)) < len(self.queries):
             raise ParameterError("each query must have a column of its own, but one is named twice")
-        if isinstance(self.classes, bool) or not isinstance(self.classes, int) or self.classes < 2:
-            raise ParameterError(f"`classes` must be a whole number of at least 2, got {quoted(self.classes)}")
+        whole(self.classes, "classes", 2)
         if len(self.queries) * self.classes > MAX_SYMBOLS:
             raise ParameterError(
                 f"{len(self.queries)} queries of {self.classes} classes are more than {MAX_SYMBOLS} counts; "

@@ -26,7 +26,8 @@ import numpy as np
 
 from ogive.accounting import group_loss, larger_loss
 from ogive.arrays import Int64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
+from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, PrivacyUnit, PureDP, ZeroConcentratedDP
@@ -64,8 +65,7 @@ class GroupSumsQuery(base.LinearQuery):
     form: str = "counts"
 
     def __post_init__(self) -> None:
-        if self.form not in FORMS:
-            raise ParameterError(f"`form` must be one of {', '.join(FORMS)}, got {quoted(self.form)}")
+        among(self.form, "form", FORMS)
         if type(self.expected) is not type(self.observed):
             raise ParameterError("expected and observed sums must have noise of one kind, Laplace or Gaussian")
 

@@ -36,8 +36,9 @@ import numpy as np
 from ogive.accounting import group_loss
 from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA
 from ogive.arrays import Float64, Int64
+from ogive.checks import whole
 from ogive.columns import Binning, Categories, Domain, Label
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError
 from ogive.kernels import ScoreOrder, SignProduct, Untied
 from ogive.kernels.base import Kernel, Measure
 from ogive.kernels.exact import MAX_BITS
@@ -79,8 +80,7 @@ class KernelQuery(base.CuratorQuery):
             raise ParameterError(f"{self.measure.name} needs a last column of {self.samples} classes")
         for kernel in self.measure.kernels:
             kernel.check(self.columns)
-        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MOST_BITS:
-            raise ParameterError(f"`bits` must be a whole number from 0 to {MOST_BITS}, got {quoted(self.bits)}")
+        whole(self.bits, "bits", 0, MOST_BITS)
         if len(self.laws) != len(self.measure.kernels):
             raise ParameterError(f"give one law for each of {len(self.measure.kernels)} kernels, got {len(self.laws)}")
         gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in self.laws)

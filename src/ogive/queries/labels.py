@@ -22,7 +22,8 @@ import numpy as np
 
 from ogive.accounting import discrete_loss, group_loss, total_loss
 from ogive.arrays import Bool, Int64
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.checks import whole
+from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
@@ -98,10 +99,7 @@ class LabelsQuery(base.CuratorQuery):
     def __post_init__(self) -> None:
         queries, classes = self.ballots.shape
         most, check = self.max_answers, self.check
-        if isinstance(most, bool) or not isinstance(most, int) or not 1 <= most <= queries:
-            raise ParameterError(
-                f"`max_answers` must be a whole number from 1 to the {queries} queries, got {quoted(most)}"
-            )
+        whole(most, "max_answers", 1, queries)
         check_counted(queries, (self.law,) if check is None else (self.law, check.law), self.bits)
         if check is not None and check.expected is not None and np.shape(check.expected) != (queries, classes):
             raise ParameterError("expected votes must be a number for each class of each query")

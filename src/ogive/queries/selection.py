@@ -19,8 +19,9 @@ import numpy as np
 
 from ogive.accounting import as_concentrated, group_loss
 from ogive.arrays import Int64
+from ogive.checks import whole
 from ogive.columns import Binning
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError
 from ogive.noise import Geometric, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
@@ -54,8 +55,7 @@ class NoisyMaxQuery(base.CuratorQuery):
     concentrated: bool = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MAX_BITS:
-            raise ParameterError(f"`bits` must be a whole number from 0 to {MAX_BITS}, got {quoted(self.bits)}")
+        whole(self.bits, "bits", 0, MAX_BITS)
 
     @property
     def method(self) -> str:

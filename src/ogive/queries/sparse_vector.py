@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.arrays import Int64
+from ogive.checks import among, whole
 from ogive.columns import Binning
-from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteLaplace, round_up_scale
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, PureDP
@@ -55,10 +55,8 @@ class SparseVectorQuery(base.CuratorQuery):
     concentrated: bool = False
 
     def __post_init__(self) -> None:
-        if self.side not in SIDES:
-            raise ParameterError(f"`side` must be {' or '.join(SIDES)}, got {quoted(self.side)}")
-        if isinstance(self.beyond, bool) or not isinstance(self.beyond, int) or not 0 <= self.beyond <= MAX_BEYOND:
-            raise ParameterError(f"`beyond` must be a whole number of records, at least 0, got {quoted(self.beyond)}")
+        among(self.side, "side", SIDES)
+        whole(self.beyond, "beyond", 0, MAX_BEYOND)
 
     @property
     def method(self) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 
 from ogive.accounting import group_loss
 from ogive.arrays import Int64
+from ogive.checks import whole
 from ogive.columns import Binning
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
@@ -40,8 +41,7 @@ class ThresholdQuery(base.LinearQuery):
     def __post_init__(self) -> None:
         check_counted(self.binning.grid.bins, (self.law,), self.bits)
         last = self.binning.grid.bins - 1
-        if isinstance(self.point, bool) or not isinstance(self.point, int) or not 0 <= self.point <= last:
-            raise ParameterError(f"`point` must be a whole number from 0 to {last}, got {quoted(self.point)}")
+        whole(self.point, "point", 0, last)
 
     @property
     def method(self) -> str:

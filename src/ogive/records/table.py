@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 
 from ogive.arrays import Int64, UInt64
+from ogive.checks import whole
 from ogive.columns import Binning, Column, Label
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
 from ogive.privacy import Adjacency, PrivacyUnit
@@ -232,8 +233,7 @@ class Records:
             ParameterError: parties is out of range, or a party would get no row.
             DataError: the table cannot be read, or a person is missing.
         """
-        if isinstance(parties, bool) or not isinstance(parties, int) or not 1 <= parties <= MOST_PARTS:
-            raise ParameterError(f"`parties` must be a whole number from 1 to {MOST_PARTS}, got {quoted(parties)}")
+        whole(parties, "parties", 1, MOST_PARTS)
         dealt = deal(self._source, self.person, parties)
         if len(np.unique(dealt)) < parties:
             what = "records" if self.person is None else f"different values of {quoted(self.person)}"

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ogive.errors import ParameterError, plain, quoted
+from ogive.checks import among
+from ogive.errors import ParameterError, plain
 from ogive.reproduce.items import FIGURE, TABLE, Item, Plan
 from ogive.reproduce.outputs import write_item, write_overview
 from ogive.reproduce.pool import Progress, do_tasks
@@ -78,8 +79,7 @@ def items_of(paper: str) -> tuple[Item, ...]:
     Raises:
         ParameterError: no such paper.
     """
-    if paper not in PAPERS:
-        raise ParameterError(f"`paper` must be one of {', '.join(PAPERS)}, got {quoted(paper)}")
+    among(paper, "paper", PAPERS)
     items: tuple[Item, ...] = importlib.import_module(PAPERS[paper]).ITEMS
     return items
 

@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 
-from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.errors import UnsupportedError
 from ogive.noise.shares import widened
 from ogive.parameters import written_fields
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit
@@ -272,16 +272,6 @@ def _number(value: int | float | Fraction) -> int | float | str:
     if number.denominator == 1:
         return number.numerator
     return float(number) if Fraction(float(number)) == number else str(number)
-
-
-def check_choice(value: object, name: str) -> None:
-    """Refuse what is neither a choice nor left to the privacy unit.
-
-    Raises:
-        ParameterError: it is not True, False or None.
-    """
-    if not (value is None or isinstance(value, bool)):
-        raise ParameterError(f"`{name}` must be True or False, got {quoted(value)}")
 
 
 def canonical_class(values: Any) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
+from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.parameters import completed
 from ogive.statistics.base import Statistic
@@ -20,10 +21,9 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
     Raises:
         ParameterError: there is no such statistic, or a field is missing, unknown or out of range.
     """
-    name = data.get("name") if isinstance(data, dict) else None
+    given = data.get("name") if isinstance(data, dict) else None
     known = {kind.name: kind for kind in COMMANDED.values() if kind.command_options.owners is not None}
-    if not isinstance(name, str) or name not in known:
-        raise ParameterError(f"a described statistic must be one of {', '.join(known)}, got {quoted(name)}")
+    name = among(given, "a described statistic", known)
     made: Any = known[name].statistic
     if hasattr(made, "from_dict"):
         rebuilt: Statistic[Any] = made.from_dict(data)
@@ -47,9 +47,7 @@ def statistic_from_dict(data: Any) -> Statistic[Any]:
 
 
 def _curve_method(data: dict[str, Any]) -> Any:
-    name = data.get("name")
-    if not isinstance(name, str) or name not in CURVE_METHODS:
-        raise ParameterError(f"the method of a described statistic must be one of {', '.join(CURVE_METHODS)}")
+    name = among(data.get("name"), "the method of a described statistic", CURVE_METHODS)
     kind: Any = type(CURVE_METHODS[name])
     try:
         return kind(**completed(kind, {str(key): value for key, value in data.items() if key != "name"}))

@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import all_whole, whole
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
@@ -145,10 +146,8 @@ def check_levels(size: Any, spacings: Sequence[Any], laws: Sequence[Law], *, wha
     Raises:
         ParameterError: naming the value and what is allowed.
     """
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise ParameterError(f"`size` must be a whole number of at least 1, got {quoted(size)}")
-    if any(isinstance(value, bool) or not isinstance(value, int) or value < 1 for value in spacings):
-        raise ParameterError(f"`{what}` must be whole numbers of at least 1, got {quoted(tuple(spacings))}")
+    whole(size, "size", 1)
+    all_whole(spacings, what, 1)
     laplace = all(isinstance(law, DiscreteLaplace) for law in laws)
     if not laplace and not all(isinstance(law, DiscreteGaussian) for law in laws):
         raise ParameterError("`laws` must all be DiscreteLaplace or all DiscreteGaussian")

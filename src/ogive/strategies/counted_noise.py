@@ -13,7 +13,8 @@ from typing import Any
 
 from ogive.accounting import discrete_loss, gaussian_grant
 from ogive.accounting.gaussian import LEAST_SIGMA
-from ogive.errors import ParameterError, quoted
+from ogive.checks import whole
+from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.privacy import MAX_ROWS_PER_PERSON, ApproxDP, GaussianDP, Privacy, PureDP, ZeroConcentratedDP
 
@@ -27,10 +28,8 @@ def check_counted(size: Any, laws: Sequence[Any], bits: Any) -> None:
     Raises:
         ParameterError: naming the value and what is allowed.
     """
-    if isinstance(size, bool) or not isinstance(size, int) or size < 1:
-        raise ParameterError(f"`size` must be a whole number of at least 1, got {quoted(size)}")
-    if isinstance(bits, bool) or not isinstance(bits, int) or not 0 <= bits <= MOST_BITS:
-        raise ParameterError(f"`bits` must be a whole number from 0 to {MOST_BITS}, got {quoted(bits)}")
+    whole(size, "size", 1)
+    whole(bits, "bits", 0, MOST_BITS)
     gaussian = all(isinstance(law, DiscreteGaussian) and law.sigma >= LEAST_SIGMA for law in laws)
     if not gaussian and not all(isinstance(law, DiscreteLaplace) for law in laws):
         raise ParameterError(
@@ -44,9 +43,7 @@ def check_rows(rows: Any) -> int:
     Raises:
         ParameterError: it is no whole number of at least 1.
     """
-    if isinstance(rows, bool) or not isinstance(rows, int) or not 1 <= rows <= MAX_ROWS_PER_PERSON:
-        raise ParameterError(f"`rows` must be a whole number from 1 to {MAX_ROWS_PER_PERSON}, got {quoted(rows)}")
-    return rows
+    return whole(rows, "rows", 1, MAX_ROWS_PER_PERSON)
 
 
 def counted_noise(

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import among, whole
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.parameters import plain_fields
@@ -158,9 +159,7 @@ def check_groups(groups: Any) -> int:
     Raises:
         ParameterError: it is no whole number of at least 1.
     """
-    if isinstance(groups, bool) or not isinstance(groups, int) or groups < 1:
-        raise ParameterError(f"`groups` must be a whole number of at least 1, got {quoted(groups)}")
-    return groups
+    return whole(groups, "groups", 1)
 
 
 def design_histogram(
@@ -193,8 +192,7 @@ def design_histogram(
     """
     check_privacy(privacy)
     check_rows(rows)
-    if accounting not in ACCOUNTINGS:
-        raise ParameterError(f"`accounting` must be joint or naive, got {quoted(accounting)}")
+    among(accounting, "accounting", ACCOUNTINGS)
     groups = min(check_groups(groups), size)
     if accounting == "joint":
         changes = _changes(adjacency)

@@ -20,7 +20,8 @@ import numpy as np
 
 from ogive.accounting import as_concentrated, larger_loss
 from ogive.arrays import Float64, Int64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import whole
+from ogive.errors import ParameterError
 from ogive.privacy import Adjacency, ApproxDP, Loss, exact
 from ogive.strategies.base import Level, Strategy, approximates, batch
 
@@ -151,7 +152,7 @@ class SummedStrategies:
         return SummedStrategies(
             _read_parts(data, read),
             None if weights is None else tuple(exact(weight, "a weight") for weight in weights),
-            None if totals is None else tuple(_whole(total) for total in totals),
+            None if totals is None else tuple(whole(total, "a total of a sum") for total in totals),
         )
 
 
@@ -303,9 +304,3 @@ def _read_parts(data: dict[str, Any], read: ReadStrategy) -> tuple[Strategy, ...
     if any(not isinstance(part, dict) or part.get("size") != data["size"] for part in parts):
         raise ParameterError("the parts of a sum must cover its thresholds")
     return tuple(read(part) for part in parts)
-
-
-def _whole(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise ParameterError(f"the totals of a sum must be whole numbers, got {quoted(value)}")
-    return value

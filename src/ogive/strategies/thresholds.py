@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import is_whole
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.parameters import plain_fields
@@ -43,8 +44,8 @@ class OpenedThresholds:
     def __post_init__(self) -> None:
         check_counted(self.size, (self.law,), self.bits)
         points = tuple(self.points)
-        whole = all(isinstance(point, int) and not isinstance(point, bool) for point in points)
-        if not points or not whole or len(set(points)) < len(points) or not 0 <= min(points) <= max(points) < self.size:
+        numbers = bool(points) and all(map(is_whole, points))
+        if not numbers or len(set(points)) < len(points) or not 0 <= min(points) <= max(points) < self.size:
             raise ParameterError(
                 f"`points` must be different whole numbers from 0 to {self.size - 1}, got {quoted(points)}"
             )

@@ -23,6 +23,7 @@ from numpy.typing import ArrayLike
 
 from ogive.accounting import gaussian_rho
 from ogive.arrays import Float64, Int64
+from ogive.checks import among, any_whole
 from ogive.errors import (
     CopyError,
     DataError,
@@ -174,15 +175,12 @@ class RunningTotal:
         name: str | None,
     ) -> None:
         """Check the parameters and choose the engine; no noise is drawn and nothing is paid."""
-        if isinstance(steps, bool) or not isinstance(steps, int | np.integer) or not 1 <= steps <= MAX_STEPS:
-            raise ParameterError(f"`steps` must be a whole number from 1 to 2^40, got {quoted(steps)}")
-        if method not in METHODS:
-            raise ParameterError(f"`method` must be one of {', '.join(METHODS)}, got {quoted(method)}")
+        self.steps = any_whole(steps, "steps", 1, MAX_STEPS)
+        among(method, "method", METHODS)
         if not isinstance(privacy, PureDP | ZeroConcentratedDP | ApproxDP):
             raise ParameterError(
                 f"`privacy` must be `PureDP`, `ZeroConcentratedDP` or `ApproxDP`, got {quoted(privacy)}"
             )
-        self.steps = int(steps)
         self.privacy = privacy
         self._rounds = resolution is not None
         self._unit = exact(1 if resolution is None else resolution, "resolution")

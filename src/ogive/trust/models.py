@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import cast
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
 from ogive.trust.base import TableModel, TrustOptions
 
 MODELS = {
@@ -30,9 +30,7 @@ def model_named(name: str) -> type[TableModel]:
         ParameterError: there is none.
         TypeError: it is listed by a name that its options do not have, as where it has only those of another model.
     """
-    if name not in MODELS:
-        raise ParameterError(f"`trust` must be one of {', '.join(MODELS)}, got {quoted(name)}")
-    found = cast(type[TableModel], _found(MODELS[name]))
+    found = cast(type[TableModel], _found(MODELS[among(name, "trust", MODELS)]))
     if found.name != name:
         raise TypeError(f"{MODELS[name]} is listed as {name}, and its options are those of {found.name}")
     return found

@@ -87,7 +87,7 @@ def test_advanced_composition_is_refused_where_it_is_not_proved():
         ((1, -0.1, 1, "basic"), "delta must be 0"),
         ((1, 0, 0, "basic"), "reports must be a whole number from 1"),
         ((1, 0, True, "basic"), "reports must be a whole number from 1"),
-        ((1, 0, 1, "best"), "composition must be basic, advanced or exact, got 'best'"),
+        ((1, 0, 1, "best"), "composition must be one of basic, advanced, exact, got 'best'"),
     ],
 )
 def test_refuses_arguments_out_of_range(arguments, message):

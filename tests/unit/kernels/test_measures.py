@@ -170,7 +170,7 @@ def abs_difference(x, y):
         ("ginni", {}, "unknown kernel 'ginni'; there are .auc., .auc_private., .collision."),
         ("gini", {"ties": "half"}, "gini has no option ties"),
         ("gini", {"range": (0, 1)}, "only a function has its range, name and circuit stated"),
-        ("auc", {"ties": "some"}, "ties must be one of half, strict"),
+        ("auc", {"ties": "some"}, "ties must be half or strict"),
         ("gini_coefficient", {"corrected": 1}, "corrected must be True or False, got 1"),
         ("vus", {"classes": 11}, "classes must be a whole number from 2 to 10"),
         (abs_difference, {}, "state the range of a function"),

@@ -51,7 +51,7 @@ def test_a_description_says_so_and_reads_it_again():
 @pytest.mark.parametrize(
     ("grid", "fractions", "message"),
     [
-        (GRID, "down", "fractions must be one of up, refuse, got 'down'"),
+        (GRID, "down", "fractions must be up or refuse, got 'down'"),
         (Grid.linear(0, 1, bins=2), "refuse", "only a grid of integers can refuse fractions"),
     ],
 )

@@ -127,7 +127,7 @@ def test_classes_within_classes_are_refused():
         (lambda: UnaryOracle(4, float("nan")), "epsilon must be finite"),
         (lambda: RandomizedResponse(1 << 24, "1e-9").keep, None),
         (lambda: HaarOracle(4, 1, seed=-1), "seed must be a whole number from 0"),
-        (lambda: HaarOracle(4, 1, weights="flat"), "weights must be one of geometric, uniform"),
+        (lambda: HaarOracle(4, 1, weights="flat"), "weights must be geometric or uniform, got 'flat'"),
         (lambda: TreeOracle(4, 1, branching=9), "branching must be a whole number from 2 to 8"),
         (lambda: TreeOracle(4, 1, "1e-6"), "delta is for a budget"),
         (lambda: TreeOracle(4, 1, "1e-6", split="budget"), "delta is for a budget"),

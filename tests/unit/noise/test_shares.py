@@ -135,7 +135,7 @@ def test_what_cannot_be_divided_is_refused_with_what_would_work():
     with pytest.raises(UnsupportedError, match="skellam cannot be drawn in shares; use trust central"):
         share_of(Skellam(4), 2)
     for honest in (0, MOST_PARTIES + 1, 2.0, True):
-        with pytest.raises(ParameterError, match="honest parties must be from 1"):
+        with pytest.raises(ParameterError, match="honest must be a whole number from 1 to 10000"):
             share_of(DiscreteLaplace(1), honest)
 
 

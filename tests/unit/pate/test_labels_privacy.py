@@ -270,7 +270,7 @@ def test_the_run_ends_at_the_last_answer_that_is_allowed():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: LabelsQuery(ballots(2), gaussian(1), 0, BITS), "max_answers must be a whole number from 1 to the 2"),
+        (lambda: LabelsQuery(ballots(2), gaussian(1), 0, BITS), "max_answers must be a whole number from 1 to 2"),
         (lambda: LabelsQuery(ballots(2), gaussian(1), 3, BITS), "max_answers must be"),
         (lambda: LabelsQuery(ballots(2), DiscreteGaussian(3), 1), "laws must all be"),
         (lambda: LabelsQuery(ballots(1), DiscreteLaplace(3), 1, 0, Check(1, gaussian(1))), "laws must all be"),

@@ -168,7 +168,7 @@ def test_missing_values_are_not_dropped_where_the_number_of_records_is_public():
         (lambda: SparseVectorQuery(BINNING, "up", DiscreteLaplace(1), DiscreteLaplace(1)), "side must be low or high"),
         (
             lambda: SparseVectorQuery(BINNING, "low", DiscreteLaplace(1), DiscreteLaplace(1), beyond=-1),
-            "beyond must be a whole number of records, at least 0, got -1",
+            r"beyond must be a whole number from 0 to 2\^47, got -1",
         ),
         (
             lambda: NoisyMaxQuery(BINNING, QuantileScore(0.5, first=0, last=1), Geometric(1), bits=21),

@@ -206,7 +206,7 @@ def test_too_few_simulations_are_refused():
     curve = noisy_curve([1.0, 2.0], Grid.integers(0, 8))
     with pytest.raises(ParameterError, match="too few"):
         curve.band(0.999, simulations=100)
-    with pytest.raises(ParameterError, match="above 0"):
+    with pytest.raises(ParameterError, match="simulations must be a whole number of at least 1"):
         curve.band(simulations=0)
 
 

@@ -322,7 +322,7 @@ def test_one_question_has_one_description():
     [
         ({"bounds": (5, 5)}, "the lower bound must be below the upper bound"),
         ({"method": "smith"}, "method must be resample or five_numbers, got 'smith'"),
-        ({"curve": "smith"}, "method must be auto or one of"),
+        ({"curve": "smith"}, "method must be one of auto, "),
         ({"public_groups": True}, "public_groups needs by, the column that says which group"),
         ({"by": "g"}, "say which groups column 'g' has"),
         ({"by": "g", "groups": "abc"}, "say which groups column 'g' has"),
@@ -336,7 +336,7 @@ def test_one_question_has_one_description():
         ({"shares": (0.1, 0.2, 0.2, 0.2, 0.2)}, "add up to 1, got 0.1, 0.2, 0.2, 0.2, 0.2"),
         ({"shares": (0, 0.25, 0.25, 0.25, 0.25)}, "above 0"),
         ({"shares": 5}, "shares must be five numbers"),
-        ({"beyond": -1}, "beyond must be a whole number of records"),
+        ({"beyond": -1}, "beyond must be a whole number from 0 to "),
         ({"public_groups": "yes"}, "public_groups must be True or False"),
         ({"missing": "guess"}, "missing must be one of"),
         ({"expected_records": 0}, "expected_records must be"),

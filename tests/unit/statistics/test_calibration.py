@@ -271,7 +271,7 @@ def test_a_class_without_records_is_tested_as_any_other():
         ({"groups": 1}, "groups must be a whole number from 2"),
         ({"groups": 2.5}, "groups must be a whole number from 2"),
         ({"groups": True}, "groups must be a whole number from 2"),
-        ({"groups": 17, "bins": 16}, "to bins = 16"),
+        ({"groups": 17, "bins": 16}, "groups must be a whole number from 2 to 16, got 17"),
         ({"bins": 0}, "bins must be"),
         ({"form": "sums"}, "form must be"),
         ({"method": "magic"}, "method must be"),

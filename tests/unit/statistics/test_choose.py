@@ -164,7 +164,7 @@ def test_what_is_no_method_is_refused_in_one_line():
         Projection(basis="fourier")
     with pytest.raises(ParameterError, match="degree must be"):
         Projection(degree=-1)
-    with pytest.raises(ParameterError, match="noise must be auto"):
+    with pytest.raises(ParameterError, match="noise must be one of auto, gaussian, laplace"):
         HistogramQueries(noise="loud")
     tree = design_tree(32, privacy=PureDP(1), adjacency=REPLACE)
     with pytest.raises(ParameterError, match="covers 32 thresholds"):

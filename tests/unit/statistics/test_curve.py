@@ -110,7 +110,7 @@ def test_dates_are_understood_and_returned():
         (lambda c: c.quantile(math.nan), "between 0 and 1"),
         (lambda c: c.quantile("half"), "between 0 and 1"),
         (lambda c: c.band(1.0), "confidence_level"),
-        (lambda c: c.band(target="sampel"), "population or sample"),
+        (lambda c: c.band(target="sampel"), "target must be one of population, sample, approximation"),
         (lambda c: c.standard_error(1, target="all"), "population or sample"),
         (lambda c: c.sample(-1), "at least 0"),
         (lambda c: c.to_frame("spark"), "backend must be one of"),

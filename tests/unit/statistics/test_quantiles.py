@@ -95,7 +95,7 @@ def test_reads_quantiles_off_a_curve_that_it_hands_over():
         ({"probabilities": [float("nan")]}, "probabilities must be in"),
         ({"bounds": (1, 0)}, "lower bound must be below"),
         ({"bounds": None}, "say which values are possible"),
-        ({"method": "magic"}, "method must be auto"),
+        ({"method": "magic"}, "method must be one of auto, "),
         ({"bins": 0}, "bins must be"),
     ],
 )

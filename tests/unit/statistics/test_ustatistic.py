@@ -354,8 +354,8 @@ REFUSALS = {
     "bounds of another column": (lambda: Ustatistic("x", bounds={"y": (0, 1)}), "bounds are given for column 'y'"),
     "too many bins": (lambda: Ustatistic("x", bounds=(0, 1), bins=(4, 4)), "bins must be one for all columns or 1"),
     "a method": (lambda: Ustatistic("x", bounds=(0, 1), method="laplace"), "method must be one of auto, kernel, cells"),
-    "a matrix": (lambda: Ustatistic("x", bounds=(0, 1), matrix="nodes"), "matrix must be one of average, midpoint"),
-    "a rounding": (lambda: Ustatistic("x", bounds=(0, 1), rounding="up"), "rounding must be one of simple, randomized"),
+    "a matrix": (lambda: Ustatistic("x", bounds=(0, 1), matrix="nodes"), "matrix must be average or midpoint"),
+    "a rounding": (lambda: Ustatistic("x", bounds=(0, 1), rounding="up"), "rounding must be simple or randomized"),
     "dropping": (lambda: Ustatistic("x", bounds=(0, 1), missing="drop"), "missing must be one of refuse, low, high"),
     "categories with bounds": (
         lambda: Ustatistic("x", "collision", bounds=(0, 1), categories=(1, 2)),

@@ -264,9 +264,9 @@ def test_tree_agrees_with_its_incidence_matrix(tree):
 @pytest.mark.parametrize(
     ("size", "radices", "root", "message"),
     [
-        (0, (), True, "at least 1 point"),
+        (0, (), True, "size must be a whole number of at least 1, got 0"),
         (5, (2, 2), True, "cover 4 points, not 5"),
-        (5, (2, 1, 4), True, "from 2 up"),
+        (5, (2, 1, 4), True, "radices must be whole numbers of at least 2"),
         (1, (), False, "cannot be omitted"),
     ],
 )

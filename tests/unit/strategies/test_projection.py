@@ -315,7 +315,7 @@ def test_sums_of_very_many_records_are_exact_or_refused():
         ({"constants": "paper"}, "constants='paper' is for Gaussian noise on moments"),
         ({"constants": "paper", "noise": "moments", "adjacency": ADD}, "constants='paper' is for"),
         ({"constants": "paper", "noise": "moments", "privacy": PURE}, "constants='paper' is for"),
-        ({"constants": "rough"}, "constants must be one of exact, paper"),
+        ({"constants": "rough"}, "constants must be exact or paper"),
         ({"adjacency": "replace"}, "adjacency must be Adjacency.REPLACE or"),
         ({"privacy": 1.0}, "privacy must be PureDP, ApproxDP or ZeroConcentratedDP"),
         ({"rows": 0}, "rows must be a whole number of at least 1"),

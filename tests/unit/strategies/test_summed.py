@@ -160,7 +160,7 @@ def damaged(**changes):
         (damaged(totals=None), "belong together"),
         (damaged(weights=["1/2", "2/3"]), "add up to 1"),
         (damaged(weights=["1/2"]), "a weight and a positive number"),
-        (damaged(totals=[5.5, 6]), "must be whole numbers"),
+        (damaged(totals=[5.5, 6]), "a total of a sum must be a whole number, got 5.5"),
         (damaged(totals=[0, 6]), "positive number of records"),
         (damaged(weights=["x", "y"]), "a weight must be a number"),
     ],

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal, localcontext
 from fractions import Fraction
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import whole
 
 MAX_PRECISION = 64
 DIGITS = 60
@@ -22,8 +22,7 @@ def check_precision(precision: int) -> None:
     Raises:
         ParameterError: it is not from 1 to 64.
     """
-    if isinstance(precision, bool) or not isinstance(precision, int) or not 1 <= precision <= MAX_PRECISION:
-        raise ParameterError(f"`precision` must be a whole number from 1 to {MAX_PRECISION}, got {quoted(precision)}")
+    whole(precision, "precision", 1, MAX_PRECISION)
 
 
 def as_decimal(value: Fraction) -> Decimal:

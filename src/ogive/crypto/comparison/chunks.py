@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import whole
 
 Tool = TypeVar("Tool")
 Result = TypeVar("Result")
@@ -44,8 +44,7 @@ def in_chunks(
     """
     if threads is None:
         threads = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-        raise ParameterError(f"`threads` must be a whole number of at least 1, got {quoted(threads)}")
+    whole(threads, "threads", 1)
     # few keys are divided among the threads
     chunk = min(chunk, max(-(-keys // threads), _LEAST))
     parts = [slice(start, min(start + chunk, keys)) for start in range(0, keys, chunk)]

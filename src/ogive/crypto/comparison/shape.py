@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from ogive.checks import among, whole
 from ogive.crypto.field import P
-from ogive.errors import ParameterError, quoted
 
 MAX_BITS = 40
 MAX_EARLY = 12
@@ -78,15 +78,12 @@ class KeyShape:
     early: int | None = None
 
     def __post_init__(self) -> None:
-        if self.group not in GROUPS:
-            raise ParameterError(f"`group` must be one of {', '.join(GROUPS)}, got {quoted(self.group)}")
-        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 1 <= self.bits <= MAX_BITS:
-            raise ParameterError(f"`bits` must be a whole number from 1 to {MAX_BITS}, got {quoted(self.bits)}")
+        among(self.group, "group", GROUPS)
+        whole(self.bits, "bits", 1, MAX_BITS)
         if self.early is None:
             object.__setattr__(self, "early", min(self.arithmetic.early, self.bits - 1))
         most = min(self.bits, MAX_EARLY)
-        if isinstance(self.early, bool) or not isinstance(self.early, int) or not 0 <= self.early <= most:
-            raise ParameterError(f"`early` must be a whole number from 0 to {most}, got {quoted(self.early)}")
+        whole(self.early, "early", 0, most)
 
     @property
     def arithmetic(self) -> Group:

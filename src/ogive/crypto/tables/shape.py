@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import whole
 
 MOST_COLUMNS = 1 << 21
 """Columns of one client: each is within 2^-61 of uniform, so all together are within 2^-40."""
@@ -43,9 +43,7 @@ class ShareShape:
         for name, most in (
             ("columns", MOST_COLUMNS), ("squares", 256), ("products", 256), ("verifications", MOST_VERIFICATIONS),
         ):  # fmt: skip
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= most:
-                raise ParameterError(f"`{name}` must be a whole number from 0 to {most}, got {quoted(value)}")
+            whole(getattr(self, name), name, 0, most)
 
     @cached_property
     def column_blocks(self) -> int:

@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Int64, UInt8, UInt64
+from ogive.checks import whole
 from ogive.crypto.field import differences, encode, products, sums
 from ogive.crypto.tables.batch import ShareBatch
 from ogive.crypto.tables.expansion import expand
 from ogive.crypto.tables.shape import ShareShape
 from ogive.crypto.wire import STUDY_BYTES
-from ogive.errors import DataError, ParameterError, quoted
+from ogive.errors import DataError, ParameterError
 
 MOST_SERVERS = 255
 _BLOCKS = 16
@@ -48,8 +49,7 @@ def share(
     Raises:
         ParameterError: the number of servers, the digest or the shape of the array is wrong.
     """
-    if isinstance(servers, bool) or not isinstance(servers, int) or not 2 <= servers <= MOST_SERVERS:
-        raise ParameterError(f"`servers` must be a whole number from 2 to {MOST_SERVERS}, got {quoted(servers)}")
+    whole(servers, "servers", 2, MOST_SERVERS)
     if not isinstance(study, bytes) or len(study) != STUDY_BYTES:
         raise ParameterError(f"`study` must be a digest of {STUDY_BYTES} bytes")
     values = np.asarray(columns)

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Float64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
+from ogive.errors import ParameterError
 from ogive.pate.costs.orders import check_orders
 from ogive.privacy import Rational, exact, number_text
 
@@ -43,12 +44,10 @@ def epsilon_of_rdp(costs: ArrayLike, orders: ArrayLike, *, target_delta: Rationa
     """
     log_delta = math.log(check_delta(target_delta))
     grid, paid = _checked(costs, orders)
-    if rule == "paper":
+    if among(rule, "rule", ("tight", "paper")) == "paper":
         found = paid - log_delta / (grid - 1)
-    elif rule == "tight":
-        found = paid + np.log1p(-1 / grid) - (log_delta + np.log(grid)) / (grid - 1)
     else:
-        raise ParameterError(f"`rule` must be tight or paper, got {quoted(rule)}")
+        found = paid + np.log1p(-1 / grid) - (log_delta + np.log(grid)) / (grid - 1)
     place = int(found.argmin())
     return Converted(max(0.0, float(found[place])), float(grid[place]))
 

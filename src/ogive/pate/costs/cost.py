@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Bool, Float64, Int64
-from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.checks import among, whole
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.pate.aggregators import (
     Aggregator,
     ConfidentGNMax,
@@ -46,6 +47,8 @@ MOST_EXACT_CLASSES = 20
 
 MOST_EXACT_WORK = 10**8
 """Largest queries * classes^3 for which "auto" is exact, some ten seconds on one core."""
+
+_ASKED: tuple[Mode | Literal["auto"], ...] = ("auto", *MODES)
 
 
 class _Run(NamedTuple):
@@ -111,8 +114,7 @@ def privacy_cost(
     grid = ORDERS if orders is None else check_orders(orders)
     if order is not None:
         grid = check_orders(order)
-    if isinstance(group, bool) or not isinstance(group, int) or group < 1:
-        raise ParameterError(f"`group` must be a whole number of teachers, at least 1, got {quoted(group)}")
+    whole(group, "group", 1)
     chosen = _mode(counts, aggregator, mode, noise, group)
     _check_options(chosen, aggregator, order, rule, max_answers, answered, probabilities)
     taken = None if answered is None else check_answered(answered, counts.shape)
@@ -144,12 +146,11 @@ def privacy_cost(
 
 
 def _mode(votes: Int64, aggregator: Aggregator, mode: str, noise: Noise, group: int) -> Mode:
-    if mode == "auto":
+    asked = among(mode, "mode", _ASKED)
+    if asked == "auto":
         if isinstance(aggregator, InteractiveGNMax | LargestMargins):
             return "independent"
         return "exact" if _is_quick(votes, aggregator, noise, group) else "joint"
-    if mode not in MODES:
-        raise ParameterError(f"`mode` must be auto or one of {', '.join(MODES)}, got {quoted(mode)}")
     name = type(aggregator).__name__
     if isinstance(aggregator, LargestMargins) and mode != "independent":
         raise UnsupportedError(f"{name} opens noisy histograms, whose cost is independent of votes; use independent")
@@ -162,7 +163,7 @@ def _mode(votes: Int64, aggregator: Aggregator, mode: str, noise: Noise, group: 
         raise UnsupportedError("there is no two-sided cost of LNMax but the independent one")
     if mode in ("realised", "expected") and not isinstance(aggregator, ConfidentGNMax | InteractiveGNMax):
         raise UnsupportedError(f"{name} answers every query, so that nothing is {mode}; use joint")
-    return mode
+    return asked
 
 
 def _is_quick(votes: Int64, aggregator: Aggregator, noise: Noise, group: int) -> bool:
@@ -184,8 +185,8 @@ def _check_options(
     probabilities: object,
 ) -> None:
     """Refuse options that do not go with each other."""
-    if rule not in (None, "tight", "paper"):
-        raise ParameterError(f"`rule` must be tight or paper, got {quoted(rule)}")
+    if rule is not None:
+        among(rule, "rule", ("tight", "paper"))
     if mode == "realised":
         if order is None or answered is None:
             raise ParameterError("realised costs need answered, and one order that was fixed before the run")
@@ -196,8 +197,7 @@ def _check_options(
     if max_answers is not None:
         if mode != "independent":
             raise ParameterError("`max_answers` goes with mode independent")
-        if isinstance(max_answers, bool) or not isinstance(max_answers, int) or max_answers < 1:
-            raise ParameterError(f"`max_answers` must be a whole number, at least 1, got {quoted(max_answers)}")
+        whole(max_answers, "max_answers", 1)
         if isinstance(aggregator, LargestMargins):
             raise ParameterError("LargestMargins opens every histogram, so that `max_answers` changes nothing")
     interactive = isinstance(aggregator, InteractiveGNMax)

@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from ogive.accounting import gaussian_rho
 from ogive.accounting.gaussian import largest_mu
+from ogive.checks import all_whole
 from ogive.errors import BudgetError, ParameterError, UnsupportedError, quoted
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, check_aggregator
 from ogive.pate.costs.independent import gaussian_loss
@@ -102,9 +103,7 @@ class PrivacyFilter:
 
     def _after(self, checks: int, answers: int) -> Fraction:
         """Mu squared after more checks and answers."""
-        for number in (checks, answers):
-            if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-                raise ParameterError(f"checks and answers must be whole numbers of at least 0, got {quoted(number)}")
+        all_whole((checks, answers), "checks and answers", 0)
         if checks and self._check is None:
             raise ParameterError("this aggregator has no threshold, so that there are no checks")
         kinds = ((self.checks + checks, self._check), (self.answers + answers, self._answer))

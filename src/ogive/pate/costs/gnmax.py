@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from ogive.arrays import Float64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
 from ogive.pate.costs.losing import check_scale
 from ogive.pate.costs.orders import check_orders
 
@@ -161,5 +161,4 @@ def _least_mu(sigma: float) -> float:
 
 
 def _check_variant(variant: Variant) -> None:
-    if variant not in ("exact", "conservative"):
-        raise ParameterError(f"`variant` must be exact or conservative, got {quoted(variant)}")
+    among(variant, "variant", ("exact", "conservative"))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ogive.arrays import Float64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
 from ogive.pate.costs.losing import check_scale
 from ogive.pate.costs.orders import check_orders
 from ogive.pate.costs.theorem3 import theorem3
@@ -52,10 +52,8 @@ def independent_lnmax(scale: float, orders: ArrayLike, *, curve: str = "tight") 
     """
     check_scale(scale, "scale")
     grid, epsilon = check_orders(orders), 2 / scale
-    if curve == "paper":
+    if among(curve, "curve", ("tight", "paper")) == "paper":
         return np.minimum(epsilon, epsilon**2 * grid / 2)
-    if curve != "tight":
-        raise ParameterError(f"`curve` must be tight or paper, got {quoted(curve)}")
     # e^(order epsilon) + e^(-(order - 1) epsilon) over 1 + e^epsilon, logs throughout
     total = np.logaddexp(grid * epsilon, -(grid - 1) * epsilon) - np.logaddexp(0.0, epsilon)
     return np.asarray(np.maximum(total / (grid - 1), 0.0))

@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from scipy.special import log_ndtr
 
 from ogive.arrays import Float64
+from ogive.checks import among
 from ogive.errors import ParameterError, quoted
 
 Noise = Literal["continuous", "discrete", "scaled"]
@@ -44,8 +45,7 @@ def unit_of(noise: Noise) -> float:
     Raises:
         ParameterError: no such noise.
     """
-    if noise not in NOISES:
-        raise ParameterError(f"`noise` must be one of {', '.join(NOISES)}, got {quoted(noise)}")
+    among(noise, "noise", NOISES)
     return {"continuous": 0.0, "discrete": 1.0, "scaled": 2.0**-SCALE_BITS}[noise]
 
 

@@ -19,6 +19,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import log_ndtr
 
 from ogive.arrays import Float64
+from ogive.checks import among
 from ogive.errors import ParameterError, quoted
 from ogive.pate.costs.gnmax import rdp_gnmax
 from ogive.pate.costs.losing import Noise, check_scale, unit_of
@@ -90,14 +91,12 @@ def rdp_threshold(
     """
     grid = check_orders(orders)
     counts = np.atleast_1d(np.asarray(highest, dtype=np.float64))
-    if mode == "independent":
+    if among(mode, "mode", MODES) == "independent":
         check_scale(sigma_1, "sigma_1")
         return np.broadcast_to(grid * group**2 / (2 * sigma_1**2), (counts.size, grid.size)).copy()
     if mode == "theorem3":
         log_pass, log_refuse = check_tails(counts, threshold, sigma_1, noise=noise)
         return rdp_gnmax(np.minimum(log_pass, log_refuse), math.sqrt(2) * sigma_1 / group, grid)
-    if mode != "exact":
-        raise ParameterError(f"`mode` must be one of {', '.join(MODES)}, got {quoted(mode)}")
     values, places = np.unique(counts, return_inverse=True)
     here = check_tails(values, threshold, sigma_1, noise=noise)
     costs = [

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from ogive.accounting.rounding import shown_up
+from ogive.checks import among
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.pate.costs.conversion import Rule, check_delta, epsilon_of_rdp
 from ogive.pate.sensitivity.gnss import check_scale, check_smoothness, gnss_rdp, limit_rdp
@@ -86,10 +87,8 @@ class SanitizedCost:
         check_delta(self.delta)
         check_smoothness(self.order, self.smoothness)
         check_scale(self.scale)
-        if self.form not in FORMS:
-            raise ParameterError(f"`form` must be joint or additive, got {quoted(self.form)}")
-        if self.method not in METHODS:
-            raise ParameterError(f"`method` must be {', '.join(METHODS)}, got {quoted(self.method)}")
+        among(self.form, "form", FORMS)
+        among(self.method, "method", METHODS)
         if max(self.answered or 0, self.max_answers) > self.queries:
             raise ParameterError(f"answered and `max_answers` must be at most the {self.queries} queries")
 

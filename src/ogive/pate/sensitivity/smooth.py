@@ -15,7 +15,8 @@ from typing import Literal
 import numpy as np
 
 from ogive.arrays import Bool, Float64, Int64
-from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.checks import among
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.pate.aggregators import Aggregator, ConfidentGNMax, GNMax, InteractiveGNMax, check_aggregator
 from ogive.pate.costs.confident import joint
 from ogive.pate.costs.gnmax import GnmaxBound
@@ -146,8 +147,7 @@ def _check_form(
     probabilities: Float64 | None,
 ) -> None:
     """Refuse what does not go together."""
-    if form not in FORMS:
-        raise ParameterError(f"`form` must be joint or additive, got {quoted(form)}")
+    among(form, "form", FORMS)
     checked = not isinstance(aggregator, GNMax)
     if form == "additive" and checked:
         if answered is None:

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
 from ogive.pate.costs.gnmax import GnmaxBound
 from ogive.pate.costs.losing import Noise, unit_of
 from ogive.pate.sensitivity import boxes, ranges
@@ -66,8 +66,7 @@ def answer_profile(
     Raises:
         ParameterError: no such method or noise.
     """
-    if method not in ("auto", "algorithms", "ranges"):
-        raise ParameterError(f"`method` must be auto, algorithms or ranges, got {quoted(method)}")
+    among(method, "method", ("auto", "algorithms", "ranges"))
     teachers, classes = int(votes[0].sum()), votes.shape[1]
     rivals = Rivals.of(bound.sigma, teachers=teachers, classes=classes, tie_gap=unit_of(noise))
     marks = landmarks(bound, classes)

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ogive.checks import among
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
@@ -126,8 +127,7 @@ class Boxplots(Estimate):
             ParameterError: matplotlib is not installed, there is no such kind, or no curves were released, which
                 violins need.
         """
-        if kind not in KINDS:
-            raise ParameterError(f"`kind` must be {' or '.join(KINDS)}, got {quoted(kind)}")
+        among(kind, "kind", KINDS)
         if truth is not None:
             self.errors(truth)
         if kind == "violin" and not all(each.curves for each in (self, truth) if each is not None):

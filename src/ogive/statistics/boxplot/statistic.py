@@ -10,6 +10,7 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
+from ogive.checks import among, truth, whole
 from ogive.columns import Binning, LabelValue
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
@@ -17,7 +18,7 @@ from ogive.parameters import one_of
 from ogive.privacy import Adjacency, PrivacyUnit, Rational, exact
 from ogive.queries import Answer, GroupBinning, Query
 from ogive.queries.sparse_vector import MAX_BEYOND
-from ogive.statistics.base import Terms, check_choice
+from ogive.statistics.base import Terms
 from ogive.statistics.boxplot.boxes import NUMBERS, Box, box_of, five_numbers
 from ogive.statistics.boxplot.estimate import Boxplots
 from ogive.statistics.curve.estimate import Curve
@@ -89,8 +90,7 @@ class Boxplot:
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
-        if self.method not in BOX_METHODS:
-            raise ParameterError(f"`method` must be {' or '.join(BOX_METHODS)}, got {quoted(self.method)}")
+        among(self.method, "method", BOX_METHODS)
         if self.by is None and self.groups is not None:
             raise ParameterError("`groups` needs `by`, the column that says which group a record belongs to")
         if self.by is not None:
@@ -100,12 +100,12 @@ class Boxplot:
                     "they are public, never read from records"
                 )
             object.__setattr__(self, "groups", _values(self.groups))
-        check_choice(self.public_groups, "public_groups")
+        if self.public_groups is not None:
+            truth(self.public_groups, "public_groups")
         if self.public_groups and self.by is None:
             raise ParameterError("`public_groups` needs `by`, the column that says which group a record belongs to")
         object.__setattr__(self, "shares", _shares(self.shares))
-        if isinstance(self.beyond, bool) or not isinstance(self.beyond, int) or not 0 <= self.beyond <= MAX_BEYOND:
-            raise ParameterError(f"`beyond` must be a whole number of records, at least 0, got {quoted(self.beyond)}")
+        whole(self.beyond, "beyond", 0, MAX_BEYOND)
         self.grouping()
 
     def _ecdf(self, records: int | None = None, *, private: bool = True) -> Ecdf:

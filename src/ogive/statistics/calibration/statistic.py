@@ -13,6 +13,7 @@ import numpy as np
 
 from ogive.accounting import loss_per_row
 from ogive.arrays import Float64, Int64
+from ogive.checks import among, is_whole, whole
 from ogive.columns import Binning, Label, LabelValue
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Grid
@@ -118,30 +119,21 @@ class HosmerLemeshow:
             object.__setattr__(self, name, _as_tuple(getattr(self, name)))
         if self.negative is None and self.positive == (1,):
             object.__setattr__(self, "negative", (0,))
-        if self.constants not in CONSTANTS:
-            raise ParameterError(f"`constants` must be exact or paper, got {quoted(self.constants)}")
+        among(self.constants, "constants", CONSTANTS)
         if self.constants == "paper":
             if self.split is not None or self.method not in ("auto", "path"):
                 raise ParameterError("the paper's constants fix method and split; leave them out")
             object.__setattr__(self, "form", "counts")
-        if self.form not in FORMS:
-            raise ParameterError(f"`form` must be one of {', '.join(FORMS)}, got {quoted(self.form)}")
-        if not isinstance(self.method, str) or self.method not in ("auto", *UNBIASED_METHODS):
-            raise ParameterError(
-                f"`method` must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(self.method)}"
-            )
+        among(self.form, "form", FORMS)
+        among(self.method, "method", ("auto", *UNBIASED_METHODS))
         self._aggregate(self._grid())
-        if isinstance(self.groups, bool) or not isinstance(self.groups, int) or not 2 <= self.groups <= self.bins:
-            raise ParameterError(
-                f"`groups` must be a whole number from 2 to bins = {self.bins}, got {quoted(self.groups)}"
-            )
+        whole(self.groups, "groups", 2, self.bins)
         if self.split is not None and not 0 < exact(self.split, "split") < 1:
             raise ParameterError(f"`split` must be strictly between 0 and 1, got {self.split}")
         if not exact(self.floor, "floor") > 0:
             raise ParameterError(f"`floor` must be above 0, got {self.floor}")
         object.__setattr__(self, "floor", float(exact(self.floor, "floor")))
-        whole = isinstance(self.df, int) and not isinstance(self.df, bool) and self.df >= 1
-        if not (self.df is None or self.df == "fitted" or whole):
+        if self.df not in (None, "fitted") and not (is_whole(self.df) and self.df >= 1):
             raise ParameterError(
                 f"`df` must be `None, 'fitted'` or a whole number of at least 1, got {quoted(self.df)}"
             )

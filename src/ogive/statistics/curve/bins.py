@@ -14,7 +14,8 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.axis import jumps, to_labels, to_numbers
-from ogive.errors import ParameterError, quoted
+from ogive.checks import any_whole
+from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.statistics.curve.bands.simultaneous import Band
 
@@ -117,8 +118,7 @@ def draw(grid: Grid, probabilities: Float64, size: int, rng: np.random.Generator
     Raises:
         ParameterError: size is not a whole number of at least 0.
     """
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-        raise ParameterError(f"`size` must be a whole number of at least 0, got {quoted(size)}")
+    any_whole(size, "size", 0)
     uniform = 1 - rng.random(size)
     bins = np.searchsorted(probabilities, uniform, side="left")
     low, high = lower_ends(grid)[bins], grid.thresholds[bins]

@@ -11,7 +11,8 @@ import numpy as np
 
 from ogive.arrays import Float64
 from ogive.axis import jumps, to_numbers
-from ogive.errors import ParameterError, quoted
+from ogive.checks import any_whole
+from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.provenance import publishable
 from ogive.statistics.curve.base import CurveBase
@@ -272,8 +273,7 @@ def quantile_pairs(curve: CurveBase, other: Any, points: Any) -> tuple[Float64, 
     Raises:
         ParameterError: the other is on another axis, or the number of points is no whole number above 0.
     """
-    if isinstance(points, bool) or not isinstance(points, int | np.integer) or not 1 <= points <= 10_000:
-        raise ParameterError(f"`points` must be a whole number from 1 to 10000, got {quoted(points)}")
+    any_whole(points, "points", 1, 10_000)
     axis = axis_of(curve, other, None)
     shares = (np.arange(points) + 0.5) / points
     return form(curve, axis, None).quantile(shares), form(other, axis, None).quantile(shares)

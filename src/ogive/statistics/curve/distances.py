@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
 from ogive.statistics.curve.distance_forms import Piecewise, axis_of, form
 
 
@@ -82,8 +82,8 @@ def distances(a: Any, b: Any, *, bounds: tuple[Any, Any] | None = None, between:
         >>> print(distances([0.0], [1.0]))
         KS 1, Earth Mover's 1, energy 1.414
     """
-    if between not in (None, "steps", "lines"):
-        raise ParameterError(f"`between` must be steps or lines, got {quoted(between)}")
+    if between is not None:
+        among(between, "between", ("steps", "lines"))
     axis = axis_of(a, b, bounds)
     first, second = (form(item, axis, between) for item in (a, b))
     return compare(first, second, unit=axis.unit)

@@ -8,7 +8,8 @@ import numpy as np
 
 from ogive import pictures
 from ogive.axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
+from ogive.errors import ParameterError
 from ogive.rooms import room
 from ogive.statistics.curve import bins as curve_bins
 from ogive.statistics.curve import distance_forms
@@ -149,8 +150,7 @@ class Curve(CurveBase):
         Raises:
             ParameterError: t or target is not what is asked for.
         """
-        if target not in TARGETS:
-            raise ParameterError(f"`target` must be population or sample, got {quoted(target)}")
+        among(target, "target", TARGETS)
         numbers = to_numbers(self.grid, t)
         if not self.defined:
             return plain(np.full(numbers.shape, np.inf))

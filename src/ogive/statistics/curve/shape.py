@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import any_whole
+from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.statistics.curve.base import CurveBase
 from ogive.statistics.curve.bins import lower_ends
@@ -79,9 +80,7 @@ def check_order(order: Any, most: int = MOST_ORDER) -> int:
     Raises:
         ParameterError: it is no whole number from 1 to `most`.
     """
-    if isinstance(order, bool) or not isinstance(order, int | np.integer) or not 1 <= order <= most:
-        raise ParameterError(f"the order of a moment must be a whole number from 1 to {most}, got {quoted(order)}")
-    return int(order)
+    return any_whole(order, "order", 1, most)
 
 
 def moments(curve: CurveBase, order: int) -> CurveMoments:
@@ -130,10 +129,8 @@ def groups(grid: Grid, probabilities: Float64, bins: Any) -> tuple[Float64, Floa
     Raises:
         ParameterError: the number of groups is no whole number from 1 to that of the thresholds.
     """
-    wanted = min(DEFAULT_GROUPS, grid.bins) if bins is None else bins
-    if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or not 1 <= wanted <= grid.bins:
-        raise ParameterError(f"`bins` must be a whole number from 1 to {grid.bins}, all thresholds, got {quoted(bins)}")
-    cuts = np.rint(np.linspace(0, grid.bins, int(wanted) + 1)).astype(np.int64)
+    wanted = min(DEFAULT_GROUPS, grid.bins) if bins is None else any_whole(bins, "bins", 1, grid.bins)
+    cuts = np.rint(np.linspace(0, grid.bins, wanted + 1)).astype(np.int64)
     shares = np.diff(np.concatenate(([0.0], probabilities))[cuts])
     if grid.kind == "integers":
         return np.concatenate(([grid.low - 0.5], grid.thresholds + 0.5))[cuts], shares

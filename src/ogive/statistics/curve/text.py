@@ -6,7 +6,8 @@ import html as markup
 import importlib.util
 from typing import Any, Literal, cast
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
+from ogive.errors import ParameterError
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.merging.batches import SHOWN, list_batches
 from ogive.strategies.summed import SummedStrategies
@@ -81,8 +82,7 @@ def frame(curve: Curve, backend: str | None) -> Any:
         if not installed:
             raise ParameterError("a data frame needs pandas, polars or pyarrow installed")
         backend = installed[0]
-    if backend not in BACKENDS:
-        raise ParameterError(f"`backend` must be one of {', '.join(BACKENDS)}, got {quoted(backend)}")
+    among(backend, "backend", BACKENDS)
     if importlib.util.find_spec(backend) is None:
         raise ParameterError(f"{backend} is not installed; install it with: pip install {backend}")
     labels = curve.labels

@@ -7,6 +7,7 @@ from collections.abc import Generator
 from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Protocol, TypedDict, TypeVar
 
+from ogive.checks import among
 from ogive.columns import Binning
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
@@ -133,8 +134,7 @@ class Ecdf:
             raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
         self.binning()
         as_method(self.method)
-        if self.smooth not in ("auto", *SMOOTHINGS):
-            raise ParameterError(f"`smooth` must be auto or one of {', '.join(SMOOTHINGS)}, got {quoted(self.smooth)}")
+        among(self.smooth, "smooth", ("auto", *SMOOTHINGS))
         if isinstance(self.method, Strategy):
             reason = unsmoothable(self.method, self.smooth)
             if reason is not None:

@@ -16,7 +16,8 @@ from typing import ClassVar
 import numpy as np
 
 from ogive.arrays import Int64
-from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.checks import among, whole
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.privacy import Adjacency, Privacy, PureDP
 from ogive.queries import Answer, Query
@@ -54,12 +55,10 @@ class AdaptiveQuantiles:
 
     def __post_init__(self) -> None:
         rounds = self.rounds
-        if rounds is not None and (isinstance(rounds, bool) or not isinstance(rounds, int) or rounds < 1):
-            raise ParameterError(f"`rounds` must be a whole number of at least 1 where given, got {quoted(rounds)}")
-        if self.accounting not in ACCOUNTINGS:
-            raise ParameterError(f"`accounting` must be joint or naive, got {quoted(self.accounting)}")
-        if self.noise not in NOISES:
-            raise ParameterError(f"`noise` must be auto, gaussian or laplace, got {quoted(self.noise)}")
+        if rounds is not None:
+            whole(rounds, "rounds", 1)
+        among(self.accounting, "accounting", ACCOUNTINGS)
+        among(self.noise, "noise", NOISES)
 
     def curve(self, task: CurveTask) -> Generator[Query, Answer, Curve]:
         """Ask for one count after the other, all of them at the whole of the guarantee.

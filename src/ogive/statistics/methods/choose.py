@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ogive.checks import among, whole
 from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.queries import Answer, CurveQuery, Query
 from ogive.statistics.curve.estimate import Curve
@@ -52,9 +53,7 @@ def as_method(method: Any) -> Method:
         ParameterError: it is no name of a method, no curve method and no strategy.
     """
     if isinstance(method, str):
-        if method not in ("auto", *METHODS):
-            raise ParameterError(f"`method` must be auto or one of {', '.join(METHODS)}, got {quoted(method)}")
-        return CURVE_METHODS.get(method, method)
+        return CURVE_METHODS.get(among(method, "method", ("auto", *METHODS)), method)
     if isinstance(method, type) or not isinstance(method, CurveMethod | Strategy):
         raise ParameterError(f"`method` must be a name, a candidate or a strategy, got {quoted(method)}")
     return method
@@ -76,10 +75,7 @@ def check_expected(records: Any) -> None:
     """
     if records is None:
         return
-    if isinstance(records, bool) or not isinstance(records, int) or not 1 <= records <= MOST_EXPECTED:
-        raise ParameterError(
-            f"`expected_records` must be a whole number from 1 to {MOST_EXPECTED}, got {quoted(records)}"
-        )
+    whole(records, "expected_records", 1, MOST_EXPECTED)
 
 
 def released(method: Method, task: CurveTask) -> Generator[Query, Answer, Curve]:

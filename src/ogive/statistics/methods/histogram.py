@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
+from ogive.checks import among
 from ogive.columns import Binning, Domain
-from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.grids import Grid
 from ogive.local.unary import UnaryOracle
 from ogive.noise import DiscreteLaplace
@@ -49,10 +50,8 @@ class HistogramQueries:
 
     def __post_init__(self) -> None:
         check_groups(self.groups)
-        if self.accounting not in ACCOUNTINGS:
-            raise ParameterError(f"`accounting` must be joint or naive, got {quoted(self.accounting)}")
-        if self.noise not in NOISES:
-            raise ParameterError(f"`noise` must be auto, gaussian or laplace, got {quoted(self.noise)}")
+        among(self.accounting, "accounting", ACCOUNTINGS)
+        among(self.noise, "noise", NOISES)
 
     def strategy(self, task: CurveTask) -> Strategy:
         """What is measured."""

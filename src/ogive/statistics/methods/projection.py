@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
 from ogive.privacy import Adjacency, Privacy
 from ogive.queries import Answer, Query
 from ogive.statistics.curve.estimate import Curve
@@ -42,9 +42,9 @@ class Projection:
     constants: str = "exact"
 
     def __post_init__(self) -> None:
-        for name, allowed in (("basis", BASES), ("noise", SHAPES), ("constants", CONSTANTS)):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"`{name}` must be one of {', '.join(allowed)}, got {quoted(getattr(self, name))}")
+        among(self.basis, "basis", BASES)
+        among(self.noise, "noise", SHAPES)
+        among(self.constants, "constants", CONSTANTS)
         if self.degree is not None:
             check_degree(self.degree, self.basis, self.noise)
 

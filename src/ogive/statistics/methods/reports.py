@@ -13,8 +13,9 @@ from typing import ClassVar
 
 from ogive.accounting import loss_per_row, pure_epsilon
 from ogive.arrays import Int64
+from ogive.checks import among, whole
 from ogive.columns import Domain
-from ogive.errors import ParameterError, UnsupportedError, quoted
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.local.tree import TreeOracle
 from ogive.local.unary import UnaryOracle
 from ogive.privacy import Adjacency, PureDP
@@ -53,16 +54,13 @@ class Reports:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        children = self.branching
-        if children is not None and (
-            isinstance(children, bool) or not isinstance(children, int) or not 2 <= children <= 8
-        ):
-            raise ParameterError(f"`branching` must be a whole number from 2 to 8, got {quoted(children)}")
-        for name, allowed in (("nodes", NODES), ("split", SPLITS)):
-            if getattr(self, name) not in (None, *allowed):
-                raise ParameterError(f"`{name}` must be {' or '.join(allowed)}, got {quoted(getattr(self, name))}")
-        if isinstance(self.seed, bool) or not isinstance(self.seed, int) or not 0 <= self.seed < 1 << 63:
-            raise ParameterError(f"`seed` must be a whole number from 0 to 2^63 - 1, got {quoted(self.seed)}")
+        if self.branching is not None:
+            whole(self.branching, "branching", 2, 8)
+        if self.nodes is not None:
+            among(self.nodes, "nodes", NODES)
+        if self.split is not None:
+            among(self.split, "split", SPLITS)
+        whole(self.seed, "seed", 0, (1 << 63) - 1)
 
     def oracle(self, task: CurveTask) -> TreeOracle:
         """How each owner's bin is randomized.

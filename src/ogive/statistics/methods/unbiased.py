@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from ogive.accounting import gaussian_rho, loss_per_row, pure_epsilon
+from ogive.checks import among
 from ogive.errors import ParameterError, ScaleError, UnsupportedError, quoted
 from ogive.noise import too_much_noise
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, ZeroConcentratedDP
@@ -61,8 +62,7 @@ def candidates(
         ParameterError: no such method, or the method cannot meet this type of guarantee.
         ScaleError: every strategy would need more noise than can be drawn.
     """
-    if method != "auto" and method not in UNBIASED_METHODS:
-        raise ParameterError(f"`method` must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(method)}")
+    among(method, "method", ("auto", *UNBIASED_METHODS))
     found: list[Strategy] = []
     failed: list[tuple[PureDP | ZeroConcentratedDP, ScaleError]] = []
     for grant in grants(privacy):

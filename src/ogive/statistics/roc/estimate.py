@@ -13,8 +13,9 @@ import numpy as np
 
 from ogive.arrays import Float64
 from ogive.axis import to_shares
+from ogive.checks import among
 from ogive.columns import Label
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
@@ -77,10 +78,8 @@ class RocEstimate(Estimate):
             other.column,
         ) or (one.total is None) != (other.total is None):
             raise ParameterError("the curves of both classes must be measured alike")
-        if self.positive_when not in roc_points.ORIENTATIONS:
-            raise ParameterError(f"`positive_when` must be high or low, got {quoted(self.positive_when)}")
-        if self.budget not in BUDGETS:
-            raise ParameterError(f"`budget` must be joint or split, got {quoted(self.budget)}")
+        among(self.positive_when, "positive_when", roc_points.ORIENTATIONS)
+        among(self.budget, "budget", BUDGETS)
         if self.total is not None and self.total < 0:
             raise ParameterError(f"the number of records must be at least 0, got {self.total}")
         if one.total is not None and other.total is not None and self.total != one.total + other.total:
@@ -321,5 +320,4 @@ def _tail(confidence_level: float) -> Fraction:
 
 
 def _check_target(target: str) -> None:
-    if target not in TARGETS:
-        raise ParameterError(f"`target` must be population or sample, got {quoted(target)}")
+    among(target, "target", TARGETS)

@@ -10,13 +10,14 @@ from typing import Any, ClassVar, TypedDict
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import among, truth
 from ogive.columns import Binning, Label, LabelValue
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Bound, Grid
 from ogive.parameters import one_of
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Answer, ClassBinning, ClassCurvesQuery, Query
-from ogive.statistics.base import Terms, canonical_class, check_choice
+from ogive.statistics.base import Terms, canonical_class
 from ogive.statistics.confidence import check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.ecdf.statistic import DEFAULT_BINS, by_hand, make_grid
@@ -100,18 +101,15 @@ class Roc:
         elif self.positive == (1,):
             object.__setattr__(self, "negative", (0,))
         self.classes()
-        for name, allowed in (("positive_when", ORIENTATIONS), ("budget", BUDGETS)):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"`{name}` must be {' or '.join(allowed)}, got {quoted(getattr(self, name))}")
-        check_choice(self.public_labels, "public_labels")
+        among(self.positive_when, "positive_when", ORIENTATIONS)
+        among(self.budget, "budget", BUDGETS)
+        if self.public_labels is not None:
+            truth(self.public_labels, "public_labels")
         if not isinstance(self.method, str | Strategy):
             raise ParameterError(f"`method` must be a name or a strategy, got {quoted(self.method)}")
-        if isinstance(self.method, str) and self.method not in ("auto", *UNBIASED_METHODS):
-            raise ParameterError(
-                f"`method` must be auto or one of {', '.join(UNBIASED_METHODS)}, got {quoted(self.method)}"
-            )
-        if self.smooth not in ("auto", *SMOOTHINGS):
-            raise ParameterError(f"`smooth` must be auto or one of {', '.join(SMOOTHINGS)}, got {quoted(self.smooth)}")
+        if isinstance(self.method, str):
+            among(self.method, "method", ("auto", *UNBIASED_METHODS))
+        among(self.smooth, "smooth", ("auto", *SMOOTHINGS))
         if not isinstance(self.method, str) and approximates(self.method):
             raise ParameterError("a ROC curve needs a method without bias, such as path or sqrt")
         reason = None if isinstance(self.method, str) else unsmoothable(self.method, self.smooth)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from scipy.special import ndtri
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
 from ogive.kernels.measures import CollisionEntropy
 from ogive.provenance import CLEAR, Provenance
 from ogive.rooms import room
@@ -160,8 +160,7 @@ class UstatisticEstimate(Estimate):
             ParameterError: the level or the target is none.
         """
         level = float(check_level(self.confidence_level if confidence_level is None else confidence_level))
-        if target not in TARGETS:
-            raise ParameterError(f"`target` must be {' or '.join(TARGETS)}, got {quoted(target)}")
+        among(target, "target", TARGETS)
         if not self.defined:
             return math.nan, math.nan
         error = self.standard_error if target == "population" else self.randomization_error

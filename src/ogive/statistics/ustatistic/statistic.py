@@ -11,6 +11,7 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
+from ogive.checks import among, truth
 from ogive.columns import Binning, Categories, Domain, Label, LabelValue
 from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
@@ -19,7 +20,7 @@ from ogive.local.rounding import ROUNDINGS
 from ogive.parameters import completed, one_of, written_fields
 from ogive.privacy import PrivacyUnit
 from ogive.queries import Answer, Query
-from ogive.statistics.base import Terms, check_choice
+from ogive.statistics.base import Terms
 from ogive.statistics.confidence import check_level
 from ogive.statistics.methods.choose import check_expected
 from ogive.statistics.ustatistic.base import KernelMeans, MeanMethod, MeanTask, of_classes
@@ -136,16 +137,13 @@ class Ustatistic:
         if isinstance(self.method, ByHand):
             # one spelling of one question
             object.__setattr__(self, "method", _spelled(self.method))
-        elif self.method not in ("auto", *METHODS):
-            raise ParameterError(f"`method` must be one of auto, {', '.join(METHODS)}, got {quoted(self.method)}")
-        for name, allowed in (
-            ("matrix", MATRICES[:2]),
-            ("rounding", ROUNDINGS),
-            ("missing", ("refuse", "low", "high")),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ParameterError(f"`{name}` must be one of {', '.join(allowed)}, got {quoted(getattr(self, name))}")
-        check_choice(self.public_labels, "public_labels")
+        else:
+            among(self.method, "method", ("auto", *METHODS))
+        among(self.matrix, "matrix", MATRICES[:2])
+        among(self.rounding, "rounding", ROUNDINGS)
+        among(self.missing, "missing", ("refuse", "low", "high"))
+        if self.public_labels is not None:
+            truth(self.public_labels, "public_labels")
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
         check_expected(self.expected_records)
         domain = domain_of(self._described[0], 2)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
+from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import check_privacy
@@ -43,10 +44,8 @@ def design_path(
         ParameterError: an argument is out of range, or "paper" is asked together with a tree.
     """
     check_privacy(privacy, adjacency)
-    if constants not in ("exact", "paper"):
-        raise ParameterError(f"`constants` must be exact or paper, got {quoted(constants)}")
-    if gaussian not in ("fine", "integer"):
-        raise ParameterError(f"`gaussian` must be fine or integer, got {quoted(gaussian)}")
+    among(constants, "constants", ("exact", "paper"))
+    among(gaussian, "gaussian", ("fine", "integer"))
     if constants == "paper":
         if base not in (None, 2) or root not in (None, True):
             raise ParameterError("the paper's constants are for base 2 with all levels; leave base and root out")

@@ -25,6 +25,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import whole
 from ogive.errors import DataError, ParameterError, plain, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
@@ -55,8 +56,7 @@ class PathNoise:
     bits: int = 0
 
     def __post_init__(self) -> None:
-        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 0 <= self.bits <= MAX_BITS:
-            raise ParameterError(f"`bits` must be a whole number from 0 to {MAX_BITS}, got {quoted(self.bits)}")
+        whole(self.bits, "bits", 0, MAX_BITS)
 
     @property
     def size(self) -> int:

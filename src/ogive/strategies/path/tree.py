@@ -16,7 +16,8 @@ from functools import cached_property
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import all_whole, whole
+from ogive.errors import ParameterError
 
 
 @dataclass(frozen=True)
@@ -34,10 +35,8 @@ class PathTree:
     root: bool = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
-            raise ParameterError(f"a tree needs at least 1 point, got {quoted(self.size)}")
-        if any(isinstance(r, bool) or not isinstance(r, int) or r < 2 for r in self.radices):
-            raise ParameterError(f"`radices` must be whole numbers from 2 up, got {quoted(self.radices)}")
+        whole(self.size, "size", 1)
+        all_whole(self.radices, "radices", 2)
         if math.prod(self.radices) < self.size:
             raise ParameterError(f"radices {self.radices} cover {math.prod(self.radices)} points, not {self.size}")
         if not self.radices and not self.root:
@@ -85,8 +84,7 @@ class PathTree:
 
 def uniform_tree(size: int, base: int, *, root: bool = True) -> PathTree:
     """The tree with `base` children per block and ceil(log_base N) levels above the leaves."""
-    if isinstance(base, bool) or not isinstance(base, int) or base < 2:
-        raise ParameterError(f"the base of a tree must be a whole number from 2 up, got {quoted(base)}")
+    whole(base, "base", 2)
     height, reach = 0, 1
     while reach < size:
         height, reach = height + 1, reach * base

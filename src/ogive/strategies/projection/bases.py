@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ogive.arrays import Float64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
 from ogive.strategies.projection.splines import spline_integrals, spline_values
 
 
@@ -124,7 +124,4 @@ def basis_named(name: str) -> Basis:
     Raises:
         ParameterError: there is none.
     """
-    try:
-        return BASES[name]
-    except (KeyError, TypeError):
-        raise ParameterError(f"`basis` must be one of {', '.join(BASES)}, got {quoted(name)}") from None
+    return BASES[among(name, "basis", BASES)]

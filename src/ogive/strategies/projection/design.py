@@ -10,6 +10,7 @@ import numpy as np
 
 from ogive.accounting import gaussian_grant, gaussian_mu
 from ogive.accounting.gaussian import DISTANCE, LEAST_SIGMA
+from ogive.checks import whole
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, round_up_root, round_up_scale
 from ogive.noise.base import Law
@@ -60,9 +61,9 @@ def design_projection(
         The loss for `rows` records is at most `privacy`.
     """
     check_size(size)
-    _check_count(rows, "rows")
+    whole(rows, "rows", 1)
     guess = GUESSED_RECORDS if records is None else records
-    _check_count(guess, "records")
+    whole(guess, "records", 1)
     scale = noise_per_unit(privacy) * rows
     if degree is None:
         degree = PAPER_DEGREE if noise == "moments" else usual_degree(guess / scale)
@@ -136,8 +137,3 @@ def _law(privacy: Privacy, change: Fraction, integers: int, rows: int) -> Law:
         return DiscreteGaussian(round_up_scale(Fraction(per_unit / mu) * (1 + Fraction(1, 10**12))))
     assert isinstance(privacy, ZeroConcentratedDP)
     return DiscreteGaussian(round_up_root(change * rows * rows / (2 * privacy.rho)))
-
-
-def _check_count(value: Any, what: str) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ParameterError(f"`{what}` must be a whole number of at least 1, got {quoted(value)}")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64
+from ogive.checks import among, is_whole
 from ogive.errors import ParameterError, quoted
 from ogive.privacy import Adjacency
 from ogive.strategies.projection.bases import Basis, basis_named
@@ -43,8 +44,8 @@ class Form:
 
     def __post_init__(self) -> None:
         basis_named(self.basis)
-        _among(self.noise, NOISES, "noise")
-        _among(self.constants, CONSTANTS, "constants")
+        among(self.noise, "noise", NOISES)
+        among(self.constants, "constants", CONSTANTS)
         if not isinstance(self.adjacency, Adjacency):
             raise ParameterError(
                 f"`adjacency` must be Adjacency.REPLACE or Adjacency.ADD_OR_REMOVE, got {quoted(self.adjacency)}"
@@ -107,17 +108,11 @@ def check_degree(degree: Any, basis: str, noise: str) -> None:
     largest = LARGEST_DEGREE if noise == "moments" else MAX_DEGREE
     if noise == "moments" and basis != "legendre":
         raise ParameterError(f"moments give Legendre coefficients only, not basis {quoted(basis)}")
-    whole = isinstance(degree, int) and not isinstance(degree, bool)
-    if whole and least <= degree <= largest:
+    if is_whole(degree) and least <= degree <= largest:
         return
-    lost = whole and largest < degree <= MAX_DEGREE
+    lost = is_whole(degree) and largest < degree <= MAX_DEGREE
     reason = ": beyond, coefficients computed from moments lose their digits; use `noise='shaped'`" if lost else ""
     raise ParameterError(
         f"`degree` must be a whole number from {least} to {largest} for {basis} with {noise} noise, "
         f"got {quoted(degree)}{reason}"
     )
-
-
-def _among(value: Any, names: tuple[str, ...], what: str) -> None:
-    if value not in names:
-        raise ParameterError(f"`{what}` must be one of {', '.join(names)}, got {quoted(value)}")

@@ -17,6 +17,7 @@ import numpy as np
 from ogive.accounting import discrete_loss
 from ogive.accounting.gaussian import LEAST_SIGMA
 from ogive.arrays import Float64, Int64
+from ogive.checks import whole
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, law_from_dict
 from ogive.noise.base import Law
@@ -249,9 +250,7 @@ def check_bits(bits: Any) -> int:
     Raises:
         ParameterError: they are no whole number, or too few or too many.
     """
-    if isinstance(bits, bool) or not isinstance(bits, int) or not 8 <= bits <= MAX_BITS:
-        raise ParameterError(f"`bits` must be a whole number from 8 to {MAX_BITS}, got {quoted(bits)}")
-    return bits
+    return whole(bits, "bits", 8, MAX_BITS)
 
 
 def check_size(size: Any) -> None:

@@ -28,7 +28,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import all_whole
+from ogive.errors import ParameterError
 from ogive.local.oracles import oracle_from_dict
 from ogive.local.tree import TreeOracle
 from ogive.noise import DiscreteGaussian, law_from_dict
@@ -69,8 +70,7 @@ class ReportedTree:
                 f"a hierarchy of {levels} levels needs a number of reports and a law for each, "
                 f"got {len(reports)} and {len(laws)}"
             )
-        if any(isinstance(each, bool) or not isinstance(each, int) or each < 0 for each in reports):
-            raise ParameterError(f"numbers of reports must be whole numbers of at least 0, got {quoted(reports)}")
+        all_whole(reports, "reports", 0)
         if not all(isinstance(law, DiscreteGaussian) for law in laws):
             raise ParameterError("the noise of reports is described by DiscreteGaussian laws")
         object.__setattr__(self, "reports", reports)

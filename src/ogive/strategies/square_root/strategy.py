@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.checks import whole
 from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
@@ -48,8 +49,7 @@ class SquareRoot:
         check_levels(self.size, (), (self.law,), what="sizes")
         if not isinstance(self.law, DiscreteGaussian):
             raise ParameterError(f"the square-root factorization takes DiscreteGaussian noise, got {quoted(self.law)}")
-        if isinstance(self.bits, bool) or not isinstance(self.bits, int) or not 1 <= self.bits <= 24:
-            raise ParameterError(f"`bits` must be a whole number from 1 to 24, got {quoted(self.bits)}")
+        whole(self.bits, "bits", 1, 24)
 
     @property
     def levels(self) -> tuple[Level, ...]:

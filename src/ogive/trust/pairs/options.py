@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from ogive.checks import among
 from ogive.errors import ParameterError, quoted
 from ogive.trust.base import TrustOptions
 
@@ -41,8 +42,7 @@ class PairsOptions(TrustOptions):
     absent: float = 0.0
 
     def __post_init__(self) -> None:
-        if self.circuits not in (GARBLED, CLEAR):
-            raise ParameterError(f"`circuits` must be {GARBLED} or {CLEAR}, got {quoted(self.circuits)}")
+        among(self.circuits, "circuits", (GARBLED, CLEAR))
         absent = self.absent
         if isinstance(absent, bool) or not isinstance(absent, int | float) or not 0 <= absent < 1:
             raise ParameterError(f"`absent` must be a share from 0 to less than 1, got {quoted(absent)}")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ogive.checks import whole
 from ogive.crypto.aggregation import (
     MOST_PARTIES,
     AggregationSettings,
@@ -13,7 +14,7 @@ from ogive.crypto.aggregation import (
     choose_neighbours,
     least_threshold,
 )
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError
 
 ALL_PAIRS = 500
 """Up to so many parties, each shares masks with all others."""
@@ -45,21 +46,16 @@ class AggregationTerms:
     wanted: int | None = None
 
     def __post_init__(self) -> None:
-        parties = self.parties
-        if isinstance(parties, bool) or not isinstance(parties, int) or not 2 <= parties <= MOST_PARTIES:
-            raise ParameterError(f"`parties` must be a whole number from 2 to {MOST_PARTIES}, got {quoted(parties)}")
-        for name, value in (("colluding", self.colluding), ("dropouts", self.dropouts)):
-            if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < parties:
-                raise ParameterError(
-                    f"`{name}` must be a number of parties from 0 to {parties - 1}, got {quoted(value)}"
-                )
+        parties = whole(self.parties, "parties", 2, MOST_PARTIES)
+        whole(self.colluding, "colluding", 0, parties - 1)
+        whole(self.dropouts, "dropouts", 0, parties - 1)
         if self.honest < 1:
             raise ParameterError(
                 f"`colluding={self.colluding}` and `dropouts={self.dropouts}` leave none of {parties} parties honest; "
                 "one is needed"
             )
-        if self.wanted is not None and (isinstance(self.wanted, bool) or not isinstance(self.wanted, int)):
-            raise ParameterError(f"`threshold` must be a number of parties, got {quoted(self.wanted)}")
+        if self.wanted is not None:
+            whole(self.wanted, "threshold")
         graph = self.graph  # refuses numbers that no graph can serve
         if self.wanted is not None and graph is not None:
             raise ParameterError(

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar
 
+from ogive.checks import among, truth, whole
 from ogive.crypto.sketch.rejections import DEFAULT_TOLERATED, most_rejected
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError
 from ogive.parameters import python_only
 from ogive.trust.base import Traffic, TrustOptions
 from ogive.trust.servers.uploads import AUTO, KEYS, SUMS, TABLES, Promise, Uploads
@@ -55,10 +56,8 @@ class ServersOptions(TrustOptions):
 
     def __post_init__(self) -> None:
         most_rejected(0, tolerated=self.tolerated)
-        if self.parties is not None and (
-            isinstance(self.parties, bool) or not isinstance(self.parties, int) or self.parties < 1
-        ):
-            raise ParameterError(f"`parties` must be a whole number of at least 1, got {quoted(self.parties)}")
+        if self.parties is not None:
+            whole(self.parties, "parties", 1)
         _ = self.uploads  # refuses what does not fit
 
     @cached_property
@@ -123,15 +122,11 @@ def _checked(servers: int, upload: str, verified: bool | None, verifications: in
     Raises:
         ParameterError: an option is out of range, or options do not fit each other.
     """
-    for name, value, least, most in (
-        ("servers", servers, 2, MOST_SERVERS), ("verifications", verifications, 1, MOST_VERIFICATIONS),
-    ):  # fmt: skip
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ParameterError(f"`{name}` must be a whole number from {least} to {most}, got {quoted(value)}")
-    if verified is not None and not isinstance(verified, bool):
-        raise ParameterError(f"`verified` must be True or False, got {quoted(verified)}")
-    if upload not in UPLOADS:
-        raise ParameterError(f"`upload` must be one of {', '.join(UPLOADS)}, got {quoted(upload)}")
+    whole(servers, "servers", 2, MOST_SERVERS)
+    whole(verifications, "verifications", 1, MOST_VERIFICATIONS)
+    if verified is not None:
+        truth(verified, "verified")
+    among(upload, "upload", UPLOADS)
     if upload == KEYS and servers != 2:
         raise ParameterError(f"comparison keys are for two servers, not {servers}; use `upload='tables'`")
     if upload == SUMS and not organizations:

@@ -204,7 +204,7 @@ def test_refuses_scores_that_are_no_probabilities(scores, message):
 @pytest.mark.parametrize(
     ("aggregator", "options", "message"),
     [
-        (CONFIDENT, {"mode": "rough"}, "mode must be auto or one of"),
+        (CONFIDENT, {"mode": "rough"}, "mode must be one of auto, "),
         (CONFIDENT, {"noise": "pink"}, "noise must be one of"),
         (CONFIDENT, {"rule": "loose"}, "rule must be tight or paper"),
         (CONFIDENT, {"group": 0}, "group must be a whole number"),

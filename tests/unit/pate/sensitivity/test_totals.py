@@ -81,7 +81,7 @@ def test_the_range_maximum_is_little_above_the_algorithms_where_both_hold():
 
 
 def test_refuses_unknown_methods():
-    with pytest.raises(ParameterError, match="auto, algorithms or ranges"):
+    with pytest.raises(ParameterError, match="method must be one of auto, algorithms, ranges"):
         answer_profile(some_votes(2, 20, 3), GnmaxBound(40.0, 14.0), method="quick")
 
 

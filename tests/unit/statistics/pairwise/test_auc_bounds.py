@@ -171,8 +171,8 @@ def test_bounds_against_a_sample_and_a_population():
         ({"positives": 0}, "needs a record of each class"),
         ({"levels": 0}, "needs a record of each class"),
         ({"branching": 9}, "2 to 8 children"),
-        ({"variant": "most"}, "variant must be 'half' or 'zero'"),
-        ({"ties": "none"}, "ties must be 'half' or 'strict'"),
+        ({"variant": "most"}, "variant must be half or zero"),
+        ({"ties": "none"}, "ties must be half or strict"),
         ({"c": math.inf}, "variances of nodes must be finite"),
     ],
 )
@@ -182,5 +182,5 @@ def test_refuses_what_is_no_problem(fields, message):
 
 
 def test_refuses_constants_of_nobody():
-    with pytest.raises(ParameterError, match="constants must be 'corrected' or 'paper'"):
+    with pytest.raises(ParameterError, match="constants must be corrected or paper"):
         boxed_bound(*CASE, 2.0, constants="mine")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import cast
 
 from ogive.arrays import Float64, Int64
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among, whole
+from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.progress import Progress
 from ogive.statistics.confidence import check_level
@@ -59,12 +60,9 @@ def simultaneous_band(
     approximate = strategy is not None and approximates(strategy)
     if target == APPROXIMATION and not approximate:
         raise ParameterError("only curves of methods that approximate have a band for the approximation; use sample")
-    if target not in (*TARGETS, APPROXIMATION):
-        raise ParameterError(f"`target` must be population or sample, got {quoted(target)}")
-    if simulations is not None and (
-        isinstance(simulations, bool) or not isinstance(simulations, int) or simulations < 1
-    ):
-        raise ParameterError(f"`simulations` must be a whole number above 0, got {quoted(simulations)}")
+    among(target, "target", (*TARGETS, APPROXIMATION))
+    if simulations is not None:
+        whole(simulations, "simulations", 1)
     if approximate:
         low, high = common_ends(
             raw,

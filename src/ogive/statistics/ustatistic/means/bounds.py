@@ -13,7 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ogive.errors import ParameterError, quoted
+from ogive.checks import among
+from ogive.errors import ParameterError
 from ogive.privacy import Rational, exact
 from ogive.statistics.ustatistic.reports.base import LARGEST_PAIRWISE
 
@@ -136,8 +137,7 @@ def _check_lipschitz(lipschitz: float) -> None:
 
 def _bound(oracle: str) -> Callable[[int, float, float, float], float]:
     bounds = {"krr": _krr_bound, "unary": _unary_bound, "haar": _haar_bound}
-    if oracle not in bounds:
-        raise ParameterError(f"`oracle` must be one of {', '.join(bounds)}, got {quoted(oracle)}")
+    among(oracle, "oracle", bounds)
     return bounds[oracle]
 
 
@@ -181,10 +181,8 @@ def _rounding(matrix: str, constants: str) -> Callable[[float], float]:
         ("average", "proved"): 1 / 9,
         ("average", "paper"): 4.0,
     }
-    if matrix not in MATRIX_KINDS:
-        raise ParameterError(f"`matrix` must be one of {', '.join(MATRIX_KINDS)}, got {quoted(matrix)}")
-    if constants not in CONSTANTS:
-        raise ParameterError(f"`constants` must be one of {', '.join(CONSTANTS)}, got {quoted(constants)}")
+    among(matrix, "matrix", MATRIX_KINDS)
+    among(constants, "constants", CONSTANTS)
     return lambda lipschitz: factors[matrix, constants] * lipschitz**2
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
+from ogive.checks import among, is_whole, whole
 from ogive.errors import ParameterError, quoted
 from ogive.kernels.exact import MAX_BITS
 from ogive.parameters import one_of
@@ -49,15 +50,8 @@ class Paired(MethodOptions):
     bits: int = DEFAULT_BITS
 
     def __post_init__(self) -> None:
-        if self.design not in DESIGNS:
-            raise ParameterError(f"`design` must be one of {', '.join(DESIGNS)}, got {quoted(self.design)}")
-        if self.rounds != "auto" and not _whole(self.rounds, 1):
+        among(self.design, "design", DESIGNS)
+        if self.rounds != "auto" and not (is_whole(self.rounds) and self.rounds >= 1):
             raise ParameterError(f"`rounds` must be auto or a whole number of at least 1, got {quoted(self.rounds)}")
-        if self.noise not in ("auto", *NOISES):
-            raise ParameterError(f"`noise` must be one of auto, {', '.join(NOISES)}, got {quoted(self.noise)}")
-        if not _whole(self.bits, 1) or self.bits > MAX_BITS:
-            raise ParameterError(f"`bits` must be a whole number from 1 to {MAX_BITS}, got {quoted(self.bits)}")
-
-
-def _whole(value: Any, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+        among(self.noise, "noise", ("auto", *NOISES))
+        whole(self.bits, "bits", 1, MAX_BITS)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ogive.arrays import Int64, UInt8
+from ogive.checks import among
 from ogive.errors import ParameterError, quoted
 from ogive.statistics.ustatistic.reports.trees.bounds import (
     TIES,
@@ -20,7 +21,6 @@ from ogive.statistics.ustatistic.reports.trees.bounds import (
     Sizes,
     all_nodes_variance,
     best_a,
-    check_choice,
     closed_form_a,
     lost_bound,
     mse_bound,
@@ -114,7 +114,7 @@ def error_bound(sizes: Sizes, a: float | None, *, shared: bool, against: str = "
 
     Source: Theorem 3, corrected; `docs/proofs/hierarchy.md`.
     """
-    check_choice(against, "against", AGAINST)
+    among(against, "against", AGAINST)
     found = all_bound(sizes) if a is None else mse_bound(sizes, a)
     if not shared:
         return found * sizes.levels if against == "sample" else found
@@ -188,8 +188,8 @@ def auc_of_trees(
     Raises:
         ParameterError: an argument is out of range, the trees differ in form, or there are too many nodes.
     """
-    check_choice(variant, "variant", VARIANTS)
-    check_choice(ties, "ties", TIES)
+    among(variant, "variant", VARIANTS)
+    among(ties, "ties", TIES)
     sizes = sizes_of(positive, negative, variant, ties)
     threshold = threshold_of(sizes, a)
     if prunes(sizes, threshold, prune):

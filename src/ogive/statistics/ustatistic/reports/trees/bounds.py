@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 from scipy.optimize import minimize_scalar
 
+from ogive.checks import among
 from ogive.errors import ParameterError, quoted
 
 VARIANTS = ("half", "zero")
@@ -62,8 +63,8 @@ class Sizes:
     ties: str = "half"
 
     def __post_init__(self) -> None:
-        check_choice(self.variant, "variant", VARIANTS)
-        check_choice(self.ties, "ties", TIES)
+        among(self.variant, "variant", VARIANTS)
+        among(self.ties, "ties", TIES)
         if min(self.positives, self.negatives, self.levels) < 1 or not 2 <= self.branching <= 8:
             raise ParameterError("a bound needs a record of each class, a level, and 2 to 8 children of a node")
         for value in (self.positive_variance, self.negative_variance):
@@ -84,16 +85,6 @@ class Sizes:
     def product(self) -> float:
         """v+ v-."""
         return self.positive_variance * self.negative_variance
-
-
-def check_choice(value: str, name: str, known: tuple[str, ...]) -> None:
-    """Refuse what is not one of some names.
-
-    Raises:
-        ParameterError: it is none.
-    """
-    if value not in known:
-        raise ParameterError(f"`{name}` must be {' or '.join(map(repr, known))}, got {quoted(value)}")
 
 
 def least_a(branching: int) -> float:
@@ -204,9 +195,9 @@ def boxed_bound(
 
     Source: Theorem 3.
     """
-    check_choice(constants, "constants", CONSTANTS)
-    check_choice(variant, "variant", VARIANTS)
-    check_choice(ties, "ties", TIES)
+    among(constants, "constants", CONSTANTS)
+    among(variant, "variant", VARIANTS)
+    among(ties, "ties", TIES)
     n, fewer = positives + negatives, min(positives, negatives)
     wide = math.sqrt(2 * n * c * levels) / (math.sqrt(a) - 1)
     extra = 1 / levels if ties == "half" and constants == "corrected" else 0.0
@@ -225,7 +216,7 @@ def closed_form_a(positives: int, negatives: int, c: float, levels: int, *, vari
 
     Source: after Theorem 3 ("half", approximately) and Corollary 5 ("zero", exactly).
     """
-    check_choice(variant, "variant", VARIANTS)
+    among(variant, "variant", VARIANTS)
     n, fewer = positives + negatives, min(positives, negatives)
     if variant == "zero":
         root = 1 + math.sqrt(math.sqrt(2 * c * levels * n) / (16 * fewer))

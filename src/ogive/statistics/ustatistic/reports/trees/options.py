@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ogive.checks import among, whole
 from ogive.errors import ParameterError, quoted
 from ogive.local import TreeOracle
 from ogive.local.design import design_tree
@@ -14,7 +15,7 @@ from ogive.privacy import ApproxDP, Privacy, check_privacy
 from ogive.statistics.ustatistic.base import MethodOptions
 from ogive.statistics.ustatistic.reports.method import report_epsilon
 from ogive.statistics.ustatistic.reports.trees.auc import check_a, check_prune, error_bound, prunes, threshold_of
-from ogive.statistics.ustatistic.reports.trees.bounds import VARIANTS, Sizes, check_choice
+from ogive.statistics.ustatistic.reports.trees.bounds import VARIANTS, Sizes
 from ogive.statistics.ustatistic.reports.trees.reports import expected_noise
 
 CHILDREN = (2, 4)
@@ -63,17 +64,17 @@ class HierarchyAuc(MethodOptions):
     nodes: str = one_of(*NODES)
 
     def __post_init__(self) -> None:
-        check_choice(self.variant, "variant", VARIANTS)
-        check_choice(self.split, "split", SPLITS)
-        check_choice(self.nodes, "nodes", NODES)
+        among(self.variant, "variant", VARIANTS)
+        among(self.split, "split", SPLITS)
+        among(self.nodes, "nodes", NODES)
         check_a(self.a)
         check_prune(self.prune)
         if self.prune is False and (self.variant, self.a) != ("half", "auto"):
             raise ParameterError(
                 "`variant` and `a` are for discarded nodes, and `prune=False` discards none; leave them out"
             )
-        if self.composition is not None and self.composition not in COMPOSITIONS:
-            raise ParameterError(f"`composition` must be {', '.join(COMPOSITIONS)}, got {quoted(self.composition)}")
+        if self.composition is not None:
+            among(self.composition, "composition", COMPOSITIONS)
         if self.split == "users" and self.composition is not None:
             raise ParameterError(
                 f"`composition={quoted(self.composition)}` shares a budget out among levels, and no owner reports "
@@ -81,11 +82,8 @@ class HierarchyAuc(MethodOptions):
             )
         if self.split == "budget" and self.composition is None:
             object.__setattr__(self, "composition", "basic")
-        children = self.branching
-        if children is not None and (
-            isinstance(children, bool) or not isinstance(children, int) or not 2 <= children <= 8
-        ):
-            raise ParameterError(f"`branching` must be a whole number from 2 to 8, got {quoted(children)}")
+        if self.branching is not None:
+            whole(self.branching, "branching", 2, 8)
 
     @property
     def branchings(self) -> tuple[int, ...]:

@@ -1,0 +1,112 @@
+"""Checks of arguments that many parts take: whole numbers, truth values, and one of a few words.
+
+Each refuses in one line that names the parameter, what it may be and what was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeGuard, TypeVar
+
+from ogive.errors import ParameterError, quoted
+
+Word = TypeVar("Word", bound=str)
+
+_WRITTEN_IN_FULL = 1 << 30
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number of Python's type; True and False are none, nor are numpy's numbers."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def whole(value: Any, name: str, least: int | None = None, most: int | None = None) -> int:
+    """A whole number of Python's type in its range.
+
+    Args:
+        value: What was given.
+        name: The parameter's name, or words for what has none.
+        least: The smallest number that is accepted, if there is any.
+        most: The largest one, if there is any; only where there is a smallest.
+
+    Raises:
+        ParameterError: it is something else.
+    """
+    if not is_whole(value) or not _is_between(value, least, most):
+        raise ParameterError(f"{_subject(name)} must be a whole number{_span(least, most)}, got {quoted(value)}")
+    return value
+
+
+def any_whole(value: Any, name: str, least: int | None = None, most: int | None = None) -> int:
+    """A whole number of Python's or numpy's type in its range, as one of Python's; see `whole`.
+
+    Raises:
+        ParameterError: it is something else.
+    """
+    import numpy as np
+
+    return whole(int(value) if isinstance(value, np.integer) else value, name, least, most)
+
+
+def all_whole(values: Iterable[Any], name: str, least: int) -> None:
+    """Whole numbers of Python's type of at least some size.
+
+    Raises:
+        ParameterError: one of them is something else.
+    """
+    found = tuple(values)
+    if not all(_is_between(value, least, None) for value in found):
+        raise ParameterError(f"{_subject(name)} must be whole numbers{_span(least, None)}, got {quoted(found)}")
+
+
+def truth(value: Any, name: str) -> bool:
+    """True or False, and nothing that is merely equal to one of them.
+
+    Raises:
+        ParameterError: it is something else.
+    """
+    if not isinstance(value, bool):
+        raise ParameterError(f"{_subject(name)} must be True or False, got {quoted(value)}")
+    return value
+
+
+def among(value: Any, name: str, choices: Iterable[Word]) -> Word:
+    """One of a few words.
+
+    Args:
+        value: What was given.
+        name: The parameter's name, or words for what has none.
+        choices: The words that are accepted.
+
+    Raises:
+        ParameterError: it is none of them.
+    """
+    known = tuple(choices)
+    if not isinstance(value, str) or value not in known:
+        listed = " or ".join(known) if len(known) < 3 else f"one of {', '.join(known)}"
+        raise ParameterError(f"{_subject(name)} must be {listed}, got {quoted(value)}")
+    return value
+
+
+def _is_between(value: Any, least: int | None, most: int | None) -> bool:
+    return is_whole(value) and (least is None or value >= least) and (most is None or value <= most)
+
+
+def _subject(name: str) -> str:
+    return f"`{name}`" if name.isidentifier() else name
+
+
+def _span(least: int | None, most: int | None) -> str:
+    """The range of a number, after what it is."""
+    if least is None:
+        return ""
+    return f" of at least {least}" if most is None else f" from {least} to {_shown(most)}"
+
+
+def _shown(number: int) -> str:
+    """A number for a message; a large power of two, or one less than it, as people write that."""
+    if number >= _WRITTEN_IN_FULL:
+        for rest, words in ((0, ""), (1, " - 1")):
+            if (number + rest).bit_count() == 1:
+                return f"2^{(number + rest).bit_length() - 1}{words}"
+    return str(number)
