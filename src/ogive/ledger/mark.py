@@ -171,16 +171,16 @@ class Mark:
             ) from None
         self._offset += len(complete)
 
-    def _take(self, found: dict[str, Any]) -> None:
-        ledger = found["ledger"]
-        if "place" in found:
-            self._places[ledger] = found["place"]
-            if found.get("unnamed"):
+    def _take(self, line: dict[str, Any]) -> None:
+        ledger = line["ledger"]
+        if "place" in line:
+            self._places[ledger] = line["place"]
+            if line.get("unnamed"):
                 self._unnamed.add(ledger)
             return
         accounts = self._ledgers.setdefault(ledger, {})
-        accounts.setdefault(found["account"], Noted()).add(
-            found["revision"], found.get("settings", {}), found.get("spends", {})
+        accounts.setdefault(line["account"], Noted()).add(
+            line["revision"], line.get("settings", {}), line.get("spends", {})
         )
 
     # --- noting

@@ -211,23 +211,23 @@ class Collection:
             ParameterError: the file cannot be read, or the key is none.
         """
         state = read_state(source)
-        found = Collection(state.description)
-        found.counts = Counts(*state.counts)
-        found._heard, found._sums, found._journal = state.heard, state.sums, Journal(state.journal, key)
-        if int(count_bits(found._heard)) != found.accepted:
+        collection = Collection(state.description)
+        collection.counts = Counts(*state.counts)
+        collection._heard, collection._sums, collection._journal = state.heard, state.sums, Journal(state.journal, key)
+        if int(count_bits(collection._heard)) != collection.accepted:
             raise PeerError("the partial state contradicts itself: it heard other participants than it counts")
-        if not found.description.oracle.possible(found._sums, found.accepted):
+        if not collection.description.oracle.possible(collection._sums, collection.accepted):
             raise PeerError("the partial state contradicts itself: its sums are of other reports than it counts")
-        if not answers_fit(found.description.oracle, found._sums, found._heard):
+        if not answers_fit(collection.description.oracle, collection._sums, collection._heard):
             raise PeerError(
                 "the partial state contradicts itself: its reports answer other questions than the participants that "
                 "it heard are asked"
             )
-        return found
+        return collection
 
     def _add_several(self, source: Iterable[Any], progress: Progress | None) -> Counts:
         """Pieces are taken together until a file comes between them, or they fill a chunk."""
-        found = Counts()
+        counts = Counts()
         pieces: list[Any] = []
         held, most = 0, self._chunk * self.description.report_bytes
         for item in source:
@@ -238,11 +238,11 @@ class Collection:
                     continue
             elif not isinstance(item, str | Path):
                 raise ParameterError(f"`reports` must be bytes, files or several of them, got {type(item).__name__}")
-            found += self._add_pieces(pieces, progress)
+            counts += self._add_pieces(pieces, progress)
             pieces, held = [], 0
             if isinstance(item, str | Path):
-                found += self._add_file(Path(item), progress)
-        return found + self._add_pieces(pieces, progress)
+                counts += self._add_file(Path(item), progress)
+        return counts + self._add_pieces(pieces, progress)
 
     @property
     def _chunk(self) -> int:

@@ -177,19 +177,19 @@ def probabilities_of(model: Any, features: Any, classes: int, *, who: str) -> Fl
         ParameterError: the model knows no probabilities.
         DataError: it fails, or gives other than probabilities.
     """
-    found = np.zeros((number_of_rows(features), classes))
+    predicted = np.zeros((number_of_rows(features), classes))
     if isinstance(model, Constant):
-        found[:, model.label] = 1.0
-        return found
+        predicted[:, model.label] = 1.0
+        return predicted
     if not hasattr(model, "predict_proba"):
         raise ParameterError(f"{who} knows no probabilities; take a learner that has predict_proba")
     try:
-        found[:, np.asarray(model.classes_, dtype=np.int64)] = model.predict_proba(features)
+        predicted[:, np.asarray(model.classes_, dtype=np.int64)] = model.predict_proba(features)
     except Exception as problem:
         raise DataError(f"{who} gave no probabilities: {_one_line(problem)}") from problem
-    if not (found >= 0).all() or not np.allclose(found.sum(axis=1), 1, atol=1e-3):
+    if not (predicted >= 0).all() or not np.allclose(predicted.sum(axis=1), 1, atol=1e-3):
         raise DataError(f"{who} gave what are no probabilities: numbers below 0 or missing, or of another sum than 1")
-    return np.asarray(found / found.sum(axis=1, keepdims=True))
+    return np.asarray(predicted / predicted.sum(axis=1, keepdims=True))
 
 
 def number_of_rows(features: Any) -> int:

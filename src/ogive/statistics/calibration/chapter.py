@@ -25,11 +25,11 @@ USELESS = 0.5
 """Groups whose intervals are wider than this, on average, say little: half of all there is."""
 
 
-def chapter(found: Calibration, truth: Calibration | None) -> Chapter:
+def chapter(calibration: Calibration, truth: Calibration | None) -> Chapter:
     """What a calibration test says.
 
     Args:
-        found: As released.
+        calibration: As released.
         truth: The exact test of the same records, or None; its groups may have other ends.
 
     Raises:
@@ -38,41 +38,43 @@ def chapter(found: Calibration, truth: Calibration | None) -> Chapter:
     if truth is not None and not (
         isinstance(truth, Calibration)
         and not truth.private
-        and (truth.probability, truth.label) == (found.probability, found.label)
+        and (truth.probability, truth.label) == (calibration.probability, calibration.label)
     ):
-        raise ParameterError(f"the truth for {found.probability} must be an exact calibration of the same columns")
-    assert found.provenance is not None
-    shown = truth if found.private else None
+        raise ParameterError(
+            f"the truth for {calibration.probability} must be an exact calibration of the same columns"
+        )
+    assert calibration.provenance is not None
+    shown = truth if calibration.private else None
     return Chapter(
-        title=f"Calibration of {found.probability} against {found.label.column}",
-        subject=f"{found.probability} and {found.label.column}",
-        provenance=found.provenance,
-        headline=_headline(found),
-        error=_error(found),
-        released=_released(found),
-        pictures=(Picture(_chart(found, shown), note=READING),),
-        tables=(_groups(found),),
-        beside=(_test(found, shown),),
+        title=f"Calibration of {calibration.probability} against {calibration.label.column}",
+        subject=f"{calibration.probability} and {calibration.label.column}",
+        provenance=calibration.provenance,
+        headline=_headline(calibration),
+        error=_error(calibration),
+        released=_released(calibration),
+        pictures=(Picture(_chart(calibration, shown), note=READING),),
+        tables=(_groups(calibration),),
+        beside=(_test(calibration, shown),),
         details=(
-            ("Groups", f"{found.bounds.bins}, ends from the released distribution"),
-            ("Degrees of freedom", f"{found.degrees_of_freedom}"),
-            ("Smallest expected count", plain_number(found.floor)),
-            ("Form", found.measured.form),
+            ("Groups", f"{calibration.bounds.bins}, ends from the released distribution"),
+            ("Degrees of freedom", f"{calibration.degrees_of_freedom}"),
+            ("Smallest expected count", plain_number(calibration.floor)),
+            ("Form", calibration.measured.form),
         ),
-        warning=_useless(found),
+        warning=_useless(calibration),
         exact=truth is not None,
     )
 
 
-def _headline(found: Calibration) -> str:
-    if not found.defined:
+def _headline(calibration: Calibration) -> str:
+    if not calibration.defined:
         return "Too few records are seen through the noise to compare predictions with what happened."
-    if _useless(found) is not None:
-        return f"The noise is too large to say whether {found.probability} is right."
-    expected, observed = (float(counts[1].sum()) for counts in (found.sums.expected, found.sums.observed))
-    records = float(found.sums.expected.sum())
+    if _useless(calibration) is not None:
+        return f"The noise is too large to say whether {calibration.probability} is right."
+    expected, observed = (float(counts[1].sum()) for counts in (calibration.sums.expected, calibration.sums.observed))
+    records = float(calibration.sums.expected.sum())
     shares = [words.percent(min(1.0, max(0.0, count / records)), 1) for count in (expected, observed)]
-    return f"On average {shares[0]} was predicted and {shares[1]} happened. {p_value_words(found.p_value)}"
+    return f"On average {shares[0]} was predicted and {shares[1]} happened. {p_value_words(calibration.p_value)}"
 
 
 def p_value_words(p_value: float) -> str:
@@ -95,8 +97,8 @@ def p_value_words(p_value: float) -> str:
     )
 
 
-def _chart(found: Calibration, truth: Calibration | None) -> SquareChart:
-    groups = [group for group in found.groups if not math.isnan(group.observed_share)]
+def _chart(calibration: Calibration, truth: Calibration | None) -> SquareChart:
+    groups = [group for group in calibration.groups if not math.isnan(group.observed_share)]
     seen = [] if truth is None else [group for group in truth.groups if not math.isnan(group.observed_share)]
     top = max(
         [0.01]
@@ -105,14 +107,14 @@ def _chart(found: Calibration, truth: Calibration | None) -> SquareChart:
     )
     step = nice_step(top, 5)
     top = min(1.0, math.ceil(top / step - 1e-9) * step)
-    level = words.percent(found.confidence_level)
+    level = words.percent(calibration.confidence_level)
     marks = [_mark(group) for group in groups]
     exact = [
         Mark(group.mean_predicted, group.observed_share, f"true: {_pair(group)}", kind="true-dot") for group in seen
     ]
     return SquareChart(
-        title=f"Reliability of {found.probability}",
-        summary=f"Share that happened against predicted probability, in {len(groups)} groups. {_headline(found)}",
+        title=f"Reliability of {calibration.probability}",
+        summary=f"Share that happened against predicted probability, in {len(groups)} groups. {_headline(calibration)}",
         x_label="Predicted",
         y_label="Happened",
         lines=(Line("chance", np.array([0.0, top]), np.array([0.0, top])),),
@@ -137,9 +139,9 @@ def _pair(group: CalibrationGroup) -> str:
     return f"predicted {words.percent(group.mean_predicted, 1)}, happened {words.percent(group.observed_share, 1)}"
 
 
-def _groups(found: Calibration) -> Html:
+def _groups(calibration: Calibration) -> Html:
     rows: list[Row] = []
-    for group in found.groups:
+    for group in calibration.groups:
         start, end = (words.percent(edge, 1) for edge in group.interval)
         rows.append(
             (
@@ -155,10 +157,12 @@ def _groups(found: Calibration) -> Html:
     about = (
         "Records are grouped by what was predicted for them, above the first number and at most the second. "
         f"The intervals hold the chance of the event in all groups together, with "
-        f"{words.percent(found.confidence_level)} confidence: noise and sampling are counted."
+        f"{words.percent(calibration.confidence_level)} confidence: noise and sampling are counted."
     )
     head = ["Predicted between", "Records", "Predicted", "Happened", "Interval"]
-    return table("Groups", head, rows, about if not found.private else f"{about} Numbers of records are noisy too.")
+    return table(
+        "Groups", head, rows, about if not calibration.private else f"{about} Numbers of records are noisy too."
+    )
 
 
 def _share(value: float) -> str:
@@ -169,14 +173,14 @@ def _number(value: float) -> str:
     return "–" if math.isnan(value) else plain_number(value, 3)
 
 
-def _test(found: Calibration, truth: Calibration | None) -> Html:
+def _test(calibration: Calibration, truth: Calibration | None) -> Html:
     head = ["Hosmer-Lemeshow test", "Released", *(["True"] if truth is not None else [])]
     values = [
-        ("Statistic H", found.statistic, None if truth is None else truth.statistic),
-        ("H without what noise adds", found.debiased_statistic, None),
-        ("p-value", found.p_value, None if truth is None else truth.p_value),
+        ("Statistic H", calibration.statistic, None if truth is None else truth.statistic),
+        ("H without what noise adds", calibration.debiased_statistic, None),
+        ("p-value", calibration.p_value, None if truth is None else truth.p_value),
     ]
-    if not found.private:
+    if not calibration.private:
         del values[1]
     rows: list[Row] = [
         (name, [_number(value), *([_number(math.nan if exact is None else exact)] if truth is not None else [])])
@@ -190,12 +194,12 @@ def _test(found: Calibration, truth: Calibration | None) -> Html:
     return table("Test", head, rows, about)
 
 
-def _half_widths(found: Calibration) -> list[float]:
-    return [(group.interval[1] - group.interval[0]) / 2 for group in found.groups]
+def _half_widths(calibration: Calibration) -> list[float]:
+    return [(group.interval[1] - group.interval[0]) / 2 for group in calibration.groups]
 
 
-def _error(found: Calibration) -> tuple[Html, ...]:
-    halves = _half_widths(found)
+def _error(calibration: Calibration) -> tuple[Html, ...]:
+    halves = _half_widths(calibration)
     typical, worst = words.points(float(np.median(halves))), words.points(max(halves))
     said = [
         say(
@@ -203,26 +207,26 @@ def _error(found: Calibration) -> tuple[Html, ...]:
             f" for the observed share of a typical group, {worst} for the worst: chance in who was sampled, and noise.",
         )
     ]
-    if found.private and found.defined:
-        extra = found.statistic - found.debiased_statistic
+    if calibration.private and calibration.defined:
+        extra = calibration.statistic - calibration.debiased_statistic
         said.append(
             say(
                 f"Noise adds about {plain_number(max(extra, 0.0), 2)} to the statistic, which is "
-                f"{_number(found.statistic)}. The p-value knows that; the usual chi-square table does not."
+                f"{_number(calibration.statistic)}. The p-value knows that; the usual chi-square table does not."
             )
         )
     said.append(fine("The test is valid for a model that was fitted on other records than these."))
     return tuple(said)
 
 
-def _useless(found: Calibration) -> str | None:
-    if not found.private:
+def _useless(calibration: Calibration) -> str | None:
+    if not calibration.private:
         return None
-    if not found.defined:
+    if not calibration.defined:
         return (
             "The noise is larger than the groups. Grant more privacy loss, take more records, or ask for fewer groups."
         )
-    if 2 * float(np.mean(_half_widths(found))) >= USELESS:
+    if 2 * float(np.mean(_half_widths(calibration))) >= USELESS:
         return (
             "The intervals of the groups are so wide that almost any model would agree. "
             "Grant more privacy loss, take more records, or ask for fewer groups."
@@ -230,11 +234,11 @@ def _useless(found: Calibration) -> str | None:
     return None
 
 
-def _released(found: Calibration) -> tuple[Html, ...]:
+def _released(calibration: Calibration) -> tuple[Html, ...]:
     return (
         say(
-            f"How {found.probability} is distributed, and in each of {found.bounds.bins} groups the sum of the "
-            f"predicted probabilities and the number of records where {found.label.column} is positive. "
+            f"How {calibration.probability} is distributed, and in each of {calibration.bounds.bins} groups the sum of "
+            f"the predicted probabilities and the number of records where {calibration.label.column} is positive. "
             "The diagram, the table and the test are read off that and cost nothing more."
         ),
         fine("The groups' ends come from the released distribution, so they reveal nothing more."),

@@ -20,11 +20,11 @@ from ogive.statistics.labels.estimate import LabelsEstimate
 _NUMBER = re.compile(r"[0-9]{1,40}(\.[0-9]{1,40}|/[1-9][0-9]{0,40})?")
 
 
-def chapter(found: LabelsEstimate, truth: LabelsEstimate | None) -> Chapter:
+def chapter(estimate: LabelsEstimate, truth: LabelsEstimate | None) -> Chapter:
     """What labels say.
 
     Args:
-        found: As released.
+        estimate: As released.
         truth: The labels of the exact votes on the same queries, or None.
 
     Raises:
@@ -32,79 +32,79 @@ def chapter(found: LabelsEstimate, truth: LabelsEstimate | None) -> Chapter:
     """
     if truth is not None and not (
         isinstance(truth, LabelsEstimate)
-        and truth.ballots == found.ballots
+        and truth.ballots == estimate.ballots
         and truth.provenance is not None
         and not truth.provenance.private
     ):
         raise ParameterError("the truth for labels must be labels of the exact votes on the same queries")
-    assert found.provenance is not None
+    assert estimate.provenance is not None
     return Chapter(
         title="Labels by the votes of teachers",
         subject="labels",
-        provenance=found.provenance,
-        headline=_headline(found),
-        error=_error(found, truth),
-        released=_released(found),
-        tables=(_table(found, truth), _queries(found)),
-        details=_details(found),
+        provenance=estimate.provenance,
+        headline=_headline(estimate),
+        error=_error(estimate, truth),
+        released=_released(estimate),
+        tables=(_table(estimate, truth), _queries(estimate)),
+        details=_details(estimate),
         exact=truth is not None,
     )
 
 
-def _headline(found: LabelsEstimate) -> str:
-    queries = len(found.labels)
-    asked = "" if found.asked == queries else f", of which {found.asked:,} were asked before the run ended"
-    teachers = "Teachers" if found.total is None else f"{found.total:,} teachers"
-    own = int((found.labels >= 0).sum()) - found.answered
+def _headline(estimate: LabelsEstimate) -> str:
+    queries = len(estimate.labels)
+    asked = "" if estimate.asked == queries else f", of which {estimate.asked:,} were asked before the run ended"
+    teachers = "Teachers" if estimate.total is None else f"{estimate.total:,} teachers"
+    own = int((estimate.labels >= 0).sum()) - estimate.answered
     student = "" if own == 0 else f" The student was sure of {own:,} more."
-    return f"{teachers} answered {found.answered:,} of {queries:,} queries{asked}.{student}"
+    return f"{teachers} answered {estimate.answered:,} of {queries:,} queries{asked}.{student}"
 
 
-def _error(found: LabelsEstimate, truth: LabelsEstimate | None) -> tuple[Html, ...]:
+def _error(estimate: LabelsEstimate, truth: LabelsEstimate | None) -> tuple[Html, ...]:
     said = []
     if truth is not None:
-        wrong = found.errors(truth)["wrong"]
+        wrong = estimate.errors(truth)["wrong"]
         said.append(say(strong(words.percent(wrong, 1)), " of the labels are not those of the exact votes."))
-    if found.provenance is not None and not found.provenance.private:
+    if estimate.provenance is not None and not estimate.provenance.private:
         return (*said, say("These are the votes of most teachers, without noise."))
-    margins = found.margins
-    if margins is not None and found.answered:
-        least = float(np.min(margins[found.taught]))
+    margins = estimate.margins
+    if margins is not None and estimate.answered:
+        least = float(np.min(margins[estimate.taught]))
         said.append(
             say(f"Where a label was given, its noisy count leads the second one by at least {least:.1f} votes.")
         )
-        if found.answered < len(found.labels):
+        if estimate.answered < len(estimate.labels):
             said.append(fine("Those with the largest margins were labelled: they are easier than the rest."))
     said.append(say("Noise can turn a vote that is close. What most teachers get wrong, labels get wrong."))
-    lead = _safe_lead(found)
+    lead = _safe_lead(estimate)
     if lead is not None:
         often = "noise puts the other above it once in 100 times"
         said.append(fine(f"Where one class has {lead:,} votes more than another, {often}."))
     return tuple(said)
 
 
-def _safe_lead(found: LabelsEstimate) -> int | None:
+def _safe_lead(estimate: LabelsEstimate) -> int | None:
     """By how many votes one class must lead another for Gaussian noise to turn the two with a chance of 1 in 100."""
-    if found.opened is not None:
-        sigma = found.law.sigma / 2**found.bits if isinstance(found.law, DiscreteGaussian) else None
+    if estimate.opened is not None:
+        sigma = estimate.law.sigma / 2**estimate.bits if isinstance(estimate.law, DiscreteGaussian) else None
     else:
-        written = found.aggregator.get("sigma_2", found.aggregator.get("sigma"))
+        written = estimate.aggregator.get("sigma_2", estimate.aggregator.get("sigma"))
         # a file may say anything
         sigma = Fraction(str(written)) if _NUMBER.fullmatch(str(written)) else None
     return None if sigma is None else math.ceil(NormalDist().inv_cdf(0.99) * math.sqrt(2) * float(sigma))
 
 
-def _details(found: LabelsEstimate) -> tuple[tuple[str, str], ...]:
-    named = {"aggregator" if name == "name" else name: value for name, value in found.aggregator.items()}
+def _details(estimate: LabelsEstimate) -> tuple[tuple[str, str], ...]:
+    named = {"aggregator" if name == "name" else name: value for name, value in estimate.aggregator.items()}
     words = {name.replace("_", " ").capitalize(): value for name, value in named.items()}
     return tuple((name, str(value)) for name, value in words.items() if value is not None)
 
 
-def _released(found: LabelsEstimate) -> tuple[Html, ...]:
+def _released(estimate: LabelsEstimate) -> tuple[Html, ...]:
     teacher = fine("A record is the votes of one teacher, and so all data that only this teacher learned from.")
-    if found.opened is None:
+    if estimate.opened is None:
         return (say("Which queries were answered, and a label for each of them. Votes were not opened."), teacher)
-    queries, classes = found.ballots.shape
+    queries, classes = estimate.ballots.shape
     return (
         say(f"Noisy votes of {queries:,} queries for each of {classes:,} classes, and the labels read off them."),
         fine("Anything else may be read off the noisy votes at no further cost, such as soft labels for a student."),
@@ -112,26 +112,26 @@ def _released(found: LabelsEstimate) -> tuple[Html, ...]:
     )
 
 
-def _queries(found: LabelsEstimate) -> Html:
-    labelled, queries = int((found.labels >= 0).sum()), len(found.labels)
-    own = labelled - found.answered
+def _queries(estimate: LabelsEstimate) -> Html:
+    labelled, queries = int((estimate.labels >= 0).sum()), len(estimate.labels)
+    own = labelled - estimate.answered
     counts = (
-        ("Answered by teachers", found.answered),
+        ("Answered by teachers", estimate.answered),
         ("Answered by the student itself", own),
-        ("Refused" if found.opened is None else "Left without a label", found.asked - labelled),
-        ("Not asked any more", queries - found.asked),
+        ("Refused" if estimate.opened is None else "Left without a label", estimate.asked - labelled),
+        ("Not asked any more", queries - estimate.asked),
     )
     rows: list[Row] = [(name, [f"{count:,}"]) for name, count in counts if count]
     return table("What became of the queries", ["Query", "How many"], rows)
 
 
-def _table(found: LabelsEstimate, truth: LabelsEstimate | None) -> Html:
-    classes = found.ballots.shape[1]
+def _table(estimate: LabelsEstimate, truth: LabelsEstimate | None) -> Html:
+    classes = estimate.ballots.shape[1]
 
-    def counts(estimate: LabelsEstimate) -> list[int]:
-        return [int(count) for count in np.bincount(estimate.labels[estimate.labels >= 0], minlength=classes)]
+    def counts(released: LabelsEstimate) -> list[int]:
+        return [int(count) for count in np.bincount(released.labels[released.labels >= 0], minlength=classes)]
 
-    columns = [counts(found), *([] if truth is None else [counts(truth)])]
+    columns = [counts(estimate), *([] if truth is None else [counts(truth)])]
     head = ["Class", "Labels", *([] if truth is None else ["Of exact votes"])]
     rows: list[Row] = [
         (str(number), [f"{each:,}" for each in cells]) for number, cells in enumerate(zip(*columns, strict=True))

@@ -5,15 +5,16 @@ from __future__ import annotations
 from ogive.statistics.labels.estimate import LabelsEstimate
 
 
-def summary(found: LabelsEstimate) -> str:
+def summary(estimate: LabelsEstimate) -> str:
     """Some lines of plain text."""
+    queries = len(estimate.labels)
     lines = [
-        f"labels of {len(found.labels)} {'query' if len(found.labels) == 1 else 'queries'} ({found.provenance})",
-        f"{found.answered} answered by teachers of {found.asked} that were asked",
+        f"labels of {queries} {'query' if queries == 1 else 'queries'} ({estimate.provenance})",
+        f"{estimate.answered} answered by teachers of {estimate.asked} that were asked",
     ]
-    own = int((found.labels >= 0).sum()) - found.answered
+    own = int((estimate.labels >= 0).sum()) - estimate.answered
     if own:
         lines.append(f"{own} that the student was sure of")
-    if found.opened is not None and found.answered < len(found.labels):
+    if estimate.opened is not None and estimate.answered < len(estimate.labels):
         lines.append("those with the largest margins: easier than the queries they were chosen from")
     return "\n".join(lines)

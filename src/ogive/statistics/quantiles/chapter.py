@@ -11,25 +11,25 @@ from ogive.statistics.curve.figures import Figures, QuantileRow, exact_quantile,
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 
 
-def chapter(found: QuantileEstimates, truth: Curve | None) -> Chapter:
+def chapter(estimate: QuantileEstimates, truth: Curve | None) -> Chapter:
     """What quantiles say, with the whole curve where there is one.
 
     Args:
-        found: As released.
+        estimate: As released.
         truth: An exact curve on the same thresholds, or None.
 
     Raises:
         ParameterError: the truth is private or on other thresholds.
     """
-    exact = exact_shares(found, truth)
-    ends = zip(found.probabilities, found.numbers, found.low, found.high, strict=True)
+    exact = exact_shares(estimate, truth)
+    ends = zip(estimate.probabilities, estimate.numbers, estimate.low, estimate.high, strict=True)
     rows = tuple(
-        QuantileRow(share, number, low, high, exact_quantile(found.grid, exact, share))
+        QuantileRow(share, number, low, high, exact_quantile(estimate.grid, exact, share))
         for share, number, low, high in ends
     )
-    source, level = found.provenance, found.confidence_level
+    source, level = estimate.provenance, estimate.confidence_level
     assert source is not None
-    figures = Figures(found.column, found.grid, source, rows, truth=exact)
-    if found.curve is not None:
-        return chapter_of(read_curve(figures, found.curve, level), batch_of(source))
+    figures = Figures(estimate.column, estimate.grid, source, rows, truth=exact)
+    if estimate.curve is not None:
+        return chapter_of(read_curve(figures, estimate.curve, level), batch_of(source))
     return chapter_of(dataclasses.replace(figures, total=source.total, confidence_level=level), batch_of(source))

@@ -7,11 +7,14 @@ from typing import Any
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 
 
-def summary(found: QuantileEstimates) -> str:
+def summary(estimate: QuantileEstimates) -> str:
     """A table in plain text."""
-    percent = f"{100 * found.confidence_level:g} % interval"
-    lines = [f"quantiles of {found.column} ({found.provenance})", f"{'probability':>11}  {'value':>20}  {percent}"]
-    for p, value, (a, b) in zip(found.probabilities, found.values, found.intervals, strict=True):
+    percent = f"{100 * estimate.confidence_level:g} % interval"
+    lines = [
+        f"quantiles of {estimate.column} ({estimate.provenance})",
+        f"{'probability':>11}  {'value':>20}  {percent}",
+    ]
+    for p, value, (a, b) in zip(estimate.probabilities, estimate.values, estimate.intervals, strict=True):
         lines.append(f"{p:>11g}  {_short(value):>20}  {_short(a)} to {_short(b)}")
     return "\n".join(lines)
 

@@ -28,11 +28,11 @@ _READ = {
 }
 
 
-def chapter(found: UstatisticEstimate, truth: UstatisticEstimate | None) -> Chapter:
+def chapter(estimate: UstatisticEstimate, truth: UstatisticEstimate | None) -> Chapter:
     """What a pairwise statistic says.
 
     Args:
-        found: As released.
+        estimate: As released.
         truth: The exact value of the same kernel and columns, or None.
 
     Raises:
@@ -40,38 +40,38 @@ def chapter(found: UstatisticEstimate, truth: UstatisticEstimate | None) -> Chap
     """
     if truth is not None:
         same = isinstance(truth, UstatisticEstimate) and not truth.private
-        if not same or (truth.kernel, truth.columns) != (found.kernel, found.columns):
-            raise ParameterError(f"the truth for {found.title} must be the exact value of the same columns")
-    assert found.provenance is not None
+        if not same or (truth.kernel, truth.columns) != (estimate.kernel, estimate.columns):
+            raise ParameterError(f"the truth for {estimate.title} must be the exact value of the same columns")
+    assert estimate.provenance is not None
     return Chapter(
-        title=found.title,
-        subject=" and ".join(found.columns),
-        provenance=found.provenance,
-        headline=_headline(found),
-        error=_error(found),
-        released=_released(found),
-        tables=(_table(found, truth if found.private else None),),
-        details=_details(found),
-        warning=_useless(found),
+        title=estimate.title,
+        subject=" and ".join(estimate.columns),
+        provenance=estimate.provenance,
+        headline=_headline(estimate),
+        error=_error(estimate),
+        released=_released(estimate),
+        tables=(_table(estimate, truth if estimate.private else None),),
+        details=_details(estimate),
+        warning=_useless(estimate),
         exact=truth is not None,
     )
 
 
-def _headline(found: UstatisticEstimate) -> str:
-    if not found.defined:
-        cause = "Noise hides" if found.private else "These records do not tell"
-        return f"{cause} {_within(found.title)}: it is not defined."
-    if not found.private:
-        return f"{_opening(found.title)} is {plain_number(found.value)}."
-    low, high = found.interval()
-    sure = words.percent(found.confidence_level)
-    if not found.possible:
+def _headline(estimate: UstatisticEstimate) -> str:
+    if not estimate.defined:
+        cause = "Noise hides" if estimate.private else "These records do not tell"
+        return f"{cause} {_within(estimate.title)}: it is not defined."
+    if not estimate.private:
+        return f"{_opening(estimate.title)} is {plain_number(estimate.value)}."
+    low, high = estimate.interval()
+    sure = words.percent(estimate.confidence_level)
+    if not estimate.possible:
         return (
-            f"{_opening(found.title)} is released as {plain_number(found.value)}, {impossible(found)}: from "
+            f"{_opening(estimate.title)} is released as {plain_number(estimate.value)}, {impossible(estimate)}: from "
             f"{plain_number(low)} to {plain_number(high)} with {sure} confidence."
         )
     return (
-        f"{_opening(found.title)} is about {plain_number(found.value)}: from {plain_number(low)} to "
+        f"{_opening(estimate.title)} is about {plain_number(estimate.value)}: from {plain_number(low)} to "
         f"{plain_number(high)} with {sure} confidence."
     )
 
@@ -90,82 +90,82 @@ def _opening(title: str) -> str:
     return told[0].upper() + told[1:]
 
 
-def _error(found: UstatisticEstimate) -> tuple[Html, ...]:
-    if not found.defined:
+def _error(estimate: UstatisticEstimate) -> tuple[Html, ...]:
+    if not estimate.defined:
         return (say("Nothing can be said: there is no value."),)
     told = []
-    if found.private:
-        low, high = found.interval(target="sample")
+    if estimate.private:
+        low, high = estimate.interval(target="sample")
         told.append(
             say(
                 strong(f"{plain_number(low)} to {plain_number(high)}"),
-                f" holds the exact value of these records, with {words.percent(found.confidence_level)} confidence.",
+                f" holds the exact value of these records, with {words.percent(estimate.confidence_level)} confidence.",
             )
         )
     else:
         told.append(say("Not at all for these records: the value is exact."))
-    if found.quantization > 0:
+    if estimate.quantization > 0:
         told.append(
             say(
-                f"Rounding values to {'bins' if found.bins else 'steps'} moves it by at most "
-                f"{plain_number(found.quantization)}, counted above."
+                f"Rounding values to {'bins' if estimate.bins else 'steps'} moves it by at most "
+                f"{plain_number(estimate.quantization)}, counted above."
             )
         )
     told.append(fine("Intervals rest on the normal approximation."))
     return tuple(told)
 
 
-def _released(found: UstatisticEstimate) -> tuple[Html, ...]:
-    told = [say(f"One number about pairs of records, of {' and '.join(found.columns)}.")]
-    if found.kernel in _READ:
-        told.append(say(_READ[found.kernel]))
-    if found.clipped:
+def _released(estimate: UstatisticEstimate) -> tuple[Html, ...]:
+    told = [say(f"One number about pairs of records, of {' and '.join(estimate.columns)}.")]
+    if estimate.kernel in _READ:
+        told.append(say(_READ[estimate.kernel]))
+    if estimate.clipped:
         told.append(say("Noise took a part of it out of its range; it was moved to the nearest possible value."))
-    if found.private and found.classes is not None:
+    if estimate.private and estimate.classes is not None:
         told.append(say("Everybody may know which class each record is in, and so how many each has."))
     return tuple(told)
 
 
-def _table(found: UstatisticEstimate, truth: UstatisticEstimate | None) -> Html | None:
-    if not found.defined:
+def _table(estimate: UstatisticEstimate, truth: UstatisticEstimate | None) -> Html | None:
+    if not estimate.defined:
         return None
-    rows: list[Row] = [("Value", [plain_number(found.value)])]
+    rows: list[Row] = [("Value", [plain_number(estimate.value)])]
     if truth is not None:
         rows.append(("True value of these records", [plain_number(truth.value)]))
-    rows.append(("Total error", [plain_number(found.total_error)]))
-    if found.private:
-        name = "of noise, who met whom and sampling" if found.sampling_is_included else "of randomization"
-        rows.append((name, [plain_number(found.randomization_error)]))
-    if found.sampling_error is not None:
+    rows.append(("Total error", [plain_number(estimate.total_error)]))
+    if estimate.private:
+        name = "of noise, who met whom and sampling" if estimate.sampling_is_included else "of randomization"
+        rows.append((name, [plain_number(estimate.randomization_error)]))
+    if estimate.sampling_error is not None:
         rows.append(
             (
-                "of sampling, at most" if found.sampling_is_a_bound else "of sampling",
-                [plain_number(found.sampling_error)],
+                "of sampling, at most" if estimate.sampling_is_a_bound else "of sampling",
+                [plain_number(estimate.sampling_error)],
             )
         )
-    if found.quantization > 0:
-        rows.append(("of rounding, at most", [plain_number(found.quantization)]))
-    return table("Value and errors", ("Number", "Released" if found.private else "Exact"), rows)
+    if estimate.quantization > 0:
+        rows.append(("of rounding, at most", [plain_number(estimate.quantization)]))
+    return table("Value and errors", ("Number", "Released" if estimate.private else "Exact"), rows)
 
 
-def _details(found: UstatisticEstimate) -> tuple[tuple[str, str], ...]:
-    entries = [("Kernel", found.kernel)]
-    if found.bins:
-        entries.append(("Bins", " x ".join(f"{size:,}" for size in found.bins)))
-    low, high = found.limits
+def _details(estimate: UstatisticEstimate) -> tuple[tuple[str, str], ...]:
+    entries = [("Kernel", estimate.kernel)]
+    if estimate.bins:
+        entries.append(("Bins", " x ".join(f"{size:,}" for size in estimate.bins)))
+    low, high = estimate.limits
     if math.isfinite(low) and math.isfinite(high):
         entries.append(("Possible values", f"{plain_number(low)} to {plain_number(high)}"))
-    if found.classes is not None:
-        entries.append(("Classes", " and ".join(f"{size:,}" for size in found.classes)))
+    if estimate.classes is not None:
+        entries.append(("Classes", " and ".join(f"{size:,}" for size in estimate.classes)))
     return tuple(entries)
 
 
-def _useless(found: UstatisticEstimate) -> str | None:
-    if not found.private:
-        return None if found.defined else "It is a ratio, and what it divides by is 0 for these records."
-    low, high = found.limits
-    if not found.defined:
+def _useless(estimate: UstatisticEstimate) -> str | None:
+    if not estimate.private:
+        return None if estimate.defined else "It is a ratio, and what it divides by is 0 for these records."
+    low, high = estimate.limits
+    if not estimate.defined:
         return "A ratio has a denominator that noise may account for. Grant more privacy loss, or take more records."
-    if found.interval() == (low, high):
+    if estimate.interval() == (low, high):
         return "Every possible value fits this answer. Grant more privacy loss, or take more records."
     return None

@@ -21,38 +21,38 @@ _NEEDED = (
 )  # fmt: skip
 
 
-def to_dict(found: UstatisticEstimate) -> dict[str, Any]:
+def to_dict(estimate: UstatisticEstimate) -> dict[str, Any]:
     """Plain data of an estimate; its errors of all parts together and its interval follow from the rest."""
     return {
         "schema": SCHEMA,
-        "kernel": found.kernel,
-        "columns": list(found.columns),
-        "method": found.method,
-        "value": found.value if found.defined else None,
+        "kernel": estimate.kernel,
+        "columns": list(estimate.columns),
+        "method": estimate.method,
+        "value": estimate.value if estimate.defined else None,
         "means": [
             {"kernel": mean.kernel, "value": mean.value, "randomization_error": mean.randomization_error}
-            for mean in found.means
+            for mean in estimate.means
         ],
-        "randomization_error": found.randomization_error,
-        "sampling_error": found.sampling_error,
-        "quantization": found.quantization,
-        "limits": [end if math.isfinite(end) else None for end in found.limits],
-        "bins": list(found.bins),
-        "records": found.records,
-        "classes": None if found.classes is None else list(found.classes),
-        "clipped": found.clipped,
-        "confidence_level": found.confidence_level,
-        **_derived(found),
-        "provenance": None if found.provenance is None else found.provenance.to_dict(),
+        "randomization_error": estimate.randomization_error,
+        "sampling_error": estimate.sampling_error,
+        "quantization": estimate.quantization,
+        "limits": [end if math.isfinite(end) else None for end in estimate.limits],
+        "bins": list(estimate.bins),
+        "records": estimate.records,
+        "classes": None if estimate.classes is None else list(estimate.classes),
+        "clipped": estimate.clipped,
+        "confidence_level": estimate.confidence_level,
+        **_derived(estimate),
+        "provenance": None if estimate.provenance is None else estimate.provenance.to_dict(),
     }
 
 
-def _derived(found: UstatisticEstimate) -> dict[str, Any]:
-    interval = list(found.interval()) if found.defined else None
+def _derived(estimate: UstatisticEstimate) -> dict[str, Any]:
+    interval = list(estimate.interval()) if estimate.defined else None
     return {
-        "sampling_is_a_bound": found.sampling_is_a_bound,
-        "standard_error": found.standard_error,
-        "total_error": found.total_error,
+        "sampling_is_a_bound": estimate.sampling_is_a_bound,
+        "standard_error": estimate.standard_error,
+        "total_error": estimate.total_error,
         "interval": interval,
     }
 
@@ -69,7 +69,7 @@ def from_dict(data: Any) -> UstatisticEstimate:
     if not isinstance(data["clipped"], bool):
         raise DataError(f"the field 'clipped' of {_WHAT} must be true or false")
     columns, classes = _texts(data["columns"]), data["classes"]
-    found = UstatisticEstimate(
+    estimate = UstatisticEstimate(
         kernel=known.text("kernel"),
         columns=columns,
         method=data["method"],
@@ -86,17 +86,17 @@ def from_dict(data: Any) -> UstatisticEstimate:
         confidence_level=known.chance("confidence_level"),
         provenance=known.provenance(*(() if classes is None else columns[-1:])),
     )
-    _check_derived(found, data)
-    return found
+    _check_derived(estimate, data)
+    return estimate
 
 
-def _check_derived(found: UstatisticEstimate, data: dict[str, Any]) -> None:
+def _check_derived(estimate: UstatisticEstimate, data: dict[str, Any]) -> None:
     """Refuse plain data whose errors of all parts together or interval, which people read, do not follow from the rest.
 
     Raises:
         DataError: they do not.
     """
-    for name, wanted in _derived(found).items():
+    for name, wanted in _derived(estimate).items():
         got = data[name]
         written, expected = ([each] if not isinstance(each, list) else each for each in (got, wanted))
         fits = len(written) == len(expected) and all(
