@@ -30,8 +30,33 @@ MOST_PARTS = 1000
 ReadStrategy = Callable[[dict[str, Any]], Strategy]
 
 
+class _Summed:
+    """What sums of batches have in common: a person is in one of the parts."""
+
+    name: ClassVar[str]
+    parts: tuple[Strategy, ...]
+
+    @property
+    def size(self) -> int:
+        """Number of bins, N."""
+        return self.parts[0].size
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The parts' levels, one part after the other."""
+        return tuple(level for part in self.parts for level in part.levels)
+
+    def loss(self, adjacency: Adjacency) -> Loss:
+        """Loss of the dearest part: each person is in one."""
+        return largest_loss([part.loss(adjacency) for part in self.parts])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, "size": self.size, "parts": [part.to_dict() for part in self.parts]}
+
+
 @dataclass(frozen=True)
-class SummedStrategies:
+class SummedStrategies(_Summed):
     """Sum of unbiased estimates of disjoint batches.
 
     Fields:
@@ -67,11 +92,6 @@ class SummedStrategies:
                 raise ParameterError(f"`weights` must be at least 0 and add up to 1, got {sum(self.weights)}")
 
     @property
-    def size(self) -> int:
-        """Number of bins, N."""
-        return self.parts[0].size
-
-    @property
     def samples(self) -> tuple[tuple[float, int], ...]:
         """Of a mixture, the weight and the number of records of every part that counts; else empty."""
         if self.weights is None or self.totals is None:
@@ -86,11 +106,6 @@ class SummedStrategies:
         whole = sum(self.totals)
         return np.array([float(w * whole / n) for w, n in zip(self.weights, self.totals, strict=True)])
 
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The parts' levels, one part after the other."""
-        return tuple(level for part in self.parts for level in part.levels)
-
     def measure(self, counts: Int64) -> Int64:
         """Refused: it is not known which record is of which batch.
 
@@ -102,10 +117,6 @@ class SummedStrategies:
     def spread(self, noise: tuple[Int64, ...]) -> Int64:
         """The parts' noise, one part after the other."""
         return np.concatenate(_spreads(self.parts, noise), axis=-1)
-
-    def loss(self, adjacency: Adjacency) -> Loss:
-        """Loss of the dearest part: each person is in one."""
-        return largest_loss([part.loss(adjacency) for part in self.parts])
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Sum of the parts' estimates, shape (..., N); `total` is divided between them as `totals` say.
@@ -136,7 +147,7 @@ class SummedStrategies:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        data: dict[str, Any] = {"name": self.name, "size": self.size, "parts": [part.to_dict() for part in self.parts]}
+        data = super().to_dict()
         if self.weights is not None and self.totals is not None:
             data |= {"weights": [str(weight) for weight in self.weights], "totals": list(self.totals)}
         return data
@@ -157,7 +168,7 @@ class SummedStrategies:
 
 
 @dataclass(frozen=True)
-class SummedApproximations:
+class SummedApproximations(_Summed):
     """Sum of one approximation's measurements of disjoint batches; nearly the same as one of all their records.
 
     Where the parts' integers have different numbers of fractional bits, those with fewer are moved up.
@@ -181,11 +192,6 @@ class SummedApproximations:
         object.__setattr__(self, "parts", parts)
 
     @property
-    def size(self) -> int:
-        """Number of bins, N."""
-        return self.parts[0].size
-
-    @property
     def finest(self) -> Any:
         """The part with the most fractional bits, whose features those of the sum are."""
         return max(self.parts, key=_bits)
@@ -202,11 +208,6 @@ class SummedApproximations:
         features: Int64 = self.finest.features
         return features
 
-    @property
-    def levels(self) -> tuple[Level, ...]:
-        """The parts' levels, one part after the other."""
-        return tuple(level for part in self.parts for level in part.levels)
-
     def measure(self, counts: Int64) -> Int64:
         """Exact measurements of all records together, shape (M,)."""
         measured: Int64 = self.finest.measure(counts)
@@ -220,10 +221,6 @@ class SummedApproximations:
         """What the parts' noise adds to the measurements, shape (..., M)."""
         return self.added(_spreads(self.parts, noise))
 
-    def loss(self, adjacency: Adjacency) -> Loss:
-        """Loss of the dearest part: each person is in one."""
-        return largest_loss([part.loss(adjacency) for part in self.parts])
-
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Cumulative counts, shape (..., N), as of one part."""
         values: Float64 = self.finest.estimate(answer, total)
@@ -232,10 +229,6 @@ class SummedApproximations:
     def variance(self, *, total_known: bool) -> Float64:
         """Sum of the parts' variances, shape (N,)."""
         return np.asarray(sum(part.variance(total_known=total_known) for part in self.parts))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, "size": self.size, "parts": [part.to_dict() for part in self.parts]}
 
     @staticmethod
     def from_dict(data: dict[str, Any], read: ReadStrategy) -> SummedApproximations:
