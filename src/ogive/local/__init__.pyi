@@ -6,8 +6,8 @@ from .design import design_tree as design_tree
 from .haar import HaarOracle as HaarOracle
 from .oracles import oracle_from_dict as oracle_from_dict
 from .randomized_response import RandomizedResponse as RandomizedResponse
+from .randomizer import OwnerSource as OwnerSource
 from .randomizer import Randomizer as Randomizer
 from .simulation import simulate as simulate
-from .source import OwnerSource as OwnerSource
 from .tree import TreeOracle as TreeOracle
 from .unary import UnaryOracle as UnaryOracle

@@ -20,6 +20,15 @@ from ogive.local.rounding import rounded
 from ogive.local.values import row_of, rows_of
 from ogive.privacy import ApproxDP, Privacy, PureDP
 
+
+class OwnerSource:
+    """Words straight from the operating system, with nothing kept between calls."""
+
+    def words(self, count: int) -> UInt32:
+        """The next `count` uniform 32-bit words, shape (count,)."""
+        return np.frombuffer(os.urandom(4 * count), np.uint32)
+
+
 SECRET_BYTES = 32
 _BLOCK_WORDS = 8
 _NUMBER = "a participant's number"
@@ -119,7 +128,7 @@ class Randomizer:
     def _reports(self, rows: Float64, numbers: Int64) -> UInt8:
         domain, oracle, rounding = self.description.domain, self.description.oracle, self.description.rounding
         if self._secret is None:
-            source = self._source if self._source is not None else _fresh()
+            source = self._source if self._source is not None else OwnerSource()
             symbols = rounded(domain, rows, rounding, source=source)
             return encode(self.description.tag, numbers, oracle.randomize(symbols, numbers, source=source))
         payloads = np.empty((len(rows), oracle.payload_bytes), dtype=np.uint8)
@@ -189,6 +198,6 @@ def _check_allowed(description: Description, limit: Privacy | None, public: Iter
 
 
 def _fresh() -> RandomWords:
-    from ogive.local.source import OwnerSource
+    from ogive.local.randomizer import OwnerSource
 
     return OwnerSource()

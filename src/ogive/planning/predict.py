@@ -1,4 +1,7 @@
-"""Predict price and errors of every method, spending nothing and reading no records."""
+"""Predict price and errors of every method, spending nothing and reading no records.
+
+Nothing here is a release: sums are public or imagined, and noise comes from public seeds.
+"""
 
 from __future__ import annotations
 
@@ -11,21 +14,22 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64, Int64
+from ogive.asking import drive
 from ogive.checks import any_whole, whole
 from ogive.errors import BudgetError, Marked, OgiveError, ParameterError, UnsupportedError, quoted
 from ogive.planning.base import LeftOut
-from ogive.planning.rehearsal import answer_imagined, rehearse
 from ogive.planning.rows import Plan, PlanRow
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacency, check_columns, check_privacy
 from ogive.progress import Progress
-from ogive.queries import Aggregate, LinearQuery, Query, undeclared
+from ogive.queries import Aggregate, Answer, LinearQuery, Query, undeclared
 from ogive.records.imagined import Repeated, Shape
 from ogive.statistics.base import Estimate, Statistic, Terms, describe, settled
 from ogive.statistics.kinds import prediction_of
-from ogive.statistics.prediction import FEWEST_CURVES, Errors, Prediction, Setting, Sums
+from ogive.statistics.prediction import FEWEST_CURVES, Errors, Prediction, Rehearsal, Setting, Sums
 from ogive.trust import Central, Simulation, TrustModel, TrustOf
 from ogive.trust.base import TrustOptions
 from ogive.trust.clear.options import ClearOptions
+from ogive.trust.imagined import Imagined
 
 LADDER = tuple(PureDP(epsilon) for epsilon in ("0.1", "0.2", "0.5", "1", "2", "5"))
 """Guarantees that are planned for where none is named."""
@@ -370,3 +374,28 @@ def _trusted(trust: Planned, adjacency: Adjacency, person: str | None, rows: int
     if not isinstance(trust, TrustModel):
         raise ParameterError(f"`trust` must be a trust model such as Central, got {quoted(trust)}")
     return PrivacyUnit(adjacency, person, rows) if person is not None else trust.unit(adjacency), trust.options
+
+
+def rehearse(statistic: Statistic[Any], terms: Terms, sums: Sums, *, run: int | None) -> Rehearsal:
+    """Ask everything of known sums.
+
+    Args:
+        statistic: What is asked.
+        terms: Privacy, unit and what the trust model can serve.
+        sums: Exact integers of the known records for each aggregate.
+        run: Number of the imagined release, which fixes its noise; None for exact answers.
+
+    Raises:
+        BudgetError: the measurements cost more than was granted.
+        UnsupportedError: the trust model cannot answer, or a query says more than the unit hides.
+    """
+    holder = Imagined(sums, terms.adjacency, adding=terms.adding, honest=terms.honest, run=run)
+    outcome = drive(statistic, terms, holder)
+    measured = tuple(holder.with_noise(query) for query in outcome.measured)
+    return Rehearsal(outcome.estimate, measured, outcome.queries, outcome.price, terms)
+
+
+def answer_imagined(query: Query, sums: Int64, terms: Terms, run: int | None) -> Answer:
+    """The answer to one query about known sums, without a price."""
+    holder = Imagined(lambda _: sums, terms.adjacency, adding=terms.adding, honest=terms.honest, run=run)
+    return holder.answer(query)

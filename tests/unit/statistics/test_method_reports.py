@@ -12,7 +12,7 @@ import ogive
 from ogive import Boxplot, Clear, Ecdf, Local, ParameterError, PureDP, Quantiles, UnsupportedError
 from ogive.local import PublicClasses, simulate
 from ogive.noise import KeyedSource
-from ogive.planning.rehearsal import rehearse
+from ogive.planning.predict import rehearse
 from ogive.privacy import Adjacency, PrivacyUnit
 from ogive.queries import Cells, ReportsQuery
 from ogive.statistics.base import Terms

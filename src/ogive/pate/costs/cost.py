@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from numpy.typing import ArrayLike
 from ogive.arrays import Bool, Float64, Int64
 from ogive.checks import among, whole
 from ogive.errors import ParameterError, UnsupportedError
+from ogive.pate import asking
 from ogive.pate.aggregators import (
     Aggregator,
     ConfidentGNMax,
@@ -27,12 +29,11 @@ from ogive.pate.aggregators import (
 )
 from ogive.pate.costs import confident
 from ogive.pate.costs.conversion import Converted, Rule, check_delta, epsilon_of_rdp
-from ogive.pate.costs.drawn import drawn
-from ogive.pate.costs.exact import is_feasible, rdp_exact
+from ogive.pate.costs.exact import Check, is_feasible, rdp_exact
 from ogive.pate.costs.gnmax import rdp_gnmax
 from ogive.pate.costs.independent import gaussian_epsilon, gaussian_loss, independent_rdp, laplace_rdp
 from ogive.pate.costs.laplace import rdp_lnmax
-from ogive.pate.costs.losing import Noise, logq_gnmax, logq_lnmax, unit_of
+from ogive.pate.costs.losing import SCALE_BITS, Noise, logq_gnmax, logq_lnmax, unit_of
 from ogive.pate.costs.orders import ORDERS, check_orders
 from ogive.pate.costs.scores import check_probabilities, largest_excess
 from ogive.pate.costs.stated import PrivacyCost
@@ -42,6 +43,7 @@ from ogive.pate.sensitivity.neighbours import log_neighbour_bounds
 from ogive.pate.votes import check_answered, check_votes
 from ogive.privacy import GaussianDP, Rational
 
+_VOTE = 2**SCALE_BITS
 MOST_EXACT_CLASSES = 20
 """Most classes for which "auto" is exact: the work per query grows with their cube."""
 
@@ -326,3 +328,27 @@ def _total(run: _Run, cost: Callable[[slice], Float64]) -> tuple[Float64, float]
     for start in range(0, queries, _ROWS):
         total += cost(slice(start, start + _ROWS)).sum(axis=0)
     return total, float(queries)
+
+
+def drawn(aggregator: GNMax | ConfidentGNMax, noise: Noise) -> tuple[float, Check | None]:
+    """Sigma of an answer's noise, and the check before it, both in votes.
+
+    Args:
+        aggregator: What is run.
+        noise: Continuous noise has the stated scale; scaled noise has the next larger one that samplers accept, and
+            its threshold is the next larger number of units.
+
+    Raises:
+        ParameterError: there is too little noise for integers to stand for continuous noise.
+    """
+    if isinstance(aggregator, GNMax):
+        return _scale(aggregator.sigma, "sigma", noise), None
+    threshold = aggregator.threshold
+    if noise == "scaled":
+        threshold = Fraction(asking.check(threshold, aggregator.sigma_1).threshold, _VOTE)
+    check = Check(float(threshold), _scale(aggregator.sigma_1, "sigma_1", noise))
+    return _scale(aggregator.sigma_2, "sigma_2", noise), check
+
+
+def _scale(sigma: Fraction, name: str, noise: Noise) -> float:
+    return float(asking.scaled(sigma, name).sigma / _VOTE if noise == "scaled" else sigma)

@@ -11,8 +11,7 @@ import pytest
 from ogive.pate.aggregators import ConfidentGNMax, GNMax
 from ogive.pate.asking import check as asked_check
 from ogive.pate.asking import scaled as asked_scale
-from ogive.pate.costs.cost import privacy_cost
-from ogive.pate.costs.drawn import drawn
+from ogive.pate.costs.cost import drawn, privacy_cost
 from ogive.pate.costs.exact import Check, rdp_exact
 from ogive.pate.costs.integer_noise import lift_of_complement, lifts_of_classes, tails_of_check
 from ogive.pate.costs.largest_divergence import log_moment, weigh, widen
