@@ -156,6 +156,8 @@ def covers(granted: Privacy, loss: Loss) -> bool:
 
 
 @overload
+def total_loss(losses: Sequence[GaussianDP]) -> GaussianDP: ...
+@overload
 def total_loss(losses: Sequence[PureDP | ZeroConcentratedDP]) -> PureDP | ZeroConcentratedDP: ...
 @overload
 def total_loss(losses: Sequence[Loss]) -> Loss: ...
@@ -297,6 +299,10 @@ def _log_complement(exponent: float) -> float:
     return math.log(-math.expm1(-exponent))
 
 
+@overload
+def loss_per_row(loss: PureDP, size: int) -> PureDP: ...
+@overload
+def loss_per_row(loss: PureDP | ZeroConcentratedDP, size: int) -> PureDP | ZeroConcentratedDP: ...
 def loss_per_row(loss: PureDP | ZeroConcentratedDP, size: int) -> PureDP | ZeroConcentratedDP:
     """The loss for one record that `group_loss` takes to `loss`."""
     if isinstance(loss, PureDP):

@@ -52,7 +52,6 @@ def numbers(part: Part) -> dict[str, Any]:
         return roc_numbers(part.estimate, part.truth)
     if isinstance(part.estimate, Boxplots):
         return box_numbers(part.estimate, part.truth)
-    assert isinstance(part.estimate, Calibration)
     return calibration_numbers(part.estimate, part.truth)
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ogive.columns import Binning, Categories, Column, Label
+from ogive.columns import Binning, Column, Label
 from ogive.local.classes import PublicClasses
 from ogive.local.description import Description
 from ogive.privacy import ApproxDP, number_text
@@ -113,7 +113,6 @@ def _asked(column: Column, rounding: str) -> str:
         )
     if isinstance(column, Label):
         return f"{name}, whether it is {_listed(column.positive)} or not"
-    assert isinstance(column, Categories)
     return f"{name}, one of {_listed(column.values)}"
 
 

@@ -120,7 +120,6 @@ def exact_guarantee(asked: Labels, trust: TrustModel, adjacency: Adjacency, targ
     if not isinstance(loss, GaussianDP):
         if target_delta is not None:
             raise ParameterError("Laplace noise has a guarantee without a delta; leave out `target_delta`")
-        assert isinstance(loss, PureDP)
         return loss
     if target_delta is None:
         raise ParameterError(

@@ -26,7 +26,7 @@ from ogive.noise.shares import widened
 from ogive.parameters import plain_fields
 from ogive.privacy import Adjacency, Loss, PrivacyUnit, named_columns
 from ogive.queries.aggregates import Aggregate
-from ogive.strategies.base import Approximating, Level, Strategy, approximates
+from ogive.strategies.base import Level, Strategy, approximates
 
 MeasuredT = TypeVar("MeasuredT")
 
@@ -208,7 +208,6 @@ def described(strategy: Strategy) -> dict[str, Any]:
     """
     public = strategy.to_dict()
     if approximates(strategy):
-        assert isinstance(strategy, Approximating)
         public["features"] = hashlib.sha256(strategy.features.astype("<i8").tobytes()).hexdigest()
     return public
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ogive.arrays import Bool, Float64, Int64
-from ogive.columns import Binning, Categories, Column, Domain, Label
+from ogive.columns import Binning, Column, Domain, Label
 from ogive.errors import DataError
 from ogive.queries import RowValues
 from ogive.records.binning import LOW_OR_HIGH, missing_message, refuse_fractions, refuse_outside
@@ -67,7 +67,6 @@ def _reader(column: Column, labels: Mapping[str, LabelCodes]) -> Reader:
     if isinstance(column, Label):
         classes = Classes(column, codes)
         return lambda values: classes.positive(values).astype(np.float64)
-    assert isinstance(column, Categories)
     places = Places(
         column,
         codes,

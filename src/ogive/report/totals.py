@@ -104,7 +104,6 @@ def _gaussian(paid: Sequence[tuple[ApproxDP, GaussianDP]]) -> Fraction:
     if len(paid) < 2 or delta >= 1:
         return added
     total = total_loss([loss for _, loss in paid])
-    assert isinstance(total, GaussianDP)
     try:
         return min(added, rounded_up(epsilon_of_gaussian(total, delta)))
     except ParameterError:  # no epsilon goes with so small a delta

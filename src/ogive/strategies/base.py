@@ -21,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeGuard, runtime_checkable
 
 import numpy as np
 
@@ -111,7 +111,7 @@ class Approximating(Strategy, Protocol):
         ...
 
 
-def approximates(strategy: Strategy) -> bool:
+def approximates(strategy: Strategy) -> TypeGuard[Approximating]:
     """Whether a strategy is an `Approximating` one; asks its type alone, so that no features are computed."""
     return hasattr(type(strategy), "features")
 

@@ -160,7 +160,8 @@ class Block:
         if top == "ogive" and name in ALLOWED_OGIVE or name.startswith("ogive.local"):
             return None
         raise ImportError("an owner has no " + name)
-ALLOWED_OGIVE = {"ogive", "ogive.arrays", "ogive.errors", "ogive.privacy", "ogive.grids", "ogive.columns"}
+ALLOWED_OGIVE = {"ogive", "ogive.arrays", "ogive.errors", "ogive.privacy", "ogive.grids", "ogive.columns",
+                 "ogive.checks", "ogive.parameters", "ogive.rooms"}
 sys.meta_path.insert(0, Block())
 from ogive.local import OwnerSource, oracle_from_dict
 total = 0

@@ -7,6 +7,7 @@ from helpers import small_paper
 
 from ogive.errors import ParameterError
 from ogive.reproduce.items import Plan, code_version
+from ogive.reproduce.papers import PAPERS, items_of
 from ogive.reproduce.randomness import streams
 
 
@@ -55,6 +56,11 @@ def test_quick_runs_are_the_first_of_the_full_ones():
     item = small_paper.item()
     full = {task.key for task in item.tasks(Plan(runs=10))}
     assert {task.key for task in item.tasks(Plan(runs=3, quick=True))} < full
+
+
+@pytest.mark.parametrize("item", [item for paper in PAPERS for item in items_of(paper)], ids=lambda item: item.name)
+def test_the_code_that_decides_an_items_numbers_exists(item):
+    assert len(code_version(item.code)) == 64
 
 
 def test_code_that_does_not_exist_is_refused():

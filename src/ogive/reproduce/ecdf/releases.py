@@ -19,7 +19,7 @@ CODE = (
     "noise/*.py",
     "strategies/**/*.py",
     "statistics/methods/unbiased.py",
-    "smoothing/*.py",
+    "smoothing.py",
     "reproduce/ecdf/releases.py",
 )
 """Files that decide every curve made here."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ogive.pate.aggregators import ConfidentGNMax, LNMax
+from ogive.pate.aggregators import LNMax
 from ogive.reproduce.items import Numbers, Places, Setting
 from ogive.reproduce.pate.consensus import ANSWERED, CONFIDENT, LAPLACE, RIGHT, by_share, prices
 from ogive.reproduce.pate.printed import PRICES, PriceRow
@@ -52,7 +52,6 @@ def measure(setting: Setting, seed: int, data: Places) -> Numbers:
     if votes is None or truth is None:
         return {}
     confident = RUNS[title].aggregator
-    assert isinstance(confident, ConfidentGNMax)
     mechanism = confident if setting["mechanism"] == CONFIDENT else LNMax(20)
     source = streams(seed)[1]
     labels = np.stack([mechanism.answer(votes, source=source) for _ in range(REPEATS)])

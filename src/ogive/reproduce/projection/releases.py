@@ -43,7 +43,7 @@ CODE = (
     "accounting/*.py",
     "queries/*.py",
     "releasing.py",
-    "smoothing/*.py",
+    "smoothing.py",
     "statistics/**/*.py",
     "strategies/**/*.py",
     "strategies/projection/*.npz",

@@ -16,7 +16,7 @@ import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from ogive.statistics import prediction
 from ogive.statistics.curve.bands.simultaneous import NoiseMaxima, one_sided_distances, simulate_maxima, upper_quantile
 from ogive.statistics.methods.biased_errors import approximate_errors
 from ogive.statistics.prediction import CONFIDENCE, FEWEST_CURVES, Errors, Metric
-from ogive.strategies import Approximating, Strategy
+from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
 
 _WIDE = 8.0  # standard deviation of integer noise that is as good as continuous
@@ -88,7 +88,7 @@ def strategy_errors(
         whole: Whether the curve is opened whole.
     """
     if approximates(strategy):
-        return approximate_errors(cast(Approximating, strategy), records, known=known, tail=1 - CONFIDENCE)
+        return approximate_errors(strategy, records, known=known, tail=1 - CONFIDENCE)
     maxima = noise_maxima(strategy, total_known=known, simulations=simulations_for(strategy))
     return Errors(
         {

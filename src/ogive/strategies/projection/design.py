@@ -135,5 +135,4 @@ def _law(privacy: Privacy, change: Fraction, integers: int, rows: int) -> Law:
         per_unit = math.sqrt(change) * rows
         mu = gaussian_grant(privacy, integers=integers, per_unit=per_unit)
         return DiscreteGaussian(round_up_scale(Fraction(per_unit / mu) * (1 + Fraction(1, 10**12))))
-    assert isinstance(privacy, ZeroConcentratedDP)
     return DiscreteGaussian(round_up_root(change * rows * rows / (2 * privacy.rho)))
