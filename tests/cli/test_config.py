@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ogive.cli import main
-from ogive.cli.settings import ON_THE_COMMAND_LINE
+from ogive.cli.settings import on_the_command_line
 from ogive.cli.table import COMMANDS
 
 PROGRAM = Path(sys.executable).with_name("ogive")
@@ -125,7 +125,7 @@ def test_an_unusable_variable_is_one_line(folder, run, monkeypatch, variable, va
     assert words in err
 
 
-@pytest.mark.parametrize("name", ON_THE_COMMAND_LINE)
+@pytest.mark.parametrize("name", on_the_command_line())
 def test_neither_grants_privacy_nor_takes_it_away(folder, run, monkeypatch, name):
     ask = ("ecdf", "people.csv", "--column", "age", "--bounds", "0", "120")
     words = f"say --{name} on the command line"

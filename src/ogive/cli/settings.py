@@ -15,6 +15,7 @@ import os
 import shlex
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ SHARED = (
 )
 """Options that may be set for all commands that have them."""
 
-ON_THE_COMMAND_LINE = (
+_SPENT_OR_TRUSTED = (
     "epsilon",
     "delta",
     "rho",
@@ -47,22 +48,25 @@ ON_THE_COMMAND_LINE = (
     "limit-delta",
     "limit-rho",
     "trust",
-    "parties",
-    "colluding",
-    "dropouts",
-    "servers",
     "updated",
     "other-people",
     "public",
     "no-limit",
 )
-"""Options that are taken from the command line only."""
 
 WITHOUT_SHARED = ("demo", "local", "merge", "reproduce", "report", "completion")
 """Commands that keep their own books, or none."""
 
 NO_OPTIONS = ("OGIVE_CONFIG", "OGIVE_DATA", "OGIVE_LEDGER_KEY", "OGIVE_LEDGER_MARK")
 """Variables that stand for no option: where the settings, the public data sets a ledger's key and its mark are."""
+
+
+@cache
+def on_the_command_line() -> tuple[str, ...]:
+    """Options that are taken from the command line only, those of all trust models among them."""
+    from ogive.cli.options.trust import NAMES  # which loads the options of all trust models
+
+    return (*_SPENT_OR_TRUSTED, *NAMES)
 
 
 def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
@@ -82,7 +86,7 @@ def settings(app: App, commands: tuple[str, ...], arguments: ArgumentCollection)
     for source, found in (("the environment", _from_environment(commands)), (str(path), _from_file(path, commands))):
         open_options = {name: argument for name, argument in options.items() if not argument.tokens}
         for place, name, values, shared in found:
-            if name in ON_THE_COMMAND_LINE:
+            if name in on_the_command_line():
                 raise ParameterError(
                     f"{plain(place)} is not taken from settings: say --{name} on the command line, where everyone "
                     "sees it"
@@ -134,7 +138,7 @@ def _from_environment(commands: tuple[str, ...]) -> Iterator[Setting]:
             continue
         rest = variable.removeprefix(PREFIX)
         name = rest.lower().replace("_", "-")
-        if name in SHARED or name in ON_THE_COMMAND_LINE:
+        if name in SHARED or name in on_the_command_line():
             if commands[0] not in WITHOUT_SHARED:
                 yield variable, name, os.environ[variable], True
         elif commands[0] != "ledger" and rest.startswith(own):
@@ -154,7 +158,7 @@ def _from_file(path: Path, commands: tuple[str, ...]) -> Iterator[Setting]:
         name = key.replace("_", "-")
         if name in COMMANDS and name not in SHARED and isinstance(value, Mapping):
             continue
-        if name not in SHARED and name not in ON_THE_COMMAND_LINE:
+        if name not in SHARED and name not in on_the_command_line():
             raise ParameterError(f"{plain(key)} in {plain(path)} sets nothing{_near(name, (*SHARED, *COMMANDS))}")
         if commands[0] not in WITHOUT_SHARED:
             yield f"{key} in {path}", name, value, True

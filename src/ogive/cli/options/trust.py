@@ -75,6 +75,9 @@ def _lower(text: str) -> str:
 
 _DECLARED = declared(_TYPES)
 
+NAMES = tuple(name.replace("_", "-") for name in _DECLARED)
+"""The names of the options of all trust models."""
+
 
 def _with_options(kind: ClassT) -> ClassT:
     """A class with the options of all trust models as its fields; None stands for nothing said."""
