@@ -75,7 +75,7 @@ def test_a_second_round_is_planned_for_a_student(run):
         (("votes.npy", "--public", "--teachers", 5, *DELTA), "--teachers is for simulated votes"),
         ((*IMAGINED, "--public", *DELTA), "there is none"),
         ((*IMAGINED[:4], *DELTA), "say --queries"),
-        ((*IMAGINED, "--answers", 81, *DELTA), "1 to the 80"),
+        ((*IMAGINED, "--answers", 81, *DELTA), "from 1 to 80, got 81"),
         ((*IMAGINED, "--answers", "some", *DELTA), "--answers must be whole numbers"),
         ((*IMAGINED, "--epsilon", "big", *DELTA), "--epsilon must be numbers"),
         ((*IMAGINED, "--epsilon", 0, *DELTA), "above 0"),

@@ -161,7 +161,7 @@ def test_bounds_against_a_sample_and_a_population():
     assert error_bound(case, a, shared=True, against="sample") == mse_bound(case, a)
     whole = error_bound(case, a, shared=True, against="population")
     assert whole == pytest.approx((math.sqrt(mse_bound(case, a)) + math.sqrt(0.25 / 30_000)) ** 2)
-    with pytest.raises(ParameterError, match="against must be 'sample' or 'population'"):
+    with pytest.raises(ParameterError, match="against must be sample or population, got 'all'"):
         error_bound(case, a, shared=True, against="all")
 
 
