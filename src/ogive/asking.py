@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Generic, Protocol
+from typing import Any, Generic, Protocol
 
 from ogive.accounting import covers, in_terms_of, total_loss
 from ogive.errors import BudgetError, UnsupportedError
@@ -65,6 +66,8 @@ def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, boun
     queries: list[Query] = []
     measured: dict[Hashable, Query] = {}
     losses: list[Loss] = []
+    refusal = terms.refusal
+    terms = dataclasses.replace(terms, refusal=lambda query: as_asked(refusal(query), query, statistic))
     procedure = statistic.questions(terms)
     query: Query = next(procedure)
     while True:
@@ -85,3 +88,15 @@ def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, boun
             query = procedure.send(answer)
         except StopIteration as stop:
             return Asked(stop.value, tuple(queries), tuple(measured.values()), price, answer)
+
+
+def as_asked(reason: str | None, query: Query, statistic: Statistic[Any]) -> str | None:
+    """A reason that begins with the method of a query, with what the user asked for in its place.
+
+    That is the method where another than the usual one was named, else the statistic.
+    """
+    if reason is None or not reason.startswith(f"{query.method} "):
+        return reason
+    method, usual = getattr(statistic, "method", None), getattr(type(statistic), "method", None)
+    name = statistic.name if method == usual else getattr(method, "name", method)
+    return f"{name}{reason.removeprefix(query.method)}"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
+from ogive.asking import as_asked
 from ogive.checks import whole
 from ogive.errors import ParameterError, PeerError, UnsupportedError, plain
 from ogive.local.collection import Collection
 from ogive.local.description import Description
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PrivacyUnit, PureDP, check_privacy
-from ogive.queries import ReportsQuery
+from ogive.queries import Query, ReportsQuery
 from ogive.releasing import release
 from ogive.statistics.base import Statistic, Terms, describe
 from ogive.statistics.described import statistic_from_dict
@@ -43,7 +43,10 @@ def describe_collection(
     if not isinstance(privacy := check_privacy(privacy), PureDP | ApproxDP):
         raise ParameterError("reports are held to `PureDP` or `ApproxDP`, which participants can read")
     whole(participants, "participants", 1)
-    refusal = partial(unserved, serves={"reports"}, instead=f"collect {REPORTABLE}")
+
+    def refusal(query: Query) -> str | None:
+        return as_asked(unserved(query, {"reports"}, instead=f"collect {REPORTABLE}"), query, statistic)
+
     terms = Terms(privacy, PrivacyUnit(Adjacency.REPLACE), refusal, count=lambda: participants)
     query = next(statistic.questions(terms))
     if not isinstance(query, ReportsQuery):

@@ -72,7 +72,7 @@ class Loop:
             return self.compiled(*arguments)
         # compiled code widens integers before it computes, numpy does not
         wide = [value.item() if isinstance(value, np.integer) else value for value in arguments]
-        return (self.plain if _is_plain(self._steps(*wide)) else self.compiled)(*wide)
+        return self.plain(*wide) if _is_plain(self._steps(*wide)) else self.compiled(*arguments)
 
     @cached_property
     def compiled(self) -> Any:

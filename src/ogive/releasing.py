@@ -29,7 +29,7 @@ from ogive.privacy import (
 )
 from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import Answer, LinearQuery, Query
-from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, describe, settled
+from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, check_statistic, describe, settled
 from ogive.statistics.kinds import read_recorded
 from ogive.trust.base import Opening, TrustModel, check_trust
 
@@ -84,6 +84,7 @@ def release(
         `privacy`, for the stated adjacency and public columns, under the trust model's assumption.
     """
     adjacency = check_adjacency(adjacency)
+    check_statistic(statistic)
     check_trust(trust, what="release")
     if source is not None and not isinstance(source, RandomSource):
         raise ParameterError(f"`source` must be a random source such as SystemSource(), got {type(source).__name__}")

@@ -133,7 +133,7 @@ def test_what_owners_cannot_answer_is_refused_and_what_works_is_named(run, tmp_p
     ("statistic", "method"),
     [
         (ogive.Ecdf("age", (0, 120), method="hat_ls"), "hat_ls"),
-        (ogive.Boxplot("age", (0, 120), method="five_numbers"), "sparse_vector"),
+        (ogive.Boxplot("age", (0, 120), method="five_numbers"), "five_numbers"),
         (ogive.Ustatistic("age", "gini", bounds=(0, 120), method="kernel"), "kernel"),
     ],
     ids=["curve", "box", "pairs"],

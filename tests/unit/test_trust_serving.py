@@ -7,6 +7,7 @@ import pkgutil
 
 import pytest
 
+import ogive
 import ogive.queries
 from ogive.queries import CuratorQuery, LinearQuery
 from ogive.trust import TRUST_MODELS, Central, Clear, Local, Pairs, SecAgg, Servers
@@ -72,3 +73,33 @@ def test_what_is_not_served_is_refused_with_what_would_work(model, kind, words):
     assert words in unserved(Asked(kind, "sparse"), options.serves, limits=options.limits, instead=options.instead)
     for served in options.serves:
         assert unserved(Asked(served), options.serves, limits=options.limits) is None
+
+
+@pytest.mark.parametrize(
+    ("statistic", "trust", "subject"),
+    [
+        (ogive.Roc("score", "label", bounds=(0, 1)), "local", "roc"),
+        (ogive.Ecdf("score", (0, 1), method="path"), "local", "path"),
+        (ogive.Ecdf("score", (0, 1)), "pairs", "ecdf"),
+        (ogive.Quantiles("score", bounds=(0, 1), method="bisection"), "local", "bisection"),
+        (ogive.Boxplot("score", (0, 1), method="five_numbers"), "local", "five_numbers"),
+        (ogive.Bounds("score"), "local", "bounds"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.name,
+)
+def test_a_refusal_begins_with_what_was_asked_for(statistic, trust, subject):
+    table = {"score": [0.1, 0.7, 0.4], "label": [0, 1, 1]}
+    model = ogive.Simulation(trust).over(table)
+    with pytest.raises(ogive.UnsupportedError, match=rf"^{subject} (needs somebody|is nothing that two people)"):
+        ogive.release(statistic, privacy=ogive.PureDP(1), trust=model)
+
+
+@pytest.mark.parametrize("wrong", ["ecdf", None, ogive.Ecdf], ids=repr)
+def test_what_is_no_statistic_is_refused(wrong):
+    with pytest.raises(ogive.ParameterError, match="statistic must be one such as Ecdf"):
+        ogive.release(wrong, privacy=ogive.PureDP(1), trust=ogive.Central({"score": [1]}))
+
+
+def test_a_name_has_no_records():
+    with pytest.raises(ogive.ParameterError, match="got the name 'local', which has no records"):
+        ogive.release(ogive.Ecdf("score", (0, 1)), privacy=ogive.PureDP(1), trust="local")

@@ -93,6 +93,8 @@ def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callabl
             if option.field in said or any(part.given() for part in parts):
                 words = Words(option.name, said.get(option.field), said, parts)
                 values[option.field] = option.form.read(words)
+            elif option.unsaid is not None:
+                values[option.field] = option.unsaid
             elif option.needed:
                 values[option.field] = ()  # the statistic says what is wrong with no columns
         run(ParsedStatistic(kind, said, values), **{each.name: bound.arguments[each.name] for each in own})
@@ -105,13 +107,24 @@ def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callabl
 
 @dataclasses.dataclass(frozen=True)
 class _Option:
-    """The option of a field, with the groups of options that its form takes besides."""
+    """The option of a field, with the groups of options that its form takes besides.
+
+    Fields:
+        field: The field's name.
+        name: The option's, without dashes.
+        form: How words become a value.
+        main: The option as the parser reads it.
+        needed: Whether the field is a column.
+        unsaid: What is meant where nothing is said, if it is not the field's default.
+        parts: The groups of options.
+    """
 
     field: str
     name: str
     form: Form
     main: inspect.Parameter
     needed: bool
+    unsaid: str | None
     parts: tuple[Part, ...]
 
     def parameters(self) -> list[inspect.Parameter]:
@@ -138,7 +151,8 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
         text = told.owner_help.get(field.name, "") if use.owners else ""
         text = text or told.help.get(field.name) or form.help or texts[field.name]
         default: Any = () if form.several else None
-        shown: Any = default_shown(form, field.default)
+        unsaid = left[0] if left and field.default not in left else None
+        shown: Any = default_shown(form, unsaid or field.default)
         if column and not use.names:
             default, shown = _UNNAMED.get(field.name, field.name), None if not form.several else False
             text = f"{text} Matters for --like alone."
@@ -157,7 +171,7 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
         )
         main = inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         parts = form.owner_parts if use.owners else form.parts
-        found.append(_Option(field.name, name, form, main, column, parts()))
+        found.append(_Option(field.name, name, form, main, column, unsaid, parts()))
     return found
 
 

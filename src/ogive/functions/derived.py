@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ogive.functions.calling import on_columns
+from ogive.functions.calling import COLUMN, on_columns
 from ogive.privacy import Adjacency
 from ogive.statistics.base import Estimate, Statistic
 from ogive.statistics.derived import Taken, call_of
@@ -30,7 +30,8 @@ def function_of(kind: Kind) -> Callable[..., Estimate]:
     """The function that releases a statistic of arrays."""
 
     def release(columns: Taken, options: Taken, own: Taken) -> Estimate:
-        statistic: Statistic[Estimate] = kind.statistic(**{name: name for name in columns}, **options)
-        return on_columns(statistic, columns, **own)
+        called = {name: COLUMN if name == "column" else name for name in columns}
+        statistic: Statistic[Estimate] = kind.statistic(**called, **options)
+        return on_columns(statistic, {called[name]: values for name, values in columns.items()}, **own)
 
-    return call_of(kind, release, _OWN)
+    return call_of(kind, release, _OWN, called={"column": "values"})

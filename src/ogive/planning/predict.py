@@ -23,7 +23,7 @@ from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacen
 from ogive.progress import Progress
 from ogive.queries import Aggregate, Answer, LinearQuery, Query, undeclared
 from ogive.records.imagined import Repeated, Shape
-from ogive.statistics.base import Estimate, Statistic, Terms, describe, settled
+from ogive.statistics.base import Estimate, Statistic, Terms, check_statistic, describe, settled
 from ogive.statistics.kinds import prediction_of
 from ogive.statistics.prediction import FEWEST_CURVES, Errors, Prediction, Rehearsal, Setting, Sums
 from ogive.trust import Central, Simulation, TrustModel, TrustOf
@@ -191,8 +191,7 @@ class Planner:
         records = any_whole(records, "records", 1, MAX_RECORDS)
         if runs is not None:
             whole(runs, "runs", 2)
-        if not hasattr(statistic, "questions") or isinstance(statistic, type):
-            raise ParameterError(f"`statistic` must be one such as Ecdf(...), got {quoted(statistic)}")
+        check_statistic(statistic)
         unit, model = _trusted(trust, check_adjacency(adjacency), person, max_rows_per_person)
         unit = dataclasses.replace(unit, public=check_columns(public))
         if not model.private:

@@ -150,18 +150,6 @@ def open_account(
     return account
 
 
-def check_statistic(statistic: object) -> None:
-    """Refuse what is no statistic.
-
-    Raises:
-        ParameterError: it is none.
-    """
-    if isinstance(statistic, type) or not hasattr(statistic, "questions"):
-        raise ParameterError(
-            f"`statistic` must be one such as Ecdf('age', bounds=(0, 120)), got {type(statistic).__name__}"
-        )
-
-
 def public_size(records: Records, unit: PrivacyUnit, given: int | None) -> int:
     """How many records to plan for: what was said, or the number of rows where that is public.
 

@@ -19,10 +19,10 @@ from ogive.pointwise import PointwiseCurve
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit, check_adjacency, check_columns
 from ogive.records import Records
 from ogive.releasing import release
-from ogive.session.opening import check_statistic, default_adjacency, name_of, open_account, open_ledger, public_size
+from ogive.session.opening import default_adjacency, name_of, open_account, open_ledger, public_size
 from ogive.session.statement import disclosure, left, statement
 from ogive.session.verbs import Verbs
-from ogive.statistics.base import Estimate, EstimateT, Statistic, describe
+from ogive.statistics.base import Estimate, EstimateT, Statistic, check_statistic, describe
 from ogive.statistics.kinds import is_cost, read_recorded
 from ogive.statistics.questions import subjects
 from ogive.trust import Central, Simulation, TrustOf

@@ -17,7 +17,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
 
-from ogive.errors import UnsupportedError
+from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.shares import widened
 from ogive.parameters import written_fields
 from ogive.privacy import Adjacency, Privacy, PrivacyUnit
@@ -214,6 +214,18 @@ class Statistic(Protocol[EstimateT]):
             UnsupportedError: no method that fits can be asked of this trust model.
         """
         ...
+
+
+def check_statistic(statistic: object) -> None:
+    """Refuse what is no statistic.
+
+    Raises:
+        ParameterError: it is none.
+    """
+    if isinstance(statistic, type) or not hasattr(statistic, "questions"):
+        raise ParameterError(
+            f"`statistic` must be one such as Ecdf('age', bounds=(0, 120)), got {type(statistic).__name__}"
+        )
 
 
 def settled(statistic: Statistic[EstimateT], unit: PrivacyUnit) -> Statistic[EstimateT]:

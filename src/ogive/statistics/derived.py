@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, cast
 
 from ogive.statistics.base import Estimate
@@ -24,6 +25,7 @@ def call_of(
     own: Mapping[str, tuple[Any, str]],
     *,
     first: tuple[str, ...] = (),
+    called: Mapping[str, str] = MappingProxyType({}),
 ) -> Callable[..., Estimate]:
     """A function with a signature and documentation from the fields of the kind's question.
 
@@ -32,13 +34,17 @@ def call_of(
         release: Is called with what was given for columns, for options, and for parameters of the function itself.
         own: Defaults and documentation of these parameters.
         first: Parameters before the columns, such as `self`; columns may then be left out.
+        called: Parameters for columns that do not have the name of their field, by these.
     """
     columns = _columns(kind)
     usual = inspect.Parameter.empty if not first else None
     signature = inspect.Signature(
         [
             *(inspect.Parameter(name, inspect.Parameter.POSITIONAL_ONLY) for name in first),
-            *(inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=usual) for name in columns),
+            *(
+                inspect.Parameter(called.get(name, name), inspect.Parameter.POSITIONAL_OR_KEYWORD, default=usual)
+                for name in columns
+            ),
             *(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=own[name][0]) for name in own),
             inspect.Parameter("options", inspect.Parameter.VAR_KEYWORD),
         ]
@@ -49,10 +55,13 @@ def call_of(
         bound.apply_defaults()
         held = bound.arguments
         return release(
-            {name: held[name] for name in columns}, held["options"], {name: held[name] for name in (*first, *own)}
+            {name: held[called.get(name, name)] for name in columns},
+            held["options"],
+            {name: held[name] for name in (*first, *own)},
         )
 
-    lines = [f"    {name}: {text}" for name, text in [*columns.items(), *((name, own[name][1]) for name in own)]]
+    told = [(called.get(name, name), text) for name, text in columns.items()]
+    lines = [f"    {name}: {text}" for name, text in [*told, *((name, own[name][1]) for name in own)]]
     call.__doc__ = "\n".join([f"Release {kind.summary}.", "", "Args:", *lines])
     call.__name__ = kind.function
     cast(Any, call).__signature__ = signature

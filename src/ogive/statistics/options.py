@@ -57,7 +57,8 @@ class Command:
         table: The estimate as text.
         picture: An option that says how `--plot` draws.
         owners: The words of fields that are left where owners are asked by `ogive local describe`, none where a field
-            means nothing there. None where owners cannot be asked.
+            means nothing there; the first is the default if the field's own is not among them. None where owners cannot
+            be asked.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)

@@ -18,7 +18,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from ogive.errors import ParameterError
+from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
     from ogive.noise.base import RandomSource
@@ -288,7 +288,8 @@ def check_trust(trust: object, *, what: str) -> None:
     if callable(getattr(trust, "over", None)):
         raise ParameterError(f"{what} needs records: `trust=simulation.over(records)`")
     if not isinstance(trust, TrustModel):
-        raise ParameterError(f"`trust` must be a trust model such as Central(data), got {type(trust).__name__}")
+        got = f"the name {quoted(trust)}, which has no records" if isinstance(trust, str) else type(trust).__name__
+        raise ParameterError(f"`trust` must be a trust model such as Central(data), got {got}")
 
 
 def unserved(query: Query, serves: Collection[Kind], *, limits: str = "", instead: str | None = None) -> str | None:

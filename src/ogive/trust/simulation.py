@@ -41,8 +41,8 @@ class Simulation:
             model = model_named(model)
         if not (isinstance(model, type) and issubclass(model, TableModel)):
             raise ParameterError(
-                "trust must be the type of a trust model that is made of one table, such as Central, or a Simulation "
-                "of one, "
+                "trust must be the type of a trust model that is made of one table, such as Central, its name, such as "
+                "central, or a Simulation of one, "
                 + (
                     f"not a {type(model).__name__} with records of its own, which ogive.release takes"
                     if isinstance(model, TrustModel)

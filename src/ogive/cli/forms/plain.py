@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.cli.converters import whole
 from ogive.cli.forms.base import Form, Words
+from ogive.errors import ParameterError, quoted
 
 if TYPE_CHECKING:
     from ogive.columns import LabelValue
@@ -59,8 +60,14 @@ def meanings(words: Sequence[str]) -> tuple[LabelValue, ...]:
     return tuple(found)
 
 
-def _number(words: Words) -> Any:
-    """A number as it is written; the library says what is wrong with a word."""
+def _number(words: Words) -> float:
+    try:
+        return float(words.said)
+    except ValueError:
+        raise ParameterError(f"--{words.option} must be a number, got {quoted(words.said)}") from None
+
+
+def _number_or_word(words: Words) -> Any:
     try:
         return float(words.said)
     except ValueError:
@@ -101,7 +108,7 @@ PLAIN = {
     "bool": _TRUTH,
     "bool | None": _TRUTH,
     "float": Form(lambda default: str | None, _number, shown=_shortly),
-    "str | float": Form(lambda default: str | None, _number),
+    "str | float": Form(lambda default: str | None, _number_or_word),
     "Rational": _EXACT,
     "Rational | None": _EXACT,
     "tuple[Rational, ...]": Form(_as_many),
