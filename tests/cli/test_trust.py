@@ -77,7 +77,7 @@ def test_every_releasing_command_deals_the_records(command, words, assumed, tabl
         (("ecdf", *AGE, "--method", "selected"), "selected needs all .* such as --method path$"),
         (
             ("ustat", "--columns", "age", "ill", "--kernel", "vus", "--bounds", "0", "100", "--categories", "ill=0,1"),
-            "kernel needs all .*; use trust central$",
+            "ustatistic needs all .*; use trust central$",
         ),
     ],
     ids=["boxplot", "ustat", "ecdf", "vus"],

@@ -91,7 +91,7 @@ def test_a_fault_is_named_by_its_party_where_there_are_several():
         (Central, {"parties": 3}, "trust central has no option parties; it takes none"),
         (SecAgg, {"parties": 3, "servers": 2}, "trust secagg has no option servers; it takes parties, colluding"),
         (Collected, {}, "made of one table"),
-        (Central(TABLE), {}, "made of one table, such as Central, or a Simulation of one"),
+        (Central(TABLE), {}, "made of one table, such as Central, its name, such as"),
         ("nobody", {}, "trust must be one of central, clear"),
         (dict, {}, "made of one table"),
     ],

@@ -101,5 +101,5 @@ def test_what_is_no_statistic_is_refused(wrong):
 
 
 def test_a_name_has_no_records():
-    with pytest.raises(ogive.ParameterError, match="got the name 'local', which has no records"):
+    with pytest.raises(ogive.ParameterError, match="not the name of one; got 'local'"):
         ogive.release(ogive.Ecdf("score", (0, 1)), privacy=ogive.PureDP(1), trust="local")

@@ -288,8 +288,11 @@ def check_trust(trust: object, *, what: str) -> None:
     if callable(getattr(trust, "over", None)):
         raise ParameterError(f"{what} needs records: `trust=simulation.over(records)`")
     if not isinstance(trust, TrustModel):
-        got = f"the name {quoted(trust)}, which has no records" if isinstance(trust, str) else type(trust).__name__
-        raise ParameterError(f"`trust` must be a trust model such as Central(data), got {got}")
+        if isinstance(trust, str):
+            raise ParameterError(
+                f"`trust` must be a trust model such as Central(data), not the name of one; got {quoted(trust)}"
+            )
+        raise ParameterError(f"`trust` must be a trust model such as Central(data), got {type(trust).__name__}")
 
 
 def unserved(query: Query, serves: Collection[Kind], *, limits: str = "", instead: str | None = None) -> str | None:

@@ -172,3 +172,17 @@ def test_a_share_too_small_to_select_with_is_named():
     statistic = Ecdf("x", (0, 1), bins=128, method=PrivateSelection("1e-9"))
     with pytest.raises(ParameterError, match="give it a larger share"):
         release(statistic, trust=Central({"x": np.linspace(0, 1, 500)}), privacy=PureDP(1))
+
+
+def test_the_errors_that_enter_a_question_are_what_they_were():
+    # simulated on reference shapes, whose last digits they depend on; other numbers would be another question
+    asked = []
+
+    def seen(query):
+        asked.append(query)
+
+    terms = Terms(PureDP("1/3"), PrivacyUnit(Adjacency.REPLACE), seen, count=lambda: 500)
+    statistic = Ecdf("value", bounds=(0, 100), grid="integers", method="selected")
+    query = next(statistic.questions(terms))
+    assert query in asked
+    assert query.score.noise == (7652, 6091, 9446, 6149, 10627)

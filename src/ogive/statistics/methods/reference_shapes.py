@@ -11,7 +11,6 @@ shape suits the borders of a certain grid or of a certain number of groups; two 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -35,14 +34,19 @@ def _atoms(u: Float64, masses: Mapping[float, float]) -> Float64:
 
 
 def _normal(z: Float64) -> Float64:
-    """The standard normal distribution function, by C's: SciPy's alone takes a fifth of a second to import."""
-    return np.array([0.5 * math.erfc(-value * math.sqrt(0.5)) for value in z.tolist()])
+    """The standard normal distribution function; its last digits enter the noise of what was measured before."""
+    from scipy.special import ndtr  # slow to import
+
+    found: Float64 = ndtr(z)
+    return found
 
 
 def _beta(u: Float64) -> Float64:
     """The beta distribution function with parameters 2 and 5."""
-    v = 1.0 - u
-    return u * u * (15 * v**4 + u * (20 * v**3 + u * (15 * v * v + u * (6 * v + u))))
+    from scipy.special import betainc  # slow to import
+
+    found: Float64 = betainc(2, 5, u)
+    return found
 
 
 def _tail(u: Float64, scale: float, power: float) -> Float64:
