@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -63,9 +64,23 @@ def test_a_reader_that_leaves_is_no_fault(table):
     assert program.wait(60) == 141
 
 
+def catches(program, number):
+    """Whether the process handles a signal itself."""
+    status = Path(f"/proc/{program.pid}/status").read_text(encoding="utf-8")
+    caught = int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16)
+    return bool(caught >> (number - 1) & 1)
+
+
+def until(holds):
+    deadline = time.monotonic() + 60
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
 @pytest.mark.parametrize(
     ("number", "status", "seconds"),
-    [(signal.SIGINT, 130, 0.3), (signal.SIGINT, 130, 2), (signal.SIGTERM, 143, 2)],
+    [(signal.SIGINT, 130, 0.1), (signal.SIGINT, 130, 2), (signal.SIGTERM, 143, 2)],
     ids=["early_interrupt", "interrupt", "end"],
 )
 def test_a_signal_ends_in_one_line(tmp_path, number, status, seconds):
@@ -74,11 +89,36 @@ def test_a_signal_ends_in_one_line(tmp_path, number, status, seconds):
     program = subprocess.Popen(
         [PROGRAM, "ecdf", fifo, *AGE, "-o", tmp_path / "out.json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
-    time.sleep(seconds)
-    program.send_signal(number)
-    out, err = program.communicate(timeout=60)
+    try:
+        until(lambda: catches(program, signal.SIGTERM))
+        time.sleep(seconds)
+        program.send_signal(number)
+        out, err = program.communicate(timeout=60)
+    finally:
+        if program.poll() is None:
+            program.kill()
+            program.communicate()
     assert (program.returncode, out, err) == (status, b"", b"ogive: stopped\n")
     assert [path.name for path in tmp_path.iterdir()] == ["slow.csv"]
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_that_a_finalizer_swallows_still_ends_the_program(number, status):
+    """Python ignores what is raised in `__del__` and in callbacks of weak references, as importing has them."""
+    code = f"""
+import signal, sys, time
+from ogive import cli
+class Last:
+    def __del__(self):
+        signal.raise_signal({int(number)})
+def run(words):
+    Last()
+    time.sleep(50)
+cli._run = run
+sys.exit(cli.main([]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=40)
+    assert (done.returncode, done.stdout, done.stderr) == (status, "", "ogive: stopped\n")
 
 
 def test_the_bank_table_gives_its_deciles(shared_data):

@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_exports_are_sorted_and_exist():
-    assert sorted(ogive.__all__) == ogive.__all__ == dir(ogive)
+    assert sorted(ogive.__all__) == ogive.__all__
+    assert set(dir(ogive)) == {*ogive.__all__, "__version__"}
     missing = [name for name in ogive.__all__ if not hasattr(ogive, name)]
     assert not missing
 

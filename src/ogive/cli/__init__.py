@@ -14,10 +14,10 @@ import signal
 import sys
 import traceback
 from collections.abc import Sequence
-from types import FrameType
 from typing import TYPE_CHECKING
 
 from ogive import __version__
+from ogive.cli.stopping import stopping
 from ogive.cli.table import COMMANDS
 from ogive.errors import OgiveError, ParameterError, RefusalError, plain
 from ogive.statistics.kinds import ALIASES, COMMANDED
@@ -59,40 +59,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit status.
     """
     words = sys.argv[1:] if arguments is None else list(arguments)
-    stops: list[int] = []
+    with stopping() as stops:
+        try:
+            _run(words)
+            sys.stdout.flush()
+        except OgiveError as problem:
+            from ogive.cli.wording import in_options, options_of
 
-    def stop(number: int, frame: FrameType | None) -> None:
-        stops.append(number)
-        raise KeyboardInterrupt
-
-    previous = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        _run(words)
-        sys.stdout.flush()
-    except OgiveError as problem:
-        from ogive.cli.wording import in_options, options_of
-
-        message = in_options(problem.marked, options_of(build(), words))
-        return _fail(message, REFUSED if isinstance(problem, RefusalError) else BAD_USE)
-    except BrokenPipeError:
-        # the reader left; what is still buffered must not raise once more at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return PIPE_CLOSED
-    except (Exception, KeyboardInterrupt) as fault:
-        if stops or isinstance(fault, KeyboardInterrupt):  # an extension may wrap an interrupt in an error of its own
-            print("; ".join(["ogive: stopped", *getattr(fault, "__notes__", ())]), file=sys.stderr)
-            return SIGNALED + (stops[-1] if stops else signal.SIGINT)
-        if isinstance(fault, MemoryError):
-            return _fail("the system declined: not enough memory", REFUSED)
-        if isinstance(fault, OSError):
-            return _fail(f"the system declined: {(fault.strerror or type(fault).__name__).lower()}", REFUSED)
-        # the message of an unforeseen error may quote records, so it is not shown
-        frame = traceback.extract_tb(fault.__traceback__)[-1]
-        what = f"{type(fault).__name__} in {frame.name}, line {frame.lineno}"
-        return _fail(f"internal fault, please report it: {what}", FAULT)
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+            message = in_options(problem.marked, options_of(build(), words))
+            return _fail(message, REFUSED if isinstance(problem, RefusalError) else BAD_USE)
+        except BrokenPipeError:
+            # the reader left; what is still buffered must not raise once more at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return PIPE_CLOSED
+        except (Exception, KeyboardInterrupt) as fault:
+            # an extension may wrap an interrupt in an error of its own
+            if stops or isinstance(fault, KeyboardInterrupt):
+                print("; ".join(["ogive: stopped", *getattr(fault, "__notes__", ())]), file=sys.stderr)
+                return SIGNALED + (stops[-1] if stops else signal.SIGINT)
+            if isinstance(fault, MemoryError):
+                return _fail("the system declined: not enough memory", REFUSED)
+            if isinstance(fault, OSError):
+                return _fail(f"the system declined: {(fault.strerror or type(fault).__name__).lower()}", REFUSED)
+            # the message of an unforeseen error may quote records, so it is not shown
+            frame = traceback.extract_tb(fault.__traceback__)[-1]
+            what = f"{type(fault).__name__} in {frame.name}, line {frame.lineno}"
+            return _fail(f"internal fault, please report it: {what}", FAULT)
     return 0
 
 
