@@ -2,15 +2,50 @@
 
 project = "ogive"
 author = "the ogive maintainers"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.mathjax"]
-source_suffix = {".md": "markdown"}
+copyright = author
+extensions = [
+    "myst_nb",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.mathjax",
+    "sphinx_design",
+]
+source_suffix = {".md": "myst-nb"}
 exclude_patterns = ["_build"]
+
 html_theme = "pydata_sphinx_theme"
 html_title = "ogive"
+html_static_path = ["_static"]
+html_css_files = ["ogive.css"]
+html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
+html_show_sphinx = False
+html_sidebars = {"index": []}
+html_theme_options = {
+    "logo": {"text": "ogive", "image_light": "_static/logo.svg", "image_dark": "_static/logo.svg"},
+    "header_links_before_dropdown": 6,
+    "show_nav_level": 2,
+    "navigation_depth": 3,
+    "navigation_with_keys": False,
+    "search_bar_text": "Search the manual",
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+
 myst_enable_extensions = ["dollarmath", "colon_fence"]
 myst_heading_anchors = 3
+
+# a page that is a notebook runs at each build, so what it shows is what the program does
+nb_execution_mode = "force"
+nb_execution_timeout = 60
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
+autodoc_typehints_format = "short"
+python_maximum_signature_line_length = 88
+python_use_unqualified_type_names = True
 napoleon_google_docstring = True
 napoleon_custom_sections = [("Fields", "params_style"), "Privacy", "Source", "Runs on", "Learns"]
