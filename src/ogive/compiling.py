@@ -9,10 +9,9 @@ choice. Loops without `steps` are compiled at their first call.
 Both ways return the same numbers, bit for bit, and steps are counted from sizes alone: shapes of arrays, numbers of
 bins, rows and draws. No value of a record chooses the way.
 
-Numba keeps machine code in NUMBA_CACHE_DIR, beside the source or in the user's cache folder, and refuses to decorate a
-function where it may write to none of them, as under a service account with a package folder of another owner. There
-code is compiled anew in each process, which takes seconds and changes no result. The first time that a process compiles
-rather than loads, a line of the logger `ogive.compiling` says so.
+Compiled code is kept on disk, in the folders that `machine_code` chooses. Where there is none, code is compiled anew in
+each process, which takes seconds and changes no result. The first time that a process compiles rather than loads, a
+line of the logger `ogive.compiling` says so.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import cached_property, update_wrapper
+from pathlib import Path
 from types import FunctionType
 from typing import Any, TypeVar, cast
 
@@ -30,7 +30,12 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 PLAIN_STEPS = 4_000_000
 """So many steps of uncompiled loops, about 0.2 microseconds each, take as long as importing numba with its cache."""
 
-MESSAGE = "ogive: compiling loops for this machine, once, which takes some seconds"
+MESSAGE = "ogive: compiling once for this machine, about 10 s; `ogive warmup` does it beforehand"
+
+NOT_KEPT = (
+    "ogive: compiling, about 10 s in each process, since compiled code can be kept nowhere; "
+    "set NUMBA_CACHE_DIR to a folder that you alone can write to"
+)
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -39,7 +44,6 @@ class _Process:
     """What this process has done so far."""
 
     plain_steps = 0
-    listens = False
     announced = False
 
 
@@ -79,8 +83,9 @@ class Loop:
         """The function as numba compiles it."""
         import numba
 
-        _announce_compiling()
-        return _kept(numba.njit, self.py_func, self._options)
+        made: Any = numba.njit(**self._options)(self.py_func)
+        made._cache = _kept(self.py_func)
+        return made
 
     @cached_property
     def plain(self) -> Callable[..., Any]:
@@ -117,16 +122,29 @@ def vectorize(function: Callable[..., Any]) -> Any:
     """Compile a function of numbers to one of arrays, as `numba.vectorize` does."""
     import numba
 
-    _announce_compiling()
-    return _kept(numba.vectorize, function, {})
+    vectorized: Any = numba.vectorize
+    made = vectorized(function)
+    made._dispatcher.cache = _kept(function)
+    return made
 
 
-def _kept(decorator: Any, function: Callable[..., Any], options: dict[str, Any]) -> Any:
-    try:
-        return decorator(cache=True, **options)(function)
-    # no folder to write to, or one whose name Python cannot encode
-    except (RuntimeError, UnicodeEncodeError):
-        return decorator(**options)(function)
+def _kept(function: Callable[..., Any]) -> Any:
+    from ogive.machine_code import KeptCode
+
+    return KeptCode(function, lambda: _sources(function), _announce)
+
+
+def _sources(function: Callable[..., Any]) -> list[Path]:
+    """The files of a function and of all loops that it calls, whose code becomes part of its own."""
+    found: dict[Callable[..., Any], None] = {}
+    waiting = [function]
+    while waiting:
+        one = waiting.pop()
+        if one not in found:
+            found[one] = None
+            named = (one.__globals__.get(name) for name in one.__code__.co_names)
+            waiting += [each.py_func for each in named if isinstance(each, Loop)]
+    return sorted({Path(each.__code__.co_filename) for each in found})
 
 
 def _is_plain(steps: int) -> bool:
@@ -137,22 +155,8 @@ def _is_plain(steps: int) -> bool:
     return True
 
 
-def _announce_compiling() -> None:
-    """Have numba say so once when it begins to compile a function of this package; loading says nothing."""
-    if _Process.listens:
-        return
-    from numba.core import event
-
-    class Listener(event.Listener):
-        def on_start(self, event: Any) -> None:
-            module = event.data["dispatcher"].py_func.__globals__["__package__"]
-            if module.startswith("ogive") and not _Process.announced:
-                _Process.announced = True
-                _LOGGER.warning(MESSAGE)
-
-        def on_end(self, event: Any) -> None:
-            pass
-
-    register: Any = event.register
-    register("numba:compile", Listener())
-    _Process.listens = True
+def _announce(kept: bool) -> None:
+    """Say once that this process compiles; loading says nothing."""
+    if not _Process.announced:
+        _Process.announced = True
+        _LOGGER.warning(MESSAGE if kept else NOT_KEPT)

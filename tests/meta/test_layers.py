@@ -35,6 +35,7 @@ axis provenance files columns
 grids privacy
 checks
 errors compiling parameters rooms arrays progress
+machine_code
 """
 
 # The same within rooms whose parts have an order of their own.

@@ -5,10 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
-from numba.core.caching import FunctionCache
 
 import ogive
 from ogive import compiling
@@ -19,28 +17,26 @@ def plus(x, y):
     return x + y
 
 
-@pytest.fixture(params=["a folder", "none", "one with a name that cannot be encoded"])
+@pytest.fixture(params=["a folder", "none", "no file"])
 def place(request, monkeypatch):
-    """Where numba may keep code: it asks each of its locators for a folder."""
+    """Where code may be kept."""
     if request.param == "none":
-        monkeypatch.setattr(FunctionCache._impl_class, "_locator_classes", [])
-    if request.param.startswith("one"):
-        monkeypatch.setattr("numba.core.caching.inspect.getfile", lambda function: "/tmp/\udcc3/place.py")
-        monkeypatch.setattr("numba.core.caching.os.path.exists", lambda path: True)
-    return request.param
+        monkeypatch.setattr("ogive.machine_code.folders_of", lambda source: ([], None))
+    if request.param == "no file":
+        code = plus.__code__
+        monkeypatch.setattr(plus, "__code__", code.replace(co_filename="/nowhere/\udcc3/place.py"))
 
 
-def test_a_function_is_compiled(place):
-    if place != "a folder":
-        with pytest.raises((RuntimeError, UnicodeEncodeError)):
-            numba.njit(cache=True)(plus)
+@pytest.mark.usefixtures("place")
+def test_a_function_is_compiled():
     loop = njit(nogil=True)(plus)
     assert loop(1, 2) == 3
     assert loop.compiled.signatures
     assert loop.compiled.targetoptions["nogil"]
 
 
-def test_a_function_of_arrays_is_compiled(place):
+@pytest.mark.usefixtures("place")
+def test_a_function_of_arrays_is_compiled():
     assert vectorize(plus)(np.arange(3), 1).tolist() == [1, 2, 3]
 
 
@@ -76,7 +72,30 @@ def test_a_process_says_once_that_it_compiles_and_nothing_when_it_loads(tmp_path
     assert (second.stdout.split(), second.stderr) == (["True", "False"], "")
 
 
-def test_what_others_compile_is_not_announced(caplog, monkeypatch):
-    monkeypatch.setattr(compiling._Process, "announced", False)
-    njit()(plus).compiled(1, 2)
-    assert caplog.messages == []
+SCRIPT = """
+from ogive import compiling
+from ogive.strategies.tree.passes import block_counts
+import numba, numpy as np
+one = np.ones(1, np.int64)
+compiling.PLAIN_STEPS = 0
+if {first}:
+    block_counts(one, one, one)
+
+@numba.njit
+def plus(x, y):
+    return x + y
+
+print(plus(1, 2))
+"""
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["alone", "after a loop of the package"])
+def test_functions_of_a_script_are_compiled_and_not_announced(first, tmp_path):
+    """A script has no package, whose name a listener once took for granted."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(ogive.__file__).parents[1])}
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(first=first))
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False, timeout=120, env=environment
+    )
+    assert (done.stdout, done.stderr) == ("3\n", f"{compiling.MESSAGE}\n" if first else "")

@@ -1,0 +1,210 @@
+"""Where compiled loops are kept: folders of machine code that nobody else can write to.
+
+Whoever can write to such a folder can have any code run in the processes that load from it. So a folder is used if it
+is one of these:
+
+- `NUMBA_CACHE_DIR`, if it is set; then no other. Whoever sets it answers for it; a folder that everybody may write to
+  is left alone.
+- The package's own folders, `__pycache__` beside the source, as Python keeps its byte code. Where they are read-only
+  they are read all the same, so `ogive warmup` while an image is built serves every later user of it.
+- The user's cache folder (`XDG_CACHE_HOME` or `~/.cache`, `~/Library/Caches` or `LOCALAPPDATA`), where the package's
+  are read-only, with a folder for each version of this package.
+- A folder of this user in the system's one for temporary files, where there is no home to write to.
+
+The last two are made for their owner alone. They are used only if they belong to this user, and no folder on the way
+to them can be renamed by another. Without any folder code is compiled anew in each process.
+
+Numba keeps code of a function by a digest of the file of that function alone, though the code of other loops that it
+calls becomes part of it. Here all their files and the version of this package enter the digest.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    InTreeCacheLocator,
+)
+
+from ogive import __version__
+
+
+def is_guarded(folder: Path) -> bool:
+    """Whether a folder belongs to this user or the system, and nobody else can write to it or put another in its place.
+
+    Where the system has no owners of files, as Windows, the folder of a user is taken for guarded.
+    """
+    if not hasattr(os, "getuid"):
+        return True
+    trusted = (0, os.getuid())
+    try:
+        place = folder.resolve(strict=True)
+        if place.stat().st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+            return False
+        for each in (place, *place.parents):
+            found = each.stat()
+            # in a folder with the sticky bit only owners rename what is theirs
+            shared = found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not found.st_mode & stat.S_ISVTX
+            if found.st_uid not in trusted or shared:
+                return False
+    except OSError:
+        return False
+    return True
+
+
+@cache
+def user_folder() -> Path | None:
+    """The folder of this user for code of this version, made if it was not there; None where there is no safe place."""
+    for place in _user_places():
+        with contextlib.suppress(OSError):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder = place / __version__
+            folder.mkdir(mode=0o700, exist_ok=True)
+            if is_guarded(folder) and os.access(folder, os.W_OK):
+                return folder
+    return None
+
+
+def _user_places() -> Iterator[Path]:
+    with contextlib.suppress(RuntimeError):  # no home
+        home = Path.home()
+        if sys.platform == "darwin":
+            yield home / "Library" / "Caches" / "ogive"
+        elif sys.platform == "win32":
+            yield Path(os.environ.get("LOCALAPPDATA") or home / "AppData" / "Local") / "ogive" / "Cache"
+        else:
+            yield Path(os.environ.get("XDG_CACHE_HOME") or home / ".cache") / "ogive"
+    if hasattr(os, "getuid"):
+        yield Path(tempfile.gettempdir()) / f"ogive-{os.getuid()}"
+
+
+def folders_of(source: Path) -> tuple[list[Path], Path | None]:
+    """From which folders code of a file's functions is loaded, and to which it is written.
+
+    Args:
+        source: The file.
+
+    Returns:
+        The folders in the order in which they are looked through, and the one that is written to; None where code
+        cannot be kept.
+    """
+    named = os.environ.get("NUMBA_CACHE_DIR")
+    if named:
+        place = Path(named)
+        if hasattr(os, "getuid") and place.is_dir() and place.stat().st_mode & stat.S_IWOTH:
+            return [], None
+        folder = place / _subfolder(source)
+        return [folder], folder if _can_make(folder) else None
+    beside = source.parent / "__pycache__"
+    if _can_make(beside):
+        return [beside], beside
+    own = user_folder()
+    if own is None:
+        return [beside], None
+    folder = own / _subfolder(source)
+    return [beside, folder], folder if _can_make(folder) else None
+
+
+def _subfolder(source: Path) -> str:
+    named: Any = InTreeCacheLocator.get_suitable_cache_subpath
+    return str(named(str(source)))
+
+
+def _can_make(folder: Path) -> bool:
+    """Whether files can be written there; the folder is made if it is not there."""
+    try:
+        folder.mkdir(mode=0o700 if folder.name != "__pycache__" else 0o777, parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
+class KeptCode:
+    """Numba's cache of one function, in the folders of this package.
+
+    Args:
+        function: What is compiled.
+        sources: The files of all functions whose code becomes part of it.
+        compiles: Called when code is found nowhere and numba is about to compile, with whether it will be kept.
+    """
+
+    def __init__(
+        self, function: Callable[..., Any], sources: Callable[[], list[Path]], compiles: Callable[[bool], None]
+    ) -> None:
+        self._compiles = compiles
+        self._read: list[Any] = []
+        self._written: Any = None
+        try:
+            source = Path(function.__code__.co_filename)
+            str(source).encode()
+            stamp = sha256(b"".join([__version__.encode(), *(_digest(each) for each in sources())])).digest()
+        except (OSError, UnicodeEncodeError):  # no file, or one whose name cannot be encoded
+            return
+        folders, written = folders_of(source)
+        for folder in folders:
+            kept = _cache_in(folder, function, stamp)
+            self._read.append(kept)
+            if folder == written:
+                self._written = kept
+
+    @property
+    def cache_path(self) -> str | None:
+        """The folder that is written to, or read if none is; for `Dispatcher.stats`."""
+        kept = self._written or next(iter(self._read), None)
+        return None if kept is None else str(kept.cache_path)
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The code of a signature; None where it has to be compiled."""
+        for each in self._read:
+            with contextlib.suppress(OSError):
+                found = each.load_overload(signature, context)
+                if found is not None:
+                    return found
+        self._compiles(self._written is not None)
+        return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep the code of a signature where it can be kept."""
+        if self._written is not None:
+            with contextlib.suppress(OSError):  # a full disk, or a folder that was taken away
+                self._written.save_overload(signature, compiled)
+
+
+@cache
+def _digest(path: Path) -> bytes:
+    return sha256(path.read_bytes()).digest()
+
+
+def _cache_in(folder: Path, function: Callable[..., Any], stamp: bytes) -> Any:
+    class Locator(InTreeCacheLocator):
+        def get_cache_path(self) -> str:
+            return str(folder)
+
+        def get_source_stamp(self) -> bytes:
+            return stamp
+
+        @classmethod
+        def from_function(cls, py_func: Any, py_file: str) -> Any:
+            return cls(py_func, py_file)
+
+    class Implementation(CompileResultCacheImpl):
+        def __init__(self, py_func: Any) -> None:
+            self._locator_classes = [Locator]
+            super().__init__(py_func)  # type: ignore[no-untyped-call]
+
+    class Cache(FunctionCache):
+        _impl_class = Implementation
+
+    made: Any = Cache
+    return made(function)

@@ -1,0 +1,170 @@
+"""Machine code is kept only where nobody else can write, and read where it cannot be written."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import ogive
+from ogive import compiling, machine_code
+from ogive.machine_code import folders_of, is_guarded, user_folder
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owners here")
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A home of this test's own, and nothing remembered."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(machine_code.tempfile, "gettempdir", lambda: str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir(mode=0o700)
+    user_folder.cache_clear()
+    yield tmp_path
+    user_folder.cache_clear()
+
+
+@pytest.fixture
+def source(tmp_path, monkeypatch):
+    """A file of a package that cannot be written to."""
+    folder = tmp_path / "package"
+    folder.mkdir()
+    file = folder / "loops.py"
+    file.write_text("")
+    can = machine_code._can_make
+    monkeypatch.setattr(machine_code, "_can_make", lambda place: folder not in place.parents and can(place))
+    return file
+
+
+def test_code_lies_beside_the_source_where_that_can_be_written(tmp_path):
+    beside = tmp_path / "__pycache__"
+    assert folders_of(tmp_path / "loops.py") == ([beside], beside)
+
+
+def test_a_read_only_package_is_read_and_its_user_s_folder_written(source, home):
+    folders, written = folders_of(source)
+    assert folders == [source.parent / "__pycache__", written]
+    assert written.parent == home / "cache" / "ogive" / ogive.__version__
+    assert written.stat().st_mode & 0o077 == 0
+    assert written.parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707, 0o1777], ids=oct)
+def test_a_folder_that_others_may_write_to_is_left_alone(source, home, mode):
+    (home / "cache" / "ogive" / ogive.__version__).mkdir(parents=True)
+    (home / "cache" / "ogive" / ogive.__version__).chmod(mode)
+    assert not is_guarded(home / "cache" / "ogive" / ogive.__version__)
+    written = folders_of(source)[1]
+    assert written.parents[1] == home / "temporary" / f"ogive-{os.getuid()}"
+
+
+@pytest.mark.parametrize("mode", [0o770, 0o707], ids=oct)
+def test_a_folder_that_others_may_replace_is_left_alone(home, mode):
+    place = home / "shared" / "ogive"
+    place.mkdir(parents=True)
+    assert is_guarded(place)
+    (home / "shared").chmod(mode)
+    assert not is_guarded(place)
+    (home / "shared").chmod(mode | 0o1000)
+    assert is_guarded(place)
+
+
+def test_a_folder_of_somebody_else_is_left_alone(home, monkeypatch):
+    assert is_guarded(home)
+    monkeypatch.setattr(os, "getuid", lambda: home.stat().st_uid + 1)
+    assert is_guarded(home) == (home.stat().st_uid == 0)
+
+
+def test_a_link_is_judged_by_what_it_leads_to(home):
+    (home / "open").mkdir()
+    (home / "open").chmod(0o777)
+    (home / "link").symlink_to(home / "open")
+    assert not is_guarded(home / "link")
+
+
+def test_without_any_folder_nothing_is_kept(source, monkeypatch):
+    monkeypatch.setattr(machine_code, "is_guarded", lambda folder: False)
+    assert folders_of(source) == ([source.parent / "__pycache__"], None)
+
+
+def test_a_named_folder_is_the_only_one(source, home, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(home / "named"))
+    folders, written = folders_of(source)
+    assert folders == [written]
+    assert written.parent == home / "named"
+    (home / "named").chmod(0o777)
+    assert folders_of(source) == ([], None)
+
+
+LOOPS = """
+from ogive.compiling import njit
+from {package}.inner import half
+
+@njit()
+def whole(x):
+    return half(x) + half(x)
+"""
+INNER = """
+from ogive.compiling import njit
+
+@njit()
+def half(x):
+    return x / {by}
+"""
+CALL = "from {package}.outer import whole; print(whole(3.0))"
+
+
+def call(folder, package, before="", **variables):
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), str(Path(ogive.__file__).parents[1])])}
+    done = subprocess.run(
+        [sys.executable, "-c", before + CALL.format(package=package)],
+        capture_output=True, text=True, check=True, timeout=120, env={**environment, **variables},
+    )  # fmt: skip
+    return done.stdout, done.stderr
+
+
+def test_code_is_compiled_anew_when_a_loop_that_it_calls_changes(home):
+    package = home / "changing"
+    package.mkdir()
+    (package / "outer.py").write_text(LOOPS.format(package="changing"))
+    (package / "inner.py").write_text(INNER.format(by=2))
+    said = f"{compiling.MESSAGE}\n"
+    assert call(home, "changing") == ("3.0\n", said)
+    assert call(home, "changing") == ("3.0\n", "")
+    (package / "inner.py").write_text(INNER.format(by="4.0"))
+    assert call(home, "changing") == ("1.5\n", said)
+
+
+READ_ONLY = """
+from ogive import machine_code
+can = machine_code._can_make
+machine_code._can_make = lambda folder: folder.name != "__pycache__" and can(folder)
+"""
+
+
+def test_a_read_only_package_that_was_compiled_before_is_loaded(home):
+    package = home / "fixed"
+    package.mkdir()
+    (package / "outer.py").write_text(LOOPS.format(package="fixed"))
+    (package / "inner.py").write_text(INNER.format(by=2))
+    said = f"{compiling.MESSAGE}\n"
+    assert call(home, "fixed") == ("3.0\n", said)
+    kept = {path: path.stat().st_mtime_ns for path in (package / "__pycache__").glob("*.nb?")}
+    assert call(home, "fixed", READ_ONLY) == ("3.0\n", "")
+    (package / "inner.py").write_text(INNER.format(by="4.0"))
+    assert call(home, "fixed", READ_ONLY) == ("1.5\n", said)
+    assert call(home, "fixed", READ_ONLY) == ("1.5\n", "")
+    assert {path: path.stat().st_mtime_ns for path in (package / "__pycache__").glob("*.nb?")} == kept
+
+
+def test_what_cannot_be_kept_is_said(home):
+    package = home / "nowhere"
+    package.mkdir()
+    (package / "outer.py").write_text(LOOPS.format(package="nowhere"))
+    (package / "inner.py").write_text(INNER.format(by=2))
+    (home / "open").mkdir()
+    (home / "open").chmod(0o777)
+    for _ in range(2):
+        assert call(home, "nowhere", NUMBA_CACHE_DIR=str(home / "open")) == ("3.0\n", f"{compiling.NOT_KEPT}\n")
