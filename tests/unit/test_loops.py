@@ -16,6 +16,7 @@ from ogive.noise.geometric import Geometric
 from ogive.noise.polya import Polya
 from ogive.noise.rounding import round_up_scale, split_scale
 from ogive.strategies.hats import passes, solver
+from ogive.strategies.square_root import integer
 from ogive.strategies.tree import design
 from ogive.strategies.tree.passes import as_arrays as tree_arrays
 
@@ -218,6 +219,25 @@ def blocks(rng):
     return coefficients, rng.normal(0, 3, size), np.exp(rng.uniform(-2, 6, levels))
 
 
+def residues(rng):
+    which = int(rng.integers(0, 2))
+    prime, length = integer.PRIMES[which][0], 1 << int(rng.integers(1, 10))
+    return rng.integers(0, prime, length).astype(np.uint64), *integer._tables(length, which), prime
+
+
+def factors(rng):
+    values, _, _, prime = residues(rng)
+    return values, rng.integers(0, prime, values.size).astype(np.uint64), prime
+
+
+def two_residues(rng):
+    (p, _), (q, _) = integer.PRIMES
+    length = 1 << int(rng.integers(1, 10))
+    first, second = (rng.integers(0, prime, length).astype(np.uint64) for prime in (p, q))
+    inverses = np.array([pow(length, -1, p), pow(length, -1, q), pow(p, -1, q)], np.uint64)
+    return first, second, p, q, inverses, np.empty(int(rng.integers(1, length + 1)), np.int64)
+
+
 def curve(rng):
     values = np.cumsum(rng.normal(rng.choice([-1, 0, 1]), 5, int(rng.integers(1, 300))))
     return (np.rint(values) if rng.random() < 0.5 else values,)
@@ -249,6 +269,10 @@ CASES = {
     "strategies.hats.solver._fill_quartics": quartics,
     "strategies.hats.solver._pieces": lambda rng: hats(rng)[:2],
     "strategies.projection.features._largest": features,
+    "strategies.square_root.integer._backward": residues,
+    "strategies.square_root.integer._combine": two_residues,
+    "strategies.square_root.integer._forward": residues,
+    "strategies.square_root.integer._multiply": factors,
     "strategies.tree.design._chain_means": chain_means,
     "strategies.tree.design._chains": lambda rng: (int(rng.integers(1, 9)), int(rng.integers(1, 3)), 100),
     "strategies.tree.design._optimize": shares,

@@ -6,7 +6,7 @@ import dataclasses
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ogive.errors import ParameterError, plain, quoted
 from ogive.ledger import Account, Ledger
@@ -23,8 +23,10 @@ from ogive.privacy import (
     check_adjacency,
     check_columns,
 )
-from ogive.records import Records
-from ogive.trust import TrustModel
+
+if TYPE_CHECKING:
+    from ogive.records import Records
+    from ogive.trust import TrustModel
 
 _HOW_MUCH = "how much may be spent in all, for example `limit=PureDP(3)`"
 

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.fft
 from helpers import dense
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,7 +13,7 @@ from ogive.errors import ParameterError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace, KeyedSource
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies import SquareRoot, design_square_root, strategy_from_dict
-from ogive.strategies.square_root.integer import LIMIT, Convolver, factor_column, squared_sensitivity
+from ogive.strategies.square_root.integer import LIMIT, Convolver, factor_column, fast_length, squared_sensitivity
 
 REPLACE, ADD = Adjacency.REPLACE, Adjacency.ADD_OR_REMOVE
 
@@ -184,3 +185,8 @@ def test_refuses_pure_privacy_laplace_noise_and_impossible_fields():
         SquareRoot(0, DiscreteGaussian(2))
     with pytest.raises(ParameterError, match="takes DiscreteGaussian noise"):
         strategy_from_dict({"name": "sqrt", "size": 8, "bits": 20, "law": DiscreteLaplace(2).to_dict()})
+
+
+def test_quick_lengths_are_those_of_scipy():
+    for least in [*range(1, 3000), *range((1 << 24) - 5, (1 << 24) + 5)]:
+        assert fast_length(least) == scipy.fft.next_fast_len(least, real=True)

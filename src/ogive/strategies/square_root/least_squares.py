@@ -16,6 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ogive.arrays import Bool, Float64
+from ogive.strategies.square_root.integer import fast_length
 
 MAX_ROUNDS = 200
 MAX_STEPS = 400
@@ -77,16 +78,12 @@ class _Toeplitz:
     """Products with a lower-triangular Toeplitz matrix T: T x, T^T x, T^T T x and T T^T x."""
 
     def __init__(self, column: Float64) -> None:
-        from scipy.fft import next_fast_len, rfft  # slow to import
-
         self.size = column.size
-        self.length = next_fast_len(2 * column.size, real=True)
-        self.spectrum = rfft(column, self.length)
+        self.length = fast_length(2 * column.size)
+        self.spectrum = np.fft.rfft(column, self.length)
 
     def times(self, values: Float64) -> Float64:
-        from scipy.fft import irfft, rfft  # slow to import
-
-        product: Float64 = irfft(rfft(values, self.length) * self.spectrum, self.length)[: self.size]
+        product: Float64 = np.fft.irfft(np.fft.rfft(values, self.length) * self.spectrum, self.length)[: self.size]
         return product
 
     def transposed(self, values: Float64) -> Float64:

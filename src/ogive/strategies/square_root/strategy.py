@@ -21,7 +21,7 @@ from ogive.errors import ParameterError, quoted
 from ogive.noise import DiscreteGaussian, law_from_dict
 from ogive.privacy import Adjacency, PureDP, ZeroConcentratedDP
 from ogive.strategies.base import Level, batch, check_levels, check_privacy, histogram, measured_laws, measured_loss
-from ogive.strategies.square_root.integer import Convolver, factor_column, squared_sensitivity
+from ogive.strategies.square_root.integer import Convolver, factor_column, fast_length, squared_sensitivity
 
 BITS = 20
 
@@ -68,12 +68,10 @@ class SquareRoot:
     @cached_property
     def _total_covariance(self) -> Float64:
         """Covariance of each estimated cumulative count with the estimated total, shape (N,)."""
-        from scipy.fft import irfft, next_fast_len, rfft  # slow to import
-
         g = self._decoder
-        length = next_fast_len(2 * self.size, real=True)
-        spectrum = rfft(g, length)
-        lagged: Float64 = irfft(spectrum * np.conj(spectrum), length)[: self.size]
+        length = fast_length(2 * self.size)
+        spectrum = np.fft.rfft(g, length)
+        lagged: Float64 = np.fft.irfft(spectrum * np.conj(spectrum), length)[: self.size]
         values: Float64 = self.law.variance * lagged[::-1]
         return values
 
@@ -102,11 +100,11 @@ class SquareRoot:
 
     def estimate(self, answer: Int64, total: int | None) -> Float64:
         """Unbiased cumulative counts, shape (..., N), by one Toeplitz product in time O(N log N)."""
-        from scipy.fft import irfft, next_fast_len, rfft  # slow to import
-
         rows, shape = batch(answer, self.size)
-        length = next_fast_len(2 * self.size, real=True)
-        product = irfft(rfft(rows.astype(np.float64), length, axis=1) * rfft(self._decoder, length), length, axis=1)
+        length = fast_length(2 * self.size)
+        product = np.fft.irfft(
+            np.fft.rfft(rows.astype(np.float64), length, axis=1) * np.fft.rfft(self._decoder, length), length, axis=1
+        )
         values: Float64 = np.ascontiguousarray(product[:, : self.size])
         if total is not None:
             covariance = self._total_covariance
@@ -145,19 +143,17 @@ def decoder(column: Int64, bits: int) -> Float64:
 
     The series 1 / c' is built by Newton's iteration g <- g (2 - c' g), doubling the known terms.
     """
-    from scipy.fft import irfft, next_fast_len, rfft  # slow to import
-
     size = len(column)
     scaled = column.astype(np.float64) / 2.0**bits
     inverse = np.ones(1)
     while len(inverse) < size:
         count = min(2 * len(inverse), size)
-        length = next_fast_len(2 * count + len(inverse), real=True)
-        spectrum = rfft(inverse, length)
-        residual = irfft(spectrum * rfft(scaled[:count], length), length)[:count]
+        length = fast_length(2 * count + len(inverse))
+        spectrum = np.fft.rfft(inverse, length)
+        residual = np.fft.irfft(spectrum * np.fft.rfft(scaled[:count], length), length)[:count]
         residual = -residual
         residual[0] += 2.0
-        inverse = irfft(spectrum * rfft(residual, length), length)[:count]
+        inverse = np.fft.irfft(spectrum * np.fft.rfft(residual, length), length)[:count]
     values: Float64 = np.cumsum(inverse) / 2.0**bits
     return values
 
