@@ -209,7 +209,7 @@ def test_tables_show_the_account_and_every_decile(table, tmp_path, capsys):
     typical = re.findall(r"threshold is typically off by ([\d.]+) percentage points", page)
     largest = re.findall(r"± ([\d.]+) percentage points from the true curve", page)
     assert [(line[3], line[5]) for line in errors] == list(zip(typical, largest, strict=True))
-    test = re.search(r"Statistic H (\S+) (\S+) H without what noise adds (\S+) \S+ p-value (\S+) ", page).groups()
+    test = re.search(r"Statistic H (\S+) (\S+) H corrected for noise (\S+) \S+ p-value (\S+) ", page).groups()
     statistic, exact, debiased, p_value = test
     said = " ".join(printed.split())
     assert f"statistic {statistic} ({debiased} without what noise adds), p = {p_value}:" in said

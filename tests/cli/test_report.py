@@ -66,7 +66,7 @@ def test_files_of_several_kinds_become_one_page(run, files, tmp_path):
     text = page.read_text()
     assert "<h1>Two &lt;releases&gt;</h1>" in text
     assert "Distribution of risk" in text
-    assert "How well risk separates the classes of died" in text
+    assert "ROC curve of risk for died" in text
     assert "Total price" in text
     assert 'class="budget"' not in text
 
@@ -79,7 +79,7 @@ def test_all_that_a_ledger_released_becomes_a_page_with_its_budget(run, ledger, 
     assert "<h1>Private releases of patients</h1>" in text
     assert text.count("<article") == 2
     assert "Budget of patients" in text
-    assert "did not come out" not in text
+    assert "not paid from this budget" not in text
 
 
 def test_files_and_a_ledger_go_together_and_a_release_is_shown_once(run, files, ledger, tmp_path):
@@ -91,7 +91,7 @@ def test_files_and_a_ledger_go_together_and_a_release_is_shown_once(run, files, 
     assert status == 0, err
     assert len(json.loads(out)["releases"]) == 3
     assert page.read_text().count("<article") == 3
-    assert "One release on this page did not come out of this budget." in page.read_text()
+    assert "One release on this page was not paid from this budget." in page.read_text()
 
 
 def test_a_file_named_twice_is_one_release_and_files_tell_equal_titles_apart(run, files, tmp_path):
@@ -116,7 +116,7 @@ def test_json_sums_the_page_up(run, files, ledger, tmp_path):
     assert found["schema"] == "ogive.report/1"
     assert found["output"] == str(page)
     assert [release["schema"] for release in found["releases"]] == ["ogive.curve/1", "ogive.roc/1"]
-    assert found["releases"][1]["headline"].startswith("Of a random positive record")
+    assert found["releases"][1]["headline"].startswith("The AUC is 0.")
     assert found["budget"] is None
     found = json.loads(run("--ledger", ledger, "--data-set", "patients", "-o", page, "--json")[1])
     assert found["budget"] == {

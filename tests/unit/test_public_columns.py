@@ -214,7 +214,7 @@ def test_an_account_that_published_exact_counts_says_so_and_what_it_really_hides
         )
         assert line in statement(people).splitlines()[1]
         page = render_report([first], title="x", account=people)
-        assert "Protected: one record replaced by any other with the same values in columns g and ill" in page
+        assert "Protects one record replaced by any other with the same values in columns g and ill" in page
     with pytest.warns(ogive.AccountWarning, match="account 'people': releases 1, 2 published the exact counts"):
         session = ogive.Session(TABLE, ledger=place, name="people")
     with session:

@@ -81,9 +81,9 @@ def write(chapter: Chapter, *, number: int, alone: bool = False) -> Html:
         tag("div", *shown, class_="tables") if shown else None,
         tag(
             "div",
-            card("What it cost", *_price(chapter.provenance)),
-            card("How far off it may be", *chapter.error),
-            card("Whom you have to trust", say(chapter.provenance.assumption)),
+            card("Privacy guarantee", *_price(chapter.provenance)),
+            card("Accuracy", *chapter.error),
+            card("Who must be trusted", say(chapter.provenance.assumption)),
             card("What was released", *chapter.released),
             class_="cards",
         ),
@@ -127,12 +127,12 @@ def _figure_class(chart: Chart) -> str | None:
 
 def _price(provenance: Provenance) -> list[Html]:
     if provenance.privacy is None:
-        return [say("There is no privacy here, so there is no price.")]
+        return [say("Exact values have no privacy guarantee.")]
     return [
         figure(words.amount(provenance.privacy)),
         say(words.promise(provenance.privacy, provenance.unit)),
         say(words.certainty(provenance.privacy, provenance.unit)),
-        fine(f"Hidden: {provenance.unit.words}. Kind: {words.kind_words(provenance.privacy)}."),
+        fine(f"Protects {provenance.unit.words}. Type: {words.kind_words(provenance.privacy)}."),
     ]
 
 
@@ -144,10 +144,10 @@ def _details(chapter: Chapter) -> Html:
     if provenance.price is not None and provenance.privacy is not None:
         exact = words.amount(provenance.price)
         if exact != words.amount(provenance.privacy) or not isinstance(provenance.privacy, PureDP):
-            entries.append(("Loss of the mechanism", exact))
+            entries.append(("Privacy loss of the mechanism", exact))
     entries += [
         ("Records", _records(provenance)),
-        ("Adjacency", provenance.adjacency.value if provenance.private else "none: no data set is hidden"),
+        ("Adjacency", provenance.adjacency.value if provenance.private else "none: exact values"),
     ]
     if provenance.person is not None:
         entries.append(("Person", f"column {provenance.person}, at most {words.rows(provenance.max_rows_per_person)}"))

@@ -29,23 +29,23 @@ METHODS = {
     "projection": "noisy coefficients of a few orthogonal functions",
     "histogram": "noisy counts of groups of neighboring thresholds, joined by straight lines",
     "adaptive": "noisy counts at thresholds chosen one after the other, joined by straight lines",
-    "selected": "a choice between ways to measure, by noisy scores of how they suit the records",
-    "reports": "reports that every record's owner randomized, about blocks of a hierarchy, combined by least squares",
-    "reported_histogram": "reports that every record's owner randomized, about groups of bins; straight lines between",
-    "tree": "reports that every record's owner randomized, about blocks of a hierarchy",
-    "classes": "reports that every record's owner randomized, beside a group that is public",
-    "krr": "reports that every record's owner randomized: the right bin, or any other at random",
-    "unary": "reports that every record's owner randomized: a noisy bit for every bin",
-    "haar": "reports that every record's owner randomized: one noisy bit of a wavelet",
-    "paired": "values that pairs of people computed between themselves, each with noise that neither knows",
+    "selected": "one of several methods, chosen privately by noisy scores",
+    "reports": "randomized reports of the records' owners about blocks of a hierarchy, combined by least squares",
+    "reported_histogram": "randomized reports of the records' owners about groups of bins, joined by straight lines",
+    "tree": "randomized reports of the records' owners about blocks of a hierarchy",
+    "classes": "randomized reports of the records' owners, with a public group",
+    "krr": "randomized reports of the records' owners: the true bin, or another one at random",
+    "unary": "randomized reports of the records' owners: a noisy bit for every bin",
+    "haar": "randomized reports of the records' owners: one noisy bit of a wavelet",
+    "paired": "values computed by pairs of people, with noise that neither of them knows",
     "kernel": "noise on the exact mean over all pairs of records",
     "cells": "noisy counts of every combination of bins",
     "group_sums": "noisy sums for each group of records",
-    "sparse_vector": "a search for the ends of the records, by noisy counts of those beyond",
+    "sparse_vector": "a search for the outermost values, by noisy counts of the records beyond",
     "noisy_max": "quartiles chosen by noisy ranks among the thresholds",
-    "labels": "votes with noise, of which nothing is opened but labels",
-    "votes": "noisy counts of the votes on every query, which are opened",
-    "bisection": "path noise, opened only where the search for the quantiles went",
+    "labels": "noisy votes, of which only the labels are published",
+    "votes": "noisy vote counts of every query, which are published",
+    "bisection": "path noise, opened only at the thresholds that the search for the quantiles visited",
 }
 ALMOST = Fraction(1, 2)
 """Up to this epsilon, likelihoods are called almost the same."""
@@ -56,11 +56,11 @@ BEYOND, BEYOND_POWER = 700, 304
 WEAK = 0.99
 """A guarantee that lets guesses about one person be right more often than this is called weak."""
 SMOOTHINGS = {
-    "shrinkage": "shrinkage: noise taken out where nothing but noise is seen",
+    "shrinkage": "shrinkage: details that cannot be told from noise are removed",
     "least_squares": "least squares: the closest valid curve to all measurements",
     "least_absolute": "least absolute deviations: the valid curve of smallest total deviation",
-    "isotonic": "isotonic: the closest never-falling curve",
-    "rank_matching": "counts and thresholds, each put in order, matched by rank",
+    "isotonic": "isotonic: the closest non-decreasing curve",
+    "rank_matching": "rank matching: sorted counts matched to sorted thresholds",
     "none": "none",
 }
 
@@ -149,7 +149,7 @@ def promise(privacy: Privacy, unit: PrivacyUnit, *, what: str = "everything publ
 
 
 def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:
-    """How well the guarantee lets anybody guess something about one person, as a sentence or two.
+    """How well one can guess something about one person at best under the guarantee, as a sentence or two.
 
     Of two equally likely data sets that are adjacent, a guess from what is published names the right one with
     probability at most (e^epsilon + delta) / (e^epsilon + 1): add up the guarantee for both ways of being wrong.
@@ -157,7 +157,7 @@ def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:
     epsilon, delta = implied(privacy)
     who = "record" if unit.person is None else "person"
     if unit.adjacency is Adjacency.ADD_OR_REMOVE:
-        guess = f"whether one {who} is in the data, when both are equally likely beforehand,"
+        guess = f"whether one {who} is in the data, both being equally likely beforehand,"
     elif unit.public:
         guess = f"between two equally likely possibilities for the other values of one {who}"
     else:
@@ -167,7 +167,7 @@ def certainty(privacy: Privacy, unit: PrivacyUnit) -> str:
     shown = math.ceil(100 * most - 1e-9) if most <= WEAK else math.ceil(1e4 * most - 1e-9) / 100
     right = f"at most {shown:g} %" if shown < 100 else "up to 100 %"
     weak = " That is weak protection." if most > WEAK else ""
-    return f"Knowing this, someone who guesses {guess} is right in {right} of cases.{weak}"
+    return f"Someone who sees it and guesses {guess} is right in {right} of cases.{weak}"
 
 
 def implied(privacy: Privacy) -> tuple[Fraction, Fraction]:
@@ -237,16 +237,16 @@ def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
     found = [
         (
             "Bounds and thresholds are public.",
-            "They were chosen without looking at the records, or found by a release that is priced here. Whoever "
-            "chooses them from the records publishes something about the records that no noise hides.",
+            "They are assumed to be chosen without looking at the records, or found by a release that is priced here. "
+            "Bounds chosen from the records reveal something about the records that no noise hides.",
         )
     ]
     if any(unit.adjacency is Adjacency.REPLACE for unit in units):
         found.append(
             (
                 "The number of records is public.",
-                "One record may be replaced by any other without notice, but how many there are is published exactly. "
-                "Where the mere presence of a person is a secret, use the adjacency add_or_remove.",
+                "The guarantee hides whether one record is replaced by another, but the exact number of records is "
+                "published. If taking part is itself a secret, use the adjacency add_or_remove.",
             )
         )
     public = sorted({column for unit in units for column in unit.public})
@@ -255,23 +255,22 @@ def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
         found.append(
             (
                 f"{columns[0].upper()}{columns[1:]} {'is' if len(public) == 1 else 'are'} public.",
-                "Everybody may know what every record holds there, so exact counts of it may be published, and no "
-                "noise hides it.",
+                "Anyone may know these values of every record, so exact counts of them may be published without noise.",
             )
         )
     if any(unit.person is None for unit in units):
         found.append(
             (
                 "One record per person.",
-                "The promise is made to one record. A person with k records among them is protected k times less: "
+                "The guarantee is for one record. A person with k records is protected k times less: "
                 "multiply epsilon by k (rho by k squared; delta grows by more than k).",
             )
         )
     found += [
         (
             "Who is a person.",
-            f"Rows with the same value in {unit.person} count as one person's, and at most "
-            f"{rows(unit.max_rows_per_person)} of each person are used, drawn at random. Somebody who is there "
+            f"Rows with the same value in {unit.person} belong to one person, and at most "
+            f"{rows(unit.max_rows_per_person)} of each person are used, drawn at random. A person who appears "
             "under two values counts as two persons and is protected less.",
         )
         for unit in dict.fromkeys(units)
@@ -281,22 +280,22 @@ def limits(units: Sequence[PrivacyUnit]) -> list[tuple[str, str]]:
         *found,
         (
             "Facts about everyone.",
-            "If a whole population shares a property, these figures show it, and it can be guessed of each member, "
+            "If a whole population shares a property, these figures show it, and it can be inferred for each member, "
             "whether or not that member's record was used.",
         ),
         (
             "What others already know.",
-            "Knowledge from elsewhere stays what it was; the promise is that this page adds little to it about any "
-            "one person. Families and other groups whose records go together are protected as several records are.",
+            "The guarantee limits what this page adds to what others already know about any one person. Families "
+            "and other groups with related records are protected only as several records are.",
         ),
         (
             "Releases add up.",
-            "Every further release of the same records costs privacy again. Reading more off a curve that is "
-            "already released costs nothing.",
+            "Every further release from the same records costs privacy again. Reading more values off a curve that "
+            "is already released costs nothing.",
         ),
         (
             "The records themselves.",
-            "Noise protects what is published. Who may read the records, and whether their copies are safe, is a "
-            "matter of other locks.",
+            "Noise protects what is published. Access to the records, and to copies of them, must be protected by "
+            "other means.",
         ),
     ]

@@ -18,15 +18,15 @@ from ogive.statistics.ustatistic.estimate import TITLES
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
 
-_GOES_ON = "goes on, all of it paid"
-STATES = {"released": "released", "reserved": "reserved, not finished", "lost": "lost, and counts as spent"}
+_GOES_ON = "in progress, fully paid"
+STATES = {"released": "released", "reserved": "reserved, not finished", "lost": "answer lost, counts as spent"}
 WHAT = {
     "ecdf": "distribution",
     "quantiles": "quantiles",
     "roc": "ROC curve",
     "calibration": "calibration",
     "bounds": "bounds",
-    "pointwise": "distribution, point by point",
+    "pointwise": "distribution at single points",
     "running_total": "running total",
     "sanitized_cost": "cost of labels",
 }
@@ -91,25 +91,26 @@ def _bar(limit: Privacy | None, spent: Privacy | None) -> Html | None:
 
 
 def _meaning(account: Account) -> str:
-    """What the budget promises, in words for people who never heard of epsilon."""
+    """What the budget guarantees, in words that need no knowledge of epsilon."""
     promised = account.limit if account.limit is not None else account.spent
     if promised is None:
-        return "Nothing was published from these records under this ledger yet, and no limit is set."
+        return "Nothing has been released from these records under this ledger, and no limit is set."
     how = (
-        "The ledger refuses whatever would go beyond its limit. Even when all of it is spent: "
+        "The ledger refuses any release that would exceed the limit. Even when all of it is spent: "
         if account.limit is not None
-        else "No limit is set, so this may grow. For what is spent so far: "
+        else "No limit is set, so the total may grow. For what is spent so far: "
     )
     unit = hidden(account)
     promise = words.promise(promised, unit, what="everything published from this budget together")
-    return f"{how}{promise[0].lower()}{promise[1:]} {words.certainty(promised, unit)} Protected: {unit.words}."
+    return f"{how}{promise[0].lower()}{promise[1:]} {words.certainty(promised, unit)} Protects {unit.words}."
 
 
 def _elsewhere(others: Collection[str]) -> Html | None:
     if not others:
         return None
     count = "One release" if len(others) == 1 else f"{len(others)} releases"
-    return say(strong(f"{count} on this page did not come out of this budget."), " What they cost comes on top.")
+    verb = "was" if len(others) == 1 else "were"
+    return say(strong(f"{count} on this page {verb} not paid from this budget."), " Their cost is additional.")
 
 
 def _history(history: tuple[Entry, ...]) -> Html | None:
@@ -136,8 +137,8 @@ def _history(history: tuple[Entry, ...]) -> Html | None:
         cells += [words.amount(entry.charge), _state(entry), moment(entry.started)]
         rows.append((str(entry.number), cells))
     about = (
-        "Prices compose: together they may cost less than their sum, never more. Asking an answered question again "
-        "is free. What is reserved counts as spent, because its noise may have been drawn."
+        "Privacy losses compose: the total may be less than the sum of the prices, never more. Repeating an answered "
+        "question is free. A reserved release counts as spent, because its noise may have been drawn."
     )
     return table("History", head, rows, about, texts=range(1, len(head)))
 

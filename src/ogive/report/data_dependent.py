@@ -11,28 +11,30 @@ from ogive.html.parts import Row, card, figure, fine, say, strong, table
 if TYPE_CHECKING:
     from ogive.pate import SanitizedCost
 
-TITLE = "What labels cost at the votes held"
+TITLE = "Data-dependent cost of labels"
 
 MEANING = (
-    "Where teachers agree, an answer tells little about any one of them, so that one run may reveal less than it is "
-    "charged for. A data-dependent epsilon is about one run at the votes that were held: with any one teacher "
-    "replaced, "
+    "Where teachers agree, an answer reveals little about any one of them, so one run may reveal less than it is "
+    "charged for. A data-dependent epsilon describes one run on the actual votes: with any one teacher replaced, "
 )
-JOINT = "what was seen would have been at most e to the epsilon times less likely, except for an added chance of delta."
+JOINT = "the outputs would have been at most e to the epsilon times less likely, except for an added chance of delta."
 ADDITIVE = (
     "the answers that were given would have been at most e to the epsilon times less likely; this fails with a chance "
     "of at most delta."
 )
 LIMITS = (
-    "With other votes the same run may reveal more. So this is not differential privacy, fits in no budget, and is not "
-    "part of any total on this page."
+    "With other votes the same run may reveal more. So this cost is not differential privacy, cannot be charged to a "
+    "budget, and is not part of any total on this page."
 )
 SECRET = (
-    "It is computed from the votes without noise. Two sets of votes that differ in one teacher have different costs, "
-    "so whoever sees the exact number learns something about the votes that nothing hides: a number that moves when "
-    "a hospital joins shows how that hospital votes."
+    "The exact number is computed from the votes without noise. Two sets of votes that differ in one teacher have "
+    "different costs, so the exact number reveals something about the votes that nothing hides: if it changes when "
+    "a hospital joins, the change shows how that hospital votes."
 )
-NOISY = "What is shown here has noise as wide as one teacher could move it, and counts what publishing it cost."
+NOISY = (
+    "The number shown here has noise scaled to the largest change that one teacher can cause, and includes the cost of "
+    "publishing it."
+)
 
 
 def cost_section(cost: SanitizedCost, *, number: int, alone: bool = False) -> Html:
@@ -59,11 +61,14 @@ def cost_section(cost: SanitizedCost, *, number: int, alone: bool = False) -> Ht
                 say(LIMITS),
             ),
             card("Why the exact number must not be published", say(SECRET), say(NOISY)),
-            card("How far off it may be", *_error(cost)),
+            card("Accuracy", *_error(cost)),
             card(
-                "What holds whatever the votes are",
+                "Cost that holds for any votes",
                 figure(f"epsilon = {shown_up(cost.independent_epsilon, '.3f')}, delta = {shown_up(cost.delta)}"),
-                say(f"This is differential privacy, for at most {cost.max_answers:,} answers: what a ledger takes."),
+                say(
+                    f"This is differential privacy, for at most {cost.max_answers:,} answers. A ledger charges this "
+                    "cost."
+                ),
             ),
             class_="cards",
         ),
@@ -78,15 +83,15 @@ def headline(cost: SanitizedCost) -> str:
     answered = "" if cost.answered is None else f", of which {cost.answered:,} were answered,"
     return (
         f"{cost.queries:,} queries to {cost.teachers:,} teachers{answered} cost about epsilon = {cost.epsilon:.3f} "
-        f"at delta = {shown_up(cost.delta)}, at the votes that were held."
+        f"at delta = {shown_up(cost.delta)}, for the actual votes."
     )
 
 
 def _numbers(cost: SanitizedCost) -> Html:
-    rows: list[Row] = [("About, at these votes", [f"{cost.epsilon:.3f}"])]
+    rows: list[Row] = [("Estimate for these votes", [f"{cost.epsilon:.3f}"])]
     if cost.upper_limit is not None:
-        rows.append(("At most, 95 % sure", [f"{shown_up(cost.upper_limit, '.3f')}"]))
-    rows.append(("At any votes", [f"{shown_up(cost.independent_epsilon, '.3f')}"]))
+        rows.append(("Upper limit, 95 % confidence", [f"{shown_up(cost.upper_limit, '.3f')}"]))
+    rows.append(("Bound for any votes", [f"{shown_up(cost.independent_epsilon, '.3f')}"]))
     return table(f"Epsilon at delta = {shown_up(cost.delta)}", ["Cost", "Epsilon"], rows)
 
 
@@ -95,20 +100,20 @@ def _error(cost: SanitizedCost) -> tuple[Html, ...]:
     if cost.upper_limit is not None:
         said.append(say(f"With 95 % confidence the true cost is at most {shown_up(cost.upper_limit, '.3f')}."))
         if cost.upper_limit >= cost.independent_epsilon:
-            said.append(say("That is no less than what holds whatever the votes are, which is the number to go by."))
-    return (*said, fine("How wide the noise was depends on the votes, and is secret too."))
+            said.append(say("This limit is not below the cost that holds for any votes; use that one."))
+    return (*said, fine("The scale of the noise depends on the votes and is secret too."))
 
 
 def _details(cost: SanitizedCost) -> Html:
     entries = [
         ("Aggregator", cost.aggregator),
         ("Classes", f"{cost.classes:,}"),
-        ("Form", "whatever is answered" if cost.form == "joint" else "the answers that were given"),
+        ("Form", "all outputs" if cost.form == "joint" else "the answers that were given"),
         ("Renyi order", f"{cost.order:g}"),
         ("Smoothness", f"{cost.smoothness:.4g}"),
         ("Scale of the noise", f"{cost.scale:.4g} smooth sensitivities"),
-        ("Publishing took", f"{cost.release_rdp:.3f} of Renyi cost, counted above"),
-        ("Sensitivity by", cost.method),
+        ("Cost of publishing", f"{cost.release_rdp:.3f} of Renyi cost, included above"),
+        ("Sensitivity computed by", cost.method),
     ]
     rows = join(*(tag("div", tag("dt", name), tag("dd", value)) for name, value in entries))
     return tag("section", tag("h3", "Details"), tag("dl", rows), class_="details")

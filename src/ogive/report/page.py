@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ogive.pate import SanitizedCost
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"
-"""The browser is told to load nothing at all, so a page stays self-contained whatever is in it."""
+"""Content security policy: the browser loads nothing, so a page stays self-contained whatever it contains."""
 
 
 def render_report(
@@ -209,7 +209,7 @@ def _asset(name: str) -> str:
 
 def _warning(chapters: list[Chapter]) -> Html | None:
     if any(chapter.exact and chapter.provenance.private for chapter in chapters):
-        return not_private("True values are shown for demonstration; do not publish this page.")
+        return not_private("This page shows true values for demonstration; do not publish it.")
     if any(not chapter.provenance.private for chapter in chapters):
         return not_private("This page holds exact values; do not publish it.")
     return None
@@ -243,11 +243,11 @@ def _private_ids(chapters: list[Chapter]) -> set[str]:
 
 def _total_words(total: Total, *, alone: bool) -> tuple[Html, Html]:
     count = "one release" if total.releases == 1 else f"{total.releases} releases"
-    whose = "if all are of the same people" if alone else f"that hide {total.unit.words}"
+    whose = "if all are about the same people" if alone else f"that protect {total.unit.words}"
     return (
         figure(" and ".join(words.amount(loss) for loss in total.losses)),
         say(
-            f"for {count}, {whose}. Whatever is read off a release, such as its quantiles, "
+            f"for {count}, {whose}. Everything computed from a release, such as its quantiles, "
             f"is free. {words.promise(total.together, total.unit)} {words.certainty(total.together, total.unit)}"
         ),
     )

@@ -72,7 +72,7 @@ def test_one_box_of_five_numbers_is_put_into_words():
     chapter = chapter_of(found)
     box = found.boxes[0]
     assert chapter.headline == (
-        f"Half of the records have stay from {box.q1:.6g} to {box.q3:.6g}; the middle one has {box.median:.6g}."
+        f"The median stay is {box.median:.6g} (interquartile range {box.q1:.6g} to {box.q3:.6g})."
     )
     assert "five numbers, found one by one" in dict(chapter.details).values()
     assert "not shown" in "".join(str(each) for each in chapter.tables)
@@ -122,7 +122,7 @@ def test_the_page_says_that_nothing_hides_the_group_of_a_record_where_it_is_publ
     for words in (
         "Had any one record held entirely different values but the same in column ward, everything",
         "replaced by any other with the same value in column ward (the number of records and column ward are public)",
-        "Everybody may know which group each record is in",
+        "The group of each record is public",
         "only values are hidden.",
         "Groups public",
     ):

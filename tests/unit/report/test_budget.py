@@ -51,7 +51,7 @@ def test_the_section_says_limit_spent_left_and_on_what(ledger):
     assert "right in at most 96 % of cases" in text
     assert RECORDS.words in text
     assert "Total price" not in text
-    assert "did not come out of this budget" not in text
+    assert "not paid from this budget" not in text
     assert 'class="spent"' in source
 
 
@@ -65,18 +65,18 @@ def test_a_budget_that_is_used_up_or_has_no_limit_says_so(ledger):
     assert "Limit none" in text
     assert "Left no limit is set" in text
     assert "Spent epsilon = 1" in text
-    assert "No limit is set, so this may grow" in text
+    assert "No limit is set, so the total may grow" in text
     assert 'class="left"' not in source
 
 
 def test_releases_that_others_paid_for_come_on_top(ledger):
     account = ledger.account("patients", unit=RECORDS, limit=PureDP(3))
     text = section([pay(account, PureDP(1)), pay(None, PureDP(1))], account)[1]
-    assert "One release on this page did not come out of this budget." in text
+    assert "One release on this page was not paid from this budget." in text
     empty = ledger.account("empty", unit=RECORDS)
     text = section([pay(None, PureDP(1)), pay(None, PureDP(1))], empty)[1]
-    assert "2 releases on this page did not come out of this budget." in text
-    assert "Nothing was published" in text
+    assert "2 releases on this page were not paid from this budget." in text
+    assert "Nothing has been released" in text
     assert "Spent nothing" in text
 
 

@@ -36,13 +36,13 @@ def test_the_section_says_the_number_what_it_means_and_why_the_exact_one_is_secr
     text = text_of(page)
     assert f"100 queries to 250 teachers cost about epsilon = {JOINT.epsilon:.3f} at delta = 1e-05" in text
     assert "What a data-dependent epsilon means" in text
-    assert "this is not differential privacy, fits in no budget" in text
+    assert "this cost is not differential privacy, cannot be charged to a budget" in text
     assert "Why the exact number must not be published" in text
     assert "Two sets of votes that differ in one teacher have different costs" in text
     assert "half of the time it is below the true cost" in text
-    assert cells(page)["About, at these votes"] == f"{JOINT.epsilon:.3f}"
-    assert cells(page)["At most, 95 % sure"] == f"{math.ceil(1000 * JOINT.upper_limit) / 1000:.3f}"
-    assert cells(page)["At any votes"] == f"{math.ceil(1000 * JOINT.independent_epsilon) / 1000:.3f}"
+    assert cells(page)["Estimate for these votes"] == f"{JOINT.epsilon:.3f}"
+    assert cells(page)["Upper limit, 95 % confidence"] == f"{math.ceil(1000 * JOINT.upper_limit) / 1000:.3f}"
+    assert cells(page)["Bound for any votes"] == f"{math.ceil(1000 * JOINT.independent_epsilon) / 1000:.3f}"
     assert "for at most 80 answers" in text
     secret = smooth_cost(VOTES, CONFIDENT, order=JOINT.order, smoothness=JOINT.smoothness, noise="scaled")
     assert f"{secret.sensitivity:.3g}" not in text
@@ -63,9 +63,9 @@ def test_a_limit_above_what_holds_for_all_votes_says_which_number_to_go_by():
     few, _ = simulated_votes(5, 20, 3, seed=1)
     loose = sanitize(few, ConfidentGNMax(12, 30, 30), target_delta=1e-5, source=SOURCE)
     assert loose.upper_limit > loose.independent_epsilon
-    assert "the number to go by" in text_of(render_report([], title="x", costs=[loose]))
+    assert "use that one" in text_of(render_report([], title="x", costs=[loose]))
     tight = dataclasses.replace(JOINT, independent_epsilon=JOINT.upper_limit + 1)
-    assert "the number to go by" not in text_of(render_report([], title="x", costs=[tight]))
+    assert "use that one" not in text_of(render_report([], title="x", costs=[tight]))
 
 
 def test_costs_stand_in_the_contents_after_the_releases_and_in_no_total(tmp_path):

@@ -74,15 +74,15 @@ def test_a_chapter_of_opened_votes_says_how_far_labels_lead():
     found = label(VOTES, LargestMargins(1, keep=3), target_delta="0.01", source=KeyedSource(bytes(32)))
     text = words_of(found)
     assert "20 teachers answered 3 of 4 queries." in text
-    assert f"leads the second one by at least {found.margins[found.taught].min():.1f} votes" in text
-    assert "they are easier than the rest" in text
+    assert f"leads the second class by at least {found.margins[found.taught].min():.1f} noisy votes" in text
+    assert "they are easier than the others" in text
     # a difference of two counts with deviation 1 each is below -3.29 = -2.326 * sqrt(2) once in 100 times
-    assert "Where one class has 4 votes more than another, noise puts the other above it once in 100 times." in text
-    assert rows_of(render_report([found], title="x"), "What became of the queries") == [
+    assert "If one class has 4 votes more than another, noise reverses their order with a probability of 1 %." in text
+    assert rows_of(render_report([found], title="x"), "Outcome of the queries") == [
         ["Answered by teachers", "3"],
         ["Left without a label", "1"],
     ]
-    caption = "How often each class was given"
+    caption = "Number of labels of each class"
     assert rows_of(render_report([found], title="x"), caption) == [[str(n), "1"] for n in range(3)]
 
 
@@ -91,7 +91,7 @@ def test_a_chapter_of_labels_alone_says_what_was_not_opened():
     found = label(VOTES, aggregator, target_delta="0.01", max_answers=2, source=KeyedSource(bytes(32)))
     text = words_of(found)
     assert "20 teachers answered 2 of 4 queries, of which 2 were asked before the run ended." in text
-    assert "Votes were not opened." in text
+    assert "The votes were not published." in text
     assert "leads the second" not in text
     assert "Aggregator confident" in text
     assert "Sigma 1 1" in text
@@ -112,14 +112,14 @@ def test_a_chapter_of_labels_says_what_became_of_every_query():
         total=20,
         provenance=label(VOTES, ConfidentGNMax(10, 1, 1), target_delta="0.01").provenance,
     )
-    assert rows_of(render_report([found], title="x"), "What became of the queries") == [
+    assert rows_of(render_report([found], title="x"), "Outcome of the queries") == [
         ["Answered by teachers", "1"],
         ["Answered by the student itself", "2"],
         ["Refused", "1"],
-        ["Not asked any more", "1"],
+        ["Not asked", "1"],
     ]
-    assert "The student was sure of 2 more." in words_of(found)
-    assert "once in 100 times" not in words_of(found)
+    assert "The student labelled 2 more by itself." in words_of(found)
+    assert "noise reverses" not in words_of(found)
 
 
 def test_a_chapter_of_labels_with_the_truth_counts_what_noise_turned():
@@ -133,12 +133,12 @@ def test_a_chapter_of_labels_with_the_truth_counts_what_noise_turned():
     wrong = int((found.labels != exact.labels).sum())
     assert 0 < wrong < 4
     page = render_report([found], title="x", truths=[exact])
-    assert f"{25 * wrong}.0 % of the labels are not those of the exact votes." in words_of(found, truths=[exact])
-    columns = rows_of(page, "How often each class was given")
+    assert f"{25 * wrong}.0 % of the labels differ from those of the exact votes." in words_of(found, truths=[exact])
+    columns = rows_of(page, "Number of labels of each class")
     assert [int(row[1]) for row in columns] == np.bincount(found.labels, minlength=3).tolist()
     assert [int(row[2]) for row in columns] == [4, 0, 0]
-    assert "do not publish this page" in page
-    assert "These are the votes of most teachers, without noise." in words_of(exact)
+    assert "do not publish it" in page
+    assert "The labels follow the plurality of the teachers, without noise." in words_of(exact)
     other = label(ogive.Clear(teachers), aggregator, ballots=Ballots(tuple(teachers)[:3], 3))
     for strange in (found, other, released(BOUNDS, trust=ogive.Clear)):
         with pytest.raises(ParameterError, match="labels of the exact votes on the same queries"):
@@ -148,25 +148,25 @@ def test_a_chapter_of_labels_with_the_truth_counts_what_noise_turned():
 def test_a_roc_chapter_says_auc_interval_and_both_errors(roc):
     text = words_of(roc)
     low, high = roc.auc_interval()
-    places = len(re.search(r"AUC 0\.(\d+) \(95 % interval", text)[1])
-    assert f"AUC {roc.auc:.{places}f} (95 % interval: {low:.{places}f} to {high:.{places}f})" in text
+    places = len(re.search(r"AUC is 0\.(\d+) \(95 % CI", text)[1])
+    assert f"AUC is {roc.auc:.{places}f} (95 % CI {low:.{places}f} to {high:.{places}f})" in text
     sample = roc.auc_interval(target="sample")
-    assert f"AUC {sample.low:.{places}f} to {sample.high:.{places}f} for these very records" in text
-    assert "the positive has the higher risk" in text
+    assert f"AUC {sample.low:.{places}f} to {sample.high:.{places}f} for these records, with 95 % confidence" in text
+    assert "the positive one has the higher risk" in text
     assert f"about {round(roc.classes[1]):,} positive" in text
-    assert "0.5 for a coin" in text
+    assert "0.5 for chance" in text
     assert "epsilon = 1" in text
     assert chapter_of(roc).warning is None
 
 
 def test_operating_points_are_points_of_the_curve(roc):
-    rows = rows_of(render_report([roc], title="x"), "Thresholds to choose from")
+    rows = rows_of(render_report([roc], title="x"), "Operating points")
     assert len(rows) >= 5
     ratio = roc.precision_recall()
-    for name, found, band, alarms, correct in rows:
+    for name, found, band, specificity, correct in rows:
         at = int(np.argmin(np.abs(roc.thresholds - float(name.removeprefix("above ")))))
         assert float(found.removesuffix(" %")) == pytest.approx(100 * roc.tpr[at], abs=0.051)
-        assert float(alarms.removesuffix(" %")) == pytest.approx(100 * roc.fpr[at], abs=0.051)
+        assert float(specificity.removesuffix(" %")) == pytest.approx(100 * (1 - roc.fpr[at]), abs=0.051)
         assert float(correct.removesuffix(" %")) == pytest.approx(100 * ratio.precision[at], abs=0.051)
         low, high = map(float, band.removesuffix(" %").split(" to "))
         assert low <= float(found.removesuffix(" %")) <= high
@@ -187,8 +187,8 @@ def test_a_roc_chapter_draws_three_charts_with_the_truth_where_it_is_given(roc):
 def test_a_low_score_that_speaks_for_the_positive_class_is_said_to():
     statistic = dataclasses.replace(ROC, positive_when="low", public_labels=True)
     text = words_of(released(statistic))
-    assert "the positive has the lower risk" in text
-    assert "so this does not show" not in text  # it is worse than a coin, and that is certain
+    assert "the positive one has the lower risk" in text
+    assert "there is no evidence" not in text  # it is worse than chance, and that is certain
     assert "negative records (public)" in text
     assert "at most 0." in text
     assert f"Had any one record held entirely different values but the same in column {ROC.label}, everything" in text
@@ -212,13 +212,13 @@ def test_noise_that_makes_a_release_useless_is_called_that(roc):
     assert chapter_of(noisy).warning is not None
     assert "Too noisy to use." in words_of(noisy)
     wide = words_of(released(ROC, "0.05"))
-    assert "Noise hides how well risk separates the classes of died: the AUC may be" in wide
-    assert "of all pairs" not in wide
+    assert "Noise hides how well risk separates the classes of died: the AUC has a 95 % CI" in wide
+    assert "The AUC is" not in wide
     assert "Too noisy to use." not in words_of(roc)
     test = released(TEST, "0.002")
     text = words_of(test)
     assert "Too noisy to use." in text
-    assert "speaks against" not in text
+    assert "perfectly calibrated" not in text
     assert "Too noisy to use." in words_of(released(BOUNDS, "0.0001"))
     curve = released(ogive.Ecdf("risk", (0, 1)), "0.002")
     assert "Too noisy to use." in words_of(curve)
@@ -238,17 +238,17 @@ def test_a_calibration_chapter_gives_the_groups_and_the_test_in_words(calibratio
     assert source.count('class="dot"') == 2 * len(rows) + 1  # two sizes and the legend
     test = {row[0]: row[1] for row in rows_of(source, "Test")}
     assert float(test["Statistic H"].replace(",", "")) == pytest.approx(calibration.statistic, rel=0.01)
-    assert set(test) == {"Statistic H", "H without what noise adds", "p-value"}
+    assert set(test) == {"Statistic H", "H corrected for noise", "p-value"}
 
 
 def test_a_model_that_is_wrong_is_said_to_be(calibration):
     wrong = released(dataclasses.replace(TEST, label="wrong"), "2")
     assert wrong.p_value < 0.05
-    assert "probably not all right" in words_of(wrong)
+    assert "probably miscalibrated" in words_of(wrong)
     exact = released(TEST, trust=ogive.Clear)
     text = words_of(calibration, truths=[exact])
     assert "True groups of these records" in text
-    assert "H without what noise adds" not in words_of(exact)
+    assert "H corrected for noise" not in words_of(exact)
 
 
 @pytest.mark.parametrize(
@@ -256,9 +256,9 @@ def test_a_model_that_is_wrong_is_said_to_be(calibration):
     [
         (0.0, "fewer than 1 of 1,000 such tests (p < 0.001)"),
         (0.0042, "about 4 of 1,000 such tests (p = 0.0042)"),
-        (0.049, "about 5 of 100 such tests (p = 0.049), so the probabilities are probably not all right"),
-        (0.37, "about 37 of 100 such tests (p = 0.37), so nothing here speaks against the probabilities"),
-        (0.9999, "almost all such tests (p > 0.99), so nothing"),
+        (0.049, "about 5 of 100 such tests (p = 0.049), so the probabilities are probably miscalibrated"),
+        (0.37, "about 37 of 100 such tests (p = 0.37), so the test gives no evidence of miscalibration"),
+        (0.9999, "almost all such tests (p > 0.99), so the test gives no"),
     ],
 )
 def test_p_values_are_put_into_words(p_value, said):

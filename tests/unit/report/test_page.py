@@ -196,7 +196,7 @@ def test_numbers_on_the_page_are_those_of_the_curve(curve):
     )
     assert rows["50 %"] == (f"{curve.quantile(0.5):g}", ends)
     assert float(rows["50"][0].removesuffix(" %")) == pytest.approx(100 * curve(50), abs=0.06)
-    assert f"In half of the 4,000 records, age is at most {curve.quantile(0.5):g}" in page.text
+    assert f"The median age in 4,000 records is {curve.quantile(0.5):g} (95 % CI " in page.text
 
 
 def test_the_error_stated_reaches_from_the_smoothed_curve_to_every_curve_in_the_band(curve):
@@ -220,7 +220,7 @@ def test_exact_releases_are_called_not_private_and_have_no_price(truth):
     page, _ = read(truth)
     assert "Not private." in page.text
     assert "must not be published" in page.text
-    assert "no price" in page.text
+    assert "Exact values have no privacy guarantee." in page.text
     assert "Method exact counts, without noise" in page.text
     assert "Records 4,000 (exact)" in page.text
     assert "noisy" not in page.text
@@ -231,7 +231,7 @@ def test_releases_add_up_and_what_is_read_off_a_curve_is_free(curve):
     wanted = ogive.Quantiles("age", grid=GRID, method="tree_ls")
     quantiles = ogive.release(wanted, trust=ogive.Central({"age": AGES}), privacy=ogive.PureDP("0.25"))
     page, _ = read(curve, quantiles, quantiles.curve)
-    total = re.search(r"Total price (.*?) Whatever", page.text).group(1)
+    total = re.search(r"Total price (.*?) Everything", page.text).group(1)
     assert total.startswith("epsilon = 0.75 for 2 releases")
 
 
@@ -240,7 +240,7 @@ def test_a_private_number_of_records_is_not_called_public():
     page, _ = read(estimate)
     assert "Records private" in page.text
     assert "The number of records is public" not in page.text
-    assert "In half of the records" in page.text
+    assert "The median age is " in page.text
 
 
 def test_a_curve_that_noise_swallowed_says_so(curve):
@@ -248,15 +248,15 @@ def test_a_curve_that_noise_swallowed_says_so(curve):
     nothing = dataclasses.replace(private, cumulative=np.zeros(GRID.bins), raw=np.full(GRID.bins, -3.0))
     assert not nothing.defined
     page, _ = read(nothing)
-    assert "this curve says nothing" in page.text
-    assert "this curve says nothing" not in read(curve)[0].text
+    assert "the curve carries no information" in page.text
+    assert "the curve carries no information" not in read(curve)[0].text
 
 
 def test_a_release_that_noise_made_useless_does_not_read_numbers_off_it():
     page, _ = read(released(privacy=ogive.PureDP("0.001")))
     assert "Too noisy to use." in page.text
-    assert "Noise hides how age is distributed" in page.text
-    assert "In half of the" not in page.text
+    assert "Noise hides the distribution of age" in page.text
+    assert "The median" not in page.text
     assert "almost as likely: at most 1.01 times more or less." in page.text
     assert "right in at most 51 % of cases." in page.text
 
@@ -270,7 +270,7 @@ def test_gaussian_releases_say_what_their_guarantee_implies():
 
 def test_dates_are_dates_everywhere():
     page, source = read(released("joined", DAYS, ogive.Grid.integers("2023-01-01", "2023-04-30")))
-    assert re.search(r"joined is at most 2023-0[123]-\d\d", page.text)
+    assert re.search(r"median joined in [\d,]+ records is 2023-0[123]-\d\d", page.text)
     assert "Feb" in source
 
 

@@ -36,7 +36,9 @@ def words_of(found):
 def test_the_total_error_stands_before_its_parts():
     found = released(GINI, ogive.Local)
     text = words_of(found)
-    places = [text.index(each) for each in ("Total error", "of randomization", "of sampling", "of rounding, at most")]
+    places = [
+        text.index(each) for each in ("Total error", "from randomization", "from sampling", "from rounding, at most")
+    ]
     assert places == sorted(places)
 
 
@@ -44,9 +46,9 @@ def test_the_total_error_stands_before_its_parts():
 def test_an_exact_value_that_is_undefined_is_not_blamed_on_noise(statistic):
     found = released(statistic, ogive.Clear)
     assert not found.defined
-    assert "what it divides by is 0 for these records" in chapter_of(found).warning
-    assert chapter_of(found).headline.startswith("These records do not tell ")
-    assert "privacy loss" not in words_of(found)
+    assert "a ratio whose denominator is 0 for these records" in chapter_of(found).warning
+    assert chapter_of(found).headline.startswith("These records do not determine ")
+    assert "privacy budget" not in words_of(found)
 
 
 def test_a_value_that_noise_made_impossible_is_said_to_be():

@@ -1,4 +1,4 @@
-"""The chapter of bounds: between which values a column certainly lies, found without looking at single records."""
+"""The chapter of bounds: a range that contains almost all values of a column, found privately."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def chapter(estimate: BoundsEstimate, truth: BoundsEstimate | None) -> Chapter:
 
 def _headline(estimate: BoundsEstimate) -> str:
     if not estimate.defined:
-        return f"Noise hides how large {estimate.column} is: no order of magnitude certainly holds records."
+        return f"Noise hides the range of {estimate.column}: no order of magnitude clearly holds records."
     records = "records" if estimate.total is None else f"of the {estimate.total:,} records"
     ends = f"{show(estimate.grid, estimate.low)} to {show(estimate.grid, estimate.high)}"
     if estimate.strategy is None:
-        return f"All {records} have {estimate.column} from {ends}, to the next order of magnitude."
+        return f"All {records} have {estimate.column} from {ends}, rounded outward to orders of magnitude."
     outside = estimate.records_outside or 0
     most = "None" if outside == 0 else f"At most {outside:,}"
     sure = words.percent(estimate.confidence_level)
@@ -56,9 +56,9 @@ def _headline(estimate: BoundsEstimate) -> str:
 
 def _error(estimate: BoundsEstimate) -> tuple[Html, ...]:
     if estimate.strategy is None:
-        return (say("Not at all for these records, up to the width of an order of magnitude."),)
+        return (say("The bounds are exact for these records, up to the width of an order of magnitude."),)
     if not estimate.defined:
-        return (say("Nothing can be said: there are no bounds."),)
+        return (say("There is no error to state: there are no bounds."),)
     sure = words.percent(1 - estimate.false_alarm)
     return (
         say(
@@ -66,17 +66,23 @@ def _error(estimate: BoundsEstimate) -> tuple[Html, ...]:
             f" lie outside, with {words.percent(estimate.confidence_level)} confidence.",
         ),
         say(f"Both ends lie in magnitudes that hold records, with {sure} confidence."),
-        fine("The bounds lie on magnitudes fixed beforehand; they are not the smallest and largest value themselves."),
+        fine(
+            "The bounds lie on a fixed public list of magnitudes; they are not the smallest and the largest value "
+            "themselves."
+        ),
     )
 
 
 def _released(estimate: BoundsEstimate) -> tuple[Html, ...]:
     return (
         say(
-            f"About how many records {estimate.column} puts into each of {estimate.grid.bins:,} orders of magnitude, "
-            "and the outermost ones that surely hold some. Other releases may use these bounds at no further cost."
+            f"Noisy counts of {estimate.column} in each of {estimate.grid.bins:,} orders of magnitude, and the "
+            "outermost "
+            "ones that count as holding records. Other releases may use these bounds at no further cost."
         ),
-        fine(f"A magnitude counts as filled from {plain_number(estimate.threshold)} records on, noise included."),
+        fine(
+            f"A magnitude counts as holding records if its noisy count is at least {plain_number(estimate.threshold)}."
+        ),
     )
 
 
@@ -94,4 +100,4 @@ def _table(estimate: BoundsEstimate, truth: BoundsEstimate | None) -> Html | Non
 def _useless(estimate: BoundsEstimate) -> str | None:
     if estimate.defined or estimate.strategy is None:
         return None
-    return "There are too few records for this price. Grant more privacy loss, or use a larger base."
+    return "There are too few records for this budget. Use a larger privacy budget or a larger base."

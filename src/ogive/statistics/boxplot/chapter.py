@@ -1,4 +1,4 @@
-"""The chapter of boxplots: where the middle half of each group lies, how far the rest reaches, and what is beyond."""
+"""The chapter of boxplots: quartiles, whiskers and outliers of each group."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def headline(boxplots: Boxplots) -> str:
     """The release in a sentence or two."""
     told = [box for box in boxplots.boxes if box.defined]
     if not told:
-        return f"Noise hides how {boxplots.column} is distributed: there is no box to draw."
+        return f"Noise hides the distribution of {boxplots.column}: there is no box to draw."
     if boxplots.by is None:
         box = told[0]
         return (
-            f"Half of the records have {boxplots.column} from {_at(boxplots, box.q1)} to {_at(boxplots, box.q3)}; "
-            f"the middle one has {_at(boxplots, box.median)}."
+            f"The median {boxplots.column} is {_at(boxplots, box.median)} (interquartile range "
+            f"{_at(boxplots, box.q1)} to {_at(boxplots, box.q3)})."
         )
     low, high = (pick(told, key=lambda box: box.median) for pick in (min, max))
     if len(told) == 1 or low.median == high.median:
@@ -113,11 +113,11 @@ def _row(box: Box) -> Row | None:
 
 def _read(boxplots: Boxplots) -> str:
     flat = [_name(box) for box in boxplots.boxes if box.flat and box.defined]
-    said = "Half of a group's records lie between its quartiles, one half on either side of its median."
+    said = "Half of a group's records lie between its quartiles: the interquartile range."
     if boxplots.curves:
-        said += " Beyond counts the records past each whisker, by estimate."
+        said += " Beyond is the estimated number of records below and above the whiskers."
     if flat:
-        said += f" Flat, since half of the records have about one value: {', '.join(flat)}."
+        said += f" Flat, because half of the records have about the same value: {', '.join(flat)}."
     return said
 
 
@@ -136,21 +136,22 @@ def _table(caption: str, boxplots: Boxplots, about: str | None = None) -> Html:
 
 def _error(boxplots: Boxplots) -> tuple[Html, ...]:
     if not boxplots.private:
-        return (say("Not at all for these records: the values are exact, up to the distance of thresholds."),)
+        return (say("The values are exact for these records, up to the spacing of the thresholds."),)
     if boxplots.curves:
         return (
             say(
-                "Quartiles and medians are what the noise moves least; the ends of whiskers and the number of records "
-                "beyond them rest on few records and are off by more."
+                "Noise affects quartiles and medians least. The ends of whiskers and the numbers of records beyond "
+                "them "
+                "depend on few records and have larger errors."
             ),
-            fine("What ogive plan predicts for this price says how far, before anything is spent."),
+            fine("ogive plan predicts these errors before anything is spent."),
         )
     return (
         say(
-            "Each number was chosen by noisy counts. A quartile may be some ranks off, and either end may lie well "
+            "Each number was chosen by noisy counts. A quartile may be off by some ranks, and either end may lie well "
             "inside or outside the outermost records."
         ),
-        fine("What ogive plan predicts for this price says how far, before anything is spent."),
+        fine("ogive plan predicts these errors before anything is spent."),
     )
 
 
@@ -163,19 +164,19 @@ def _released(boxplots: Boxplots) -> tuple[Html, ...]:
     )
     if boxplots.curves:
         what = (
-            f"The whole distribution function {who}. Boxes, whiskers and dots are read off it and cost nothing more; "
-            "a dot is where the curve puts a record, and is nobody's."
+            f"The whole distribution function {who}. Boxes, whiskers and dots are computed from it at no further cost. "
+            "The dots are synthetic outliers: they follow from the private curve, and none of them is a record."
         )
     else:
         what = f"Five numbers {who}: both ends and the three quartiles. Records beyond the ends are not shown."
-    told = (say(what), fine(f"Public bounds: {ends}. Values outside count as the nearest bound."))
+    told = (say(what), fine(f"Public bounds: {ends}. Values outside are clipped to the nearest bound."))
     if not (boxplots.private and boxplots.public_groups):
         return told
-    known = "Everybody may know which group each record is in, and so how many each has: no noise hides that."
+    known = "The group of each record is public, and so is the number of records in each group: they have no noise."
     return (*told, say(known))
 
 
 def _useless(boxplots: Boxplots) -> str | None:
     if not boxplots.private or any(box.defined for box in boxplots.boxes):
         return None
-    return "The noise is larger than the number of records. Grant more privacy loss, or take more records."
+    return "The noise is larger than the number of records. Use a larger privacy budget or more records."

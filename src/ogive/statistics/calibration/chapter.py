@@ -1,4 +1,4 @@
-"""The chapter of a calibration test: whether predicted probabilities agree with what happened."""
+"""The chapter of a calibration test: whether predicted probabilities agree with observed outcomes."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ogive.statistics.calibration.estimate import Calibration, CalibrationGroup
 
 SURPRISING = 0.05
 READING = (
-    "How to read it: each point is a group of records with similar predictions. On the dotted diagonal, what was "
-    "predicted is what happened; above it more happened, below it less. A group agrees while its interval touches the "
-    "diagonal."
+    "How to read it: each point is a group of records with similar predicted probabilities. On the dotted diagonal "
+    "(perfect calibration) the observed share equals the predicted one; above it the event is more frequent than "
+    "predicted, below it less frequent. A group agrees with perfect calibration if its interval touches the diagonal."
 )
 USELESS = 0.5
-"""Groups whose intervals are wider than this, on average, say little: half of all there is."""
+"""Groups whose intervals are wider than this on average carry little information: half of the range."""
 
 
 def chapter(calibration: Calibration, truth: Calibration | None) -> Chapter:
@@ -56,7 +56,7 @@ def chapter(calibration: Calibration, truth: Calibration | None) -> Chapter:
         tables=(_groups(calibration),),
         beside=(_test(calibration, shown),),
         details=(
-            ("Groups", f"{calibration.bounds.bins}, ends from the released distribution"),
+            ("Groups", f"{calibration.bounds.bins}, limits from the released distribution"),
             ("Degrees of freedom", f"{calibration.degrees_of_freedom}"),
             ("Smallest expected count", plain_number(calibration.floor)),
             ("Form", calibration.measured.form),
@@ -68,13 +68,16 @@ def chapter(calibration: Calibration, truth: Calibration | None) -> Chapter:
 
 def _headline(calibration: Calibration) -> str:
     if not calibration.defined:
-        return "Too few records are seen through the noise to compare predictions with what happened."
+        return "The noise leaves too few records to compare predicted probabilities with outcomes."
     if _useless(calibration) is not None:
-        return f"The noise is too large to say whether {calibration.probability} is right."
+        return f"The noise is too large to judge the calibration of {calibration.probability}."
     expected, observed = (float(counts[1].sum()) for counts in (calibration.sums.expected, calibration.sums.observed))
     records = float(calibration.sums.expected.sum())
     shares = [words.percent(min(1.0, max(0.0, count / records)), 1) for count in (expected, observed)]
-    return f"On average {shares[0]} was predicted and {shares[1]} happened. {p_value_words(calibration.p_value)}"
+    return (
+        f"The mean predicted probability is {shares[0]}, the observed share {shares[1]}. "
+        f"{p_value_words(calibration.p_value)}"
+    )
 
 
 def p_value_words(p_value: float) -> str:
@@ -87,12 +90,12 @@ def p_value_words(p_value: float) -> str:
         of = 1_000 if p_value < 0.01 else 100
         often, shown = f"about {round(of * p_value)} of {of:,}", f"p = {plain_number(p_value, 2)}"
     verdict = (
-        "so the probabilities are probably not all right"
+        "so the probabilities are probably miscalibrated"
         if p_value < SURPRISING
-        else "so nothing here speaks against the probabilities"
+        else "so the test gives no evidence of miscalibration"
     )
     return (
-        f"If the predicted probabilities were all right, chance and noise alone would produce a disagreement at least "
+        f"If the probabilities were perfectly calibrated, chance and noise alone would produce a disagreement at least "
         f"this large in {often} such tests ({shown}), {verdict}."
     )
 
@@ -113,15 +116,15 @@ def _chart(calibration: Calibration, truth: Calibration | None) -> SquareChart:
         Mark(group.mean_predicted, group.observed_share, f"true: {_pair(group)}", kind="true-dot") for group in seen
     ]
     return SquareChart(
-        title=f"Reliability of {calibration.probability}",
-        summary=f"Share that happened against predicted probability, in {len(groups)} groups. {_headline(calibration)}",
+        title=f"Calibration plot of {calibration.probability}",
+        summary=f"Observed share against predicted probability, in {len(groups)} groups. {_headline(calibration)}",
         x_label="Predicted",
-        y_label="Happened",
+        y_label="Observed",
         lines=(Line("chance", np.array([0.0, top]), np.array([0.0, top])),),
         marks=(*exact, *marks),
         legend=(
-            ("dot", f"Group with its interval ({level} for all together)"),
-            ("chance", "Perfect agreement"),
+            ("dot", f"Group with its interval ({level}, simultaneous)"),
+            ("chance", "Perfect calibration"),
             *((("true-dot", "True groups of these records"),) if seen else ()),
         ),
         x_top=top,
@@ -136,7 +139,7 @@ def _mark(group: CalibrationGroup) -> Mark:
 
 
 def _pair(group: CalibrationGroup) -> str:
-    return f"predicted {words.percent(group.mean_predicted, 1)}, happened {words.percent(group.observed_share, 1)}"
+    return f"predicted {words.percent(group.mean_predicted, 1)}, observed {words.percent(group.observed_share, 1)}"
 
 
 def _groups(calibration: Calibration) -> Html:
@@ -155,13 +158,13 @@ def _groups(calibration: Calibration) -> Html:
             )
         )
     about = (
-        "Records are grouped by what was predicted for them, above the first number and at most the second. "
-        f"The intervals hold the chance of the event in all groups together, with "
-        f"{words.percent(calibration.confidence_level)} confidence: noise and sampling are counted."
+        "Records are grouped by predicted probability, above the first number and at most the second. "
+        f"The intervals contain the probability of the event in all groups simultaneously, with "
+        f"{words.percent(calibration.confidence_level)} confidence; they include noise and sampling error."
     )
-    head = ["Predicted between", "Records", "Predicted", "Happened", "Interval"]
+    head = ["Predicted between", "Records", "Predicted", "Observed", "Interval"]
     return table(
-        "Groups", head, rows, about if not calibration.private else f"{about} Numbers of records are noisy too."
+        "Groups", head, rows, about if not calibration.private else f"{about} The numbers of records are noisy."
     )
 
 
@@ -177,7 +180,7 @@ def _test(calibration: Calibration, truth: Calibration | None) -> Html:
     head = ["Hosmer-Lemeshow test", "Released", *(["True"] if truth is not None else [])]
     values = [
         ("Statistic H", calibration.statistic, None if truth is None else truth.statistic),
-        ("H without what noise adds", calibration.debiased_statistic, None),
+        ("H corrected for noise", calibration.debiased_statistic, None),
         ("p-value", calibration.p_value, None if truth is None else truth.p_value),
     ]
     if not calibration.private:
@@ -188,7 +191,7 @@ def _test(calibration: Calibration, truth: Calibration | None) -> Html:
     ]
     about = (
         "H adds up the squared differences between predicted and observed counts, each divided by its variance; "
-        "larger is worse. The p-value comes from simulating a right model with the same noise, so noise alone does "
+        "larger is worse. The p-value is simulated under perfect calibration with the same noise, so noise alone does "
         "not make it small."
     )
     return table("Test", head, rows, about)
@@ -204,7 +207,7 @@ def _error(calibration: Calibration) -> tuple[Html, ...]:
     said = [
         say(
             strong(f"± {typical}"),
-            f" for the observed share of a typical group, {worst} for the worst: chance in who was sampled, and noise.",
+            f" for the observed share of a typical group, {worst} for the worst: sampling error and noise.",
         )
     ]
     if calibration.private and calibration.defined:
@@ -212,10 +215,10 @@ def _error(calibration: Calibration) -> tuple[Html, ...]:
         said.append(
             say(
                 f"Noise adds about {plain_number(max(extra, 0.0), 2)} to the statistic, which is "
-                f"{_number(calibration.statistic)}. The p-value knows that; the usual chi-square table does not."
+                f"{_number(calibration.statistic)}. The p-value accounts for this; the usual chi-square table does not."
             )
         )
-    said.append(fine("The test is valid for a model that was fitted on other records than these."))
+    said.append(fine("The test is valid for a model that was fitted on other records."))
     return tuple(said)
 
 
@@ -223,13 +226,11 @@ def _useless(calibration: Calibration) -> str | None:
     if not calibration.private:
         return None
     if not calibration.defined:
-        return (
-            "The noise is larger than the groups. Grant more privacy loss, take more records, or ask for fewer groups."
-        )
+        return "The noise is larger than the groups. Use a larger privacy budget, more records or fewer groups."
     if 2 * float(np.mean(_half_widths(calibration))) >= USELESS:
         return (
-            "The intervals of the groups are so wide that almost any model would agree. "
-            "Grant more privacy loss, take more records, or ask for fewer groups."
+            "The intervals of the groups are so wide that almost any model would agree with them. "
+            "Use a larger privacy budget, more records or fewer groups."
         )
     return None
 
@@ -237,9 +238,9 @@ def _useless(calibration: Calibration) -> str | None:
 def _released(calibration: Calibration) -> tuple[Html, ...]:
     return (
         say(
-            f"How {calibration.probability} is distributed, and in each of {calibration.bounds.bins} groups the sum of "
-            f"the predicted probabilities and the number of records where {calibration.label.column} is positive. "
-            "The diagram, the table and the test are read off that and cost nothing more."
+            f"The distribution of {calibration.probability}, and in each of {calibration.bounds.bins} groups the sum "
+            f"of the predicted probabilities and the number of records where {calibration.label.column} is positive. "
+            "The plot, the table and the test are computed from these at no further cost."
         ),
-        fine("The groups' ends come from the released distribution, so they reveal nothing more."),
+        fine("The limits of the groups come from the released distribution, so they reveal nothing more."),
     )

@@ -19,7 +19,7 @@ from ogive.statistics.curve.text import list_shares
 
 THRESHOLD_ROWS = 10
 USELESS = 0.25
-"""A band that reaches farther than this says little: a quarter of all records either way."""
+"""A band with a larger half width carries little information: a quarter of all records either way."""
 
 
 def chapter(curve: Curve, truth: Curve | None) -> Chapter:
@@ -36,7 +36,7 @@ def chapter(curve: Curve, truth: Curve | None) -> Chapter:
 
 
 def chapter_of(figures: Figures, batches: tuple[tuple[str, str], ...]) -> Chapter:
-    """Build the chapter from figures; `batches` are rows on who was counted."""
+    """Build the chapter from figures; `batches` are rows that name the released batches."""
     whole = figures.share is not None
     grid = figures.grid
     return Chapter(
@@ -59,7 +59,7 @@ def chapter_of(figures: Figures, batches: tuple[tuple[str, str], ...]) -> Chapte
 
 
 def _batches(curve: Curve) -> tuple[tuple[str, str], ...]:
-    """Who was counted, where that has a name or several releases were merged."""
+    """The batch, if it has a name, or the merged batches."""
     if not curve.merged:
         return batch_of(curve.provenance)
     shares = list_shares(curve)
@@ -75,9 +75,9 @@ def batch_of(source: Provenance | None) -> tuple[tuple[str, str], ...]:
 def headline(figures: Figures) -> str:
     """The release in a sentence or two."""
     if not figures.defined:
-        return "The noise is larger than the number of records, so this curve says nothing."
+        return "The noise is larger than the number of records, so the curve carries no information."
     if _useless(figures) is not None:
-        return f"Noise hides how {figures.column} is distributed: the values on this page are little more than noise."
+        return f"Noise hides the distribution of {figures.column}: the values below are little more than noise."
     records = "records" if figures.total is None else f"{figures.total:,} records"
     by_probability = {round(row.probability, 6): row for row in figures.quantiles}
     low, middle, high = (by_probability.get(probability) for probability in (0.1, 0.5, 0.9))
@@ -86,18 +86,19 @@ def headline(figures: Figures) -> str:
         return (
             f"In {words.percent(row.probability)} of the {records}, {figures.column} is at most {_value(figures, row)}."
         )
-    said = f"In half of the {records}, {figures.column} is at most {_value(figures, middle)}."
+    of = "" if figures.total is None else f" in {records}"
+    said = f"The median {figures.column}{of} is {_value(figures, middle)}."
     if low is not None and high is not None:
         said += (
-            f" In one record of ten it is at most {show(figures.grid, low.number)}, "
-            f"in nine of ten at most {show(figures.grid, high.number)}."
+            f" The 10th percentile is {show(figures.grid, low.number)}, "
+            f"the 90th percentile {show(figures.grid, high.number)}."
         )
     return said
 
 
 def _value(figures: Figures, row: QuantileRow) -> str:
     value = show(figures.grid, row.number)
-    return value if row.low is None else f"{value} ({_level(figures)} interval: {_interval(figures, row)})"
+    return value if row.low is None else f"{value} ({_level(figures)} CI {_interval(figures, row)})"
 
 
 def _interval(figures: Figures, row: QuantileRow) -> str:
@@ -111,7 +112,11 @@ def curve_chart(figures: Figures) -> CurveChart:
     """Draw the released steps, the band, and the exact curve where it is given."""
     assert figures.share is not None
     population = figures.population_band
-    released = "" if population is None else f" The band holds the population's curve: {_level(figures)} confidence."
+    released = (
+        ""
+        if population is None
+        else f" The band contains the curve of the population with {_level(figures)} confidence."
+    )
     marks = tuple(
         (row.probability, row.number, row.low, row.high)
         for row in figures.quantiles
@@ -140,7 +145,7 @@ def _legend(figures: Figures, marked: bool) -> tuple[tuple[str, str], ...]:
     if figures.population_band is not None:
         entries.append(("band", f"{_level(figures)} band for the population"))
     if marked:
-        entries.append(("dot", "Quantile with its interval"))
+        entries.append(("dot", "Quantile with its confidence interval"))
     if figures.truth is not None and figures.provenance.private:
         entries.append(("truth", "True curve of these records"))
     return tuple(entries)
@@ -168,13 +173,13 @@ def _quantile_table(figures: Figures) -> Html:
             cells.append("" if row.truth is None else show(grid, row.truth))
         rows.append((words.percent(row.probability), cells))
     about = (
-        f"Each share of the records lies at or below the value. The intervals hold the population's quantiles, "
-        f"all together, with {_level(figures)} confidence."
+        f"Each share of the records lies at or below the value. The intervals contain the population's quantiles, "
+        f"all simultaneously, with {_level(figures)} confidence."
         if intervals
         else "Each share of the records lies at or below the value."
     )
     if intervals and grid.kind != "integers":
-        about += " From a to b means above a and at most b."
+        about += " An interval from a to b means above a and at most b."
     return table("Quantiles", head, rows, about)
 
 
@@ -197,14 +202,14 @@ def _share_table(figures: Figures) -> Html | None:
             cells.append(words.percent(float(truth[i]), digits))
         rows.append((show(figures.grid, float(thresholds[i])), cells))
     about = f"A sample of the {figures.grid.bins:,} released thresholds." + (
-        f" The band holds the whole curve of the population with {_level(figures)} confidence." if band else ""
+        f" The band contains the whole curve of the population with {_level(figures)} confidence." if band else ""
     )
     return table("Shares", head, rows, about)
 
 
 def _error(figures: Figures) -> tuple[Html, ...]:
     if not figures.provenance.private:
-        return (say("Not at all for these records: the values are exact, up to the distance of thresholds."),)
+        return (say("The values are exact for these records, up to the spacing of the thresholds."),)
     found = []
     sample, population, noise = figures.sample_band, figures.population_band, figures.noise_band
     if noise is not None and sample is not None:
@@ -214,7 +219,7 @@ def _error(figures: Figures) -> tuple[Html, ...]:
         found.append(
             say(
                 strong(f"± {words.points(reach)}"),
-                f" from the true curve of these records, at every threshold at once, with {_level(figures)} "
+                f" from the true curve of these records, simultaneously at every threshold, with {_level(figures)} "
                 f"confidence. That is at most {words.in_a_thousand(reach)} records.",
             )
         )
@@ -222,7 +227,8 @@ def _error(figures: Figures) -> tuple[Html, ...]:
         found.append(
             say(
                 strong(f"± {words.points(figures.reach(population))}"),
-                " from the population, if the records are a random sample of it: chance in who was sampled, and noise.",
+                " from the curve of the population, if the records are a random sample of it: sampling error and "
+                "noise.",
             )
         )
     if figures.typical_error is not None:
@@ -232,7 +238,7 @@ def _error(figures: Figures) -> tuple[Html, ...]:
                 "deviation, before smoothing."
             )
         )
-    return tuple(found) or (say("The intervals in the table say so, with noise and sampling counted."),)
+    return tuple(found) or (say("The intervals in the table include noise and sampling error."),)
 
 
 def _approximate_error(figures: Figures, noise: Band, sample: Band) -> tuple[Html, ...]:
@@ -240,29 +246,29 @@ def _approximate_error(figures: Figures, noise: Band, sample: Band) -> tuple[Htm
     return (
         say(
             strong(f"± {words.points(figures.reach(noise))}"),
-            " from noise: so far the curve may be from what this method would say of these records without it, at "
-            f"every threshold at once, with {_level(figures)} confidence.",
+            " from noise: the distance to the curve that this method would give for these records without noise, "
+            f"simultaneously at every threshold, with {_level(figures)} confidence.",
         ),
         say(
             strong(f"± {words.points(figures.reach(sample))}"),
             " from the true curve of these records, whatever their values: the method measures a few numbers and "
-            "approximates the rest. Smooth distributions are far closer; values that pile up at a few points need "
-            "not be.",
+            "approximates the rest. The error is far smaller for smooth distributions, but need not be if values "
+            "concentrate at a few points.",
         ),
     )
 
 
 def _useless(figures: Figures) -> str | None:
-    """Why noise made the release useless, if it did: nothing left, or a band as wide as half of all records."""
+    """Why noise made the release useless, if it did: no records left, or a band as wide as half of all records."""
     if not figures.provenance.private:
         return None
     if not figures.defined:
-        return "The noise is larger than the number of records. Grant more privacy loss, or take more records."
+        return "The noise is larger than the number of records. Use a larger privacy budget or more records."
     band = figures.sample_band if figures.noise_band is None else figures.noise_band
     if band is not None and figures.reach(band) >= USELESS:
         return (
             f"The true curve may lie {words.points(figures.reach(band))} away. "
-            "Grant more privacy loss, take more records, or ask for fewer thresholds."
+            "Use a larger privacy budget, more records or fewer thresholds."
         )
     return None
 
@@ -275,6 +281,6 @@ def _released(figures: Figures) -> tuple[Html, ...]:
     else:
         what = (
             f"The whole distribution function of {figures.column}: the share of records at or below each of "
-            f"{grid.bins:,} public thresholds. Quantiles, shares and this chart are read off it and cost nothing more."
+            f"{grid.bins:,} public thresholds. Quantiles, shares and the chart are computed from it at no further cost."
         )
-    return (say(what), fine(f"Public bounds: {span}. Values outside count as the nearest bound."))
+    return (say(what), fine(f"Public bounds: {span}. Values outside are clipped to the nearest bound."))

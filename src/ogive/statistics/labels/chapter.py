@@ -1,4 +1,4 @@
-"""The chapter of labels: how many queries teachers answered, with which classes, and how close the noisy votes were."""
+"""The chapter of labels: how many queries the teachers answered, with which classes, and by which noisy margins."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def chapter(estimate: LabelsEstimate, truth: LabelsEstimate | None) -> Chapter:
         raise ParameterError("the truth for labels must be labels of the exact votes on the same queries")
     assert estimate.provenance is not None
     return Chapter(
-        title="Labels by the votes of teachers",
+        title="Labels from the votes of teachers",
         subject="labels",
         provenance=estimate.provenance,
         headline=_headline(estimate),
@@ -56,7 +56,7 @@ def _headline(estimate: LabelsEstimate) -> str:
     asked = "" if estimate.asked == queries else f", of which {estimate.asked:,} were asked before the run ended"
     teachers = "Teachers" if estimate.total is None else f"{estimate.total:,} teachers"
     own = int((estimate.labels >= 0).sum()) - estimate.answered
-    student = "" if own == 0 else f" The student was sure of {own:,} more."
+    student = "" if own == 0 else f" The student labelled {own:,} more by itself."
     return f"{teachers} answered {estimate.answered:,} of {queries:,} queries{asked}.{student}"
 
 
@@ -64,22 +64,20 @@ def _error(estimate: LabelsEstimate, truth: LabelsEstimate | None) -> tuple[Html
     said = []
     if truth is not None:
         wrong = estimate.errors(truth)["wrong"]
-        said.append(say(strong(words.percent(wrong, 1)), " of the labels are not those of the exact votes."))
+        said.append(say(strong(words.percent(wrong, 1)), " of the labels differ from those of the exact votes."))
     if estimate.provenance is not None and not estimate.provenance.private:
-        return (*said, say("These are the votes of most teachers, without noise."))
+        return (*said, say("The labels follow the plurality of the teachers, without noise."))
     margins = estimate.margins
     if margins is not None and estimate.answered:
         least = float(np.min(margins[estimate.taught]))
-        said.append(
-            say(f"Where a label was given, its noisy count leads the second one by at least {least:.1f} votes.")
-        )
+        said.append(say(f"Every label leads the second class by at least {least:.1f} noisy votes."))
         if estimate.answered < len(estimate.labels):
-            said.append(fine("Those with the largest margins were labelled: they are easier than the rest."))
-    said.append(say("Noise can turn a vote that is close. What most teachers get wrong, labels get wrong."))
+            said.append(fine("The queries with the largest margins were labelled; they are easier than the others."))
+    said.append(say("Noise can change the result of a close vote. Where most teachers are wrong, the label is wrong."))
     lead = _safe_lead(estimate)
     if lead is not None:
-        often = "noise puts the other above it once in 100 times"
-        said.append(fine(f"Where one class has {lead:,} votes more than another, {often}."))
+        often = "noise reverses their order with a probability of 1 %"
+        said.append(fine(f"If one class has {lead:,} votes more than another, {often}."))
     return tuple(said)
 
 
@@ -101,13 +99,20 @@ def _details(estimate: LabelsEstimate) -> tuple[tuple[str, str], ...]:
 
 
 def _released(estimate: LabelsEstimate) -> tuple[Html, ...]:
-    teacher = fine("A record is the votes of one teacher, and so all data that only this teacher learned from.")
+    teacher = fine(
+        "A record is the votes of one teacher, which stands for all data that only this teacher was trained on."
+    )
     if estimate.opened is None:
-        return (say("Which queries were answered, and a label for each of them. Votes were not opened."), teacher)
+        return (
+            say("Which queries were answered, and a label for each of them. The votes were not published."),
+            teacher,
+        )
     queries, classes = estimate.ballots.shape
     return (
-        say(f"Noisy votes of {queries:,} queries for each of {classes:,} classes, and the labels read off them."),
-        fine("Anything else may be read off the noisy votes at no further cost, such as soft labels for a student."),
+        say(f"Noisy votes of {queries:,} queries for each of {classes:,} classes, and the labels computed from them."),
+        fine(
+            "Anything else, such as soft labels for a student, may be computed from the noisy votes at no further cost."
+        ),
         teacher,
     )
 
@@ -119,10 +124,10 @@ def _queries(estimate: LabelsEstimate) -> Html:
         ("Answered by teachers", estimate.answered),
         ("Answered by the student itself", own),
         ("Refused" if estimate.opened is None else "Left without a label", estimate.asked - labelled),
-        ("Not asked any more", queries - estimate.asked),
+        ("Not asked", queries - estimate.asked),
     )
     rows: list[Row] = [(name, [f"{count:,}"]) for name, count in counts if count]
-    return table("What became of the queries", ["Query", "How many"], rows)
+    return table("Outcome of the queries", ["Query", "How many"], rows)
 
 
 def _table(estimate: LabelsEstimate, truth: LabelsEstimate | None) -> Html:
@@ -132,8 +137,8 @@ def _table(estimate: LabelsEstimate, truth: LabelsEstimate | None) -> Html:
         return [int(count) for count in np.bincount(released.labels[released.labels >= 0], minlength=classes)]
 
     columns = [counts(estimate), *([] if truth is None else [counts(truth)])]
-    head = ["Class", "Labels", *([] if truth is None else ["Of exact votes"])]
+    head = ["Class", "Labels", *([] if truth is None else ["From exact votes"])]
     rows: list[Row] = [
         (str(number), [f"{each:,}" for each in cells]) for number, cells in enumerate(zip(*columns, strict=True))
     ]
-    return table("How often each class was given", head, rows)
+    return table("Number of labels of each class", head, rows)

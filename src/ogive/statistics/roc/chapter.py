@@ -1,4 +1,4 @@
-"""The chapter of a ROC curve: how well a score tells two classes apart."""
+"""The chapter of a ROC curve: how well a score separates two classes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,17 @@ from ogive.html.parts import Row, fine, say, strong, table
 from ogive.statistics.roc.band import RocBand
 from ogive.statistics.roc.estimate import AucInterval, RocEstimate
 
-FALSE_ALARMS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
+FALSE_POSITIVE_RATES = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5)
 USELESS = 0.25
-"""An interval for the area of these records that is wider says little: half of what lies between coin and perfect."""
+"""A wider interval for the AUC of these records carries little information: half of the way from chance to perfect."""
 READING = (
-    "How to read it: whoever calls more records positive finds more of the true positives (up) and raises more false "
-    "alarms (right). The dotted diagonal is a coin; a perfect score goes straight up. AUC is the area below the curve: "
-    "0.5 for a coin, 1 for a perfect score."
+    "How to read it: each point is a threshold. The true positive rate (sensitivity) is the share of positives that "
+    "are "
+    "called positive, the false positive rate (1 - specificity) the share of negatives that are. The dotted diagonal "
+    "is "
+    "the chance line; a perfect score reaches the upper left corner. AUC is the area under the curve: 0.5 for "
+    "chance, 1 "
+    "for a perfect score."
 )
 _FIRST_FLAGGED = 0.01
 
@@ -44,7 +48,7 @@ class _Read:
         return words.percent(self.roc.confidence_level)
 
     def auc(self, value: float) -> str:
-        """An area with as many digits as its interval gives meaning to."""
+        """An area with as many digits as its interval supports."""
         return words.decimal(value, (self.interval.high - self.interval.low) / 2)
 
 
@@ -75,7 +79,7 @@ def chapter(roc: RocEstimate, truth: RocEstimate | None) -> Chapter:
     )
     grid = roc.grid
     return Chapter(
-        title=f"How well {roc.score} separates the classes of {roc.label.column}",
+        title=f"ROC curve of {roc.score} for {roc.label.column}",
         subject=f"{roc.score} and {roc.label.column}",
         provenance=roc.provenance,
         headline=_headline(read),
@@ -98,21 +102,20 @@ def _headline(read: _Read) -> str:
     roc = read.roc
     if not roc.defined:
         return "One of the two classes has no records, or noise may account for it, so there is no curve and no AUC."
-    interval = f"{read.auc(read.interval.low)} to {read.auc(read.interval.high)}"
+    interval = f"{read.level} CI {read.auc(read.interval.low)} to {read.auc(read.interval.high)}"
     if _useless(read) is not None:
         return (
-            f"Noise hides how well {roc.score} separates the classes of {roc.label.column}: the AUC may be {interval}."
+            f"Noise hides how well {roc.score} separates the classes of {roc.label.column}: the AUC has a {interval}."
         )
     more = "higher" if roc.positive_when == "high" else "lower"
     said = (
-        f"Of a random positive record and a random negative one, the positive has the {more} {roc.score} in "
-        f"{words.percent(float(read.auc(roc.auc)))} of all pairs: AUC {read.auc(roc.auc)} "
-        f"({read.level} interval: {interval})."
+        f"The AUC is {read.auc(roc.auc)} ({interval}): of a positive and a negative record, drawn at random, the "
+        f"positive one has the {more} {roc.score} in {words.percent(float(read.auc(roc.auc)))} of cases."
     )
     if read.truth is not None:
         said += f" The true AUC of these records is {read.auc(read.truth.auc)}."
     if read.interval.low <= 0.5 <= read.interval.high:
-        said += " A coin would have 0.5, so this does not show that the score knows anything."
+        said += " The interval contains 0.5 (chance), so there is no evidence that the score separates the classes."
     return said
 
 
@@ -132,26 +135,26 @@ def _pictures(read: _Read) -> tuple[Picture, ...]:
     exact = (("truth", "True curve of these records"),) if truth is not None else ()
     main = SquareChart(
         title=f"ROC curve of {roc.score} for {roc.label.column}",
-        summary=f"Share of positives found for each share of false alarms. {_headline(read)}",
-        x_label="False alarms among the negatives",
-        y_label="Found among the positives",
+        summary=f"True positive rate for each false positive rate. {_headline(read)}",
+        x_label="False positive rate (1 - specificity)",
+        y_label="True positive rate (sensitivity)",
         lines=(
             Line("chance", ends, ends),
             Line("curve", roc.fpr, roc.tpr),
             *((Line("truth", truth.fpr, truth.tpr),) if truth is not None else ()),
         ),
         ribbon=_ribbon(read.band),
-        legend=(curve, ("band", f"{read.level} band for the population"), ("chance", "A coin"), *exact),
+        legend=(curve, ("band", f"{read.level} band for the population"), ("chance", "Chance line"), *exact),
     )
     true_ratio = None if truth is None else truth.precision_recall()
     true_lift = None if truth is None else truth.lift()
     small = (
         SquareChart(
             title="Precision and recall",
-            summary=f"Share of true positives among those called positive, for each share of positives found. "
+            summary=f"Precision (positive predictive value) for each recall (sensitivity). "
             f"Average precision {words.percent(round(ratio.average_precision, 3))}.",
-            x_label="Found among the positives",
-            y_label="Correct among those called positive",
+            x_label="Recall (sensitivity)",
+            y_label="Precision (PPV)",
             lines=(
                 Line("chance", ends, np.full(2, prevalence)),
                 Line("curve", ratio.recall[1:], ratio.precision[1:]),
@@ -161,10 +164,11 @@ def _pictures(read: _Read) -> tuple[Picture, ...]:
         ),
         SquareChart(
             title="Lift",
-            summary="How many times more positives than average there are among those called positive, for each share "
-            "of all records called positive.",
-            x_label="Called positive among all records",
-            y_label="Times as many positives as average",
+            summary="Precision (positive predictive value) divided by prevalence, for each share of all records that "
+            "is "
+            "called positive.",
+            x_label="Share called positive",
+            y_label="PPV / prevalence",
             lines=(
                 Line("chance", ends, np.ones(2)),
                 Line("curve", lift.flagged[kept], lift.lift[kept]),
@@ -191,11 +195,14 @@ def _ribbon(band: RocBand) -> Ribbon:
 
 def _operating_points(read: _Read) -> Html:
     roc, truth = read.roc, read.truth
-    places = np.unique(np.searchsorted(roc.fpr, FALSE_ALARMS, side="right") - 1)
+    places = np.unique(np.searchsorted(roc.fpr, FALSE_POSITIVE_RATES, side="right") - 1)
     low, high = read.band(roc.fpr[places])
     ratio = roc.precision_recall()
     sign = "above" if roc.positive_when == "high" else "at most"
-    head = ["Positive if", "Found", "Band", "False alarms", "Correct", *(["Truly found"] if truth is not None else [])]
+    head = [
+        *("Positive if", "Sensitivity", "Band", "Specificity", "PPV"),
+        *(["True sensitivity"] if truth is not None else []),
+    ]
     rows: list[Row] = []
     for at, start, end in zip(places, low, high, strict=True):
         threshold = float(roc.thresholds[at])
@@ -203,7 +210,7 @@ def _operating_points(read: _Read) -> Html:
         cells = [
             words.percent(float(roc.tpr[at]), 1),
             f"{ends[0].removesuffix(' %')} to {ends[1]}",
-            words.percent(float(roc.fpr[at]), 1),
+            words.percent(1 - float(roc.fpr[at]), 1),
             words.percent(float(ratio.precision[at]), 1),
         ]
         if truth is not None:
@@ -211,32 +218,32 @@ def _operating_points(read: _Read) -> Html:
         named = f"{sign} {show(roc.grid, threshold, 4)}" if math.isfinite(threshold) else "always"
         rows.append((named, cells))
     about = (
-        f"If {roc.score} beyond the threshold counts as positive: found is the share of positives detected "
-        f"(sensitivity), with the {read.level} band for the population; false alarms the share of negatives called "
-        "positive (one minus specificity); correct the share of those called positive who are (positive predictive "
-        "value)."
+        f"A record is called positive if its {roc.score} is beyond the threshold. Sensitivity is the true positive "
+        f"rate, with the {read.level} band for the population; specificity is one minus the false positive rate; PPV "
+        "is "
+        "the positive predictive value (precision)."
     )
-    return table("Thresholds to choose from", head, rows, about)
+    return table("Operating points", head, rows, about)
 
 
 def _error(read: _Read) -> tuple[Html, ...]:
     roc = read.roc
     if not roc.defined:
-        return (say("Nothing can be said: the curve is not defined."),)
-    ties = f"Sorting scores into {roc.grid.bins:,} bins can move the AUC by at most {plain_number(roc.tie_bound, 2)}."
+        return (say("There is no error to state: the curve is not defined."),)
+    ties = f"Ties within the {roc.grid.bins:,} bins can change the AUC by at most {plain_number(roc.tie_bound, 2)}."
     if not roc.private:
-        return (say("Not at all for these records, but for ties in a bin: the values are exact. "), fine(ties))
+        return (say("The values are exact for these records, except for ties within a bin. "), fine(ties))
     noise, whole = read.noise, read.interval
     return (
         say(
             strong(f"AUC {read.auc(noise.low)} to {read.auc(noise.high)}"),
-            f" for these very records, with {read.level} confidence: what noise and bins leave open.",
+            f" for these records, with {read.level} confidence: noise and binning.",
         ),
         say(
             strong(f"AUC {read.auc(whole.low)} to {read.auc(whole.high)}"),
-            " for the population, if the records are a random sample: noise, bins, and chance in who was sampled.",
+            " for the population, if the records are a random sample of it: noise, binning and sampling error.",
         ),
-        fine(f"The band in the chart holds the whole curve with {read.level} confidence. {ties}"),
+        fine(f"The band in the chart contains the whole curve with {read.level} confidence. {ties}"),
     )
 
 
@@ -244,12 +251,12 @@ def _useless(read: _Read) -> str | None:
     if not read.roc.private:
         return None
     if not read.roc.defined:
-        return "The noise is larger than one of the classes. Grant more privacy loss, or take more records."
+        return "The noise is larger than one of the classes. Use a larger privacy budget or more records."
     low, high = read.noise
     if high - low >= USELESS:
         return (
             f"The AUC of these records may be anything from {read.auc(low)} to {read.auc(high)}. "
-            "Grant more privacy loss, take more records, or ask for fewer thresholds."
+            "Use a larger privacy budget, more records or fewer thresholds."
         )
     return None
 
@@ -259,12 +266,13 @@ def _released(read: _Read) -> tuple[Html, ...]:
     about = "" if roc.public_labels or not roc.private else "about "
     negatives, positives = (plain_number(max(0, round(count)), 9) for count in roc.classes)
     sizes = f"{about}{positives} positive and {about}{negatives} negative records"
+    share = f": prevalence {words.percent(roc.prevalence, 1)}" if roc.defined else ""
     grid = roc.grid
     return (
         say(
-            f"How {roc.score} is distributed among positives and among negatives, at {grid.bins:,} public thresholds. "
-            "The curves, the AUC and the table are read off that and cost nothing more."
+            f"The distribution of {roc.score} among positives and among negatives, at {grid.bins:,} public "
+            "thresholds. The curves, the AUC and the table are computed from it at no further cost."
         ),
-        say(f"There are {sizes}{' (public)' if roc.public_labels else ''}."),
+        say(f"There are {sizes}{' (public)' if roc.public_labels else ''}{share}."),
         fine(f"Public bounds: {show(grid, grid.low)} to {show(grid, grid.high)}."),
     )

@@ -1,4 +1,4 @@
-"""The chapter of a pairwise statistic: one number, how far off it may be, and what that is made of."""
+"""The chapter of a U-statistic: one number, its error, and the parts of the error."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ from ogive.statistics.ustatistic.text import impossible
 
 _READ = {
     "gini": "The mean distance of two records.",
-    "gini_coefficient": "0 where all records are equal, towards 1 where few records have almost everything.",
+    "gini_coefficient": "0 if all records are equal, close to 1 if few records have almost everything.",
     "variance": "The mean squared distance of records from their mean.",
-    "collision": "How spread out the categories are: 0 where all records are alike, the more the more varied.",
-    "collision_probability": "How often two records are alike.",
-    "kendall": "How often two columns put two records in the same order, less how often in opposite orders.",
-    "kendall_b": "The same, over the pairs that are tied in neither column.",
-    "gamma": "The same, over the pairs that are not tied.",
-    "auc": "How often a record of the positive class has the larger score: 0.5 says nothing, 1 is perfect.",
-    "auc_private": "How often a record of the positive class has the larger score: 0.5 says nothing, 1 is perfect.",
-    "vus": "How often scores of one record of each class are in the order of the classes.",
+    "collision": "How spread out the categories are: 0 if all records are alike, larger if they are more varied.",
+    "collision_probability": "The probability that two records are alike.",
+    "kendall": "The share of pairs of records that both columns put in the same order, minus the share in opposite "
+    "orders.",
+    "kendall_b": "Kendall's tau, corrected for ties in each column.",
+    "gamma": "Kendall's tau over the pairs that are tied in neither column.",
+    "auc": "The probability that a positive record has a larger score than a negative one: 0.5 is chance, 1 is "
+    "perfect.",
+    "auc_private": "The probability that a positive record has a larger score than a negative one: 0.5 is chance, 1 "
+    "is perfect.",
+    "vus": "The probability that the scores of one record of each class are in the order of the classes.",
 }
 
 
 def chapter(estimate: UstatisticEstimate, truth: UstatisticEstimate | None) -> Chapter:
-    """What a pairwise statistic says.
+    """What a U-statistic says.
 
     Args:
         estimate: As released.
@@ -59,7 +62,7 @@ def chapter(estimate: UstatisticEstimate, truth: UstatisticEstimate | None) -> C
 
 def _headline(estimate: UstatisticEstimate) -> str:
     if not estimate.defined:
-        cause = "Noise hides" if estimate.private else "These records do not tell"
+        cause = "Noise hides" if estimate.private else "These records do not determine"
         return f"{cause} {_within(estimate.title)}: it is not defined."
     if not estimate.private:
         return f"{_opening(estimate.title)} is {plain_number(estimate.value)}."
@@ -67,12 +70,13 @@ def _headline(estimate: UstatisticEstimate) -> str:
     sure = words.percent(estimate.confidence_level)
     if not estimate.possible:
         return (
-            f"{_opening(estimate.title)} is released as {plain_number(estimate.value)}, {impossible(estimate)}: from "
-            f"{plain_number(low)} to {plain_number(high)} with {sure} confidence."
+            f"{_opening(estimate.title)} is released as {plain_number(estimate.value)} ({sure} CI "
+            f"{plain_number(low)} to "
+            f"{plain_number(high)}), {impossible(estimate)}."
         )
     return (
-        f"{_opening(estimate.title)} is about {plain_number(estimate.value)}: from {plain_number(low)} to "
-        f"{plain_number(high)} with {sure} confidence."
+        f"{_opening(estimate.title)} is about {plain_number(estimate.value)} ({sure} CI {plain_number(low)} to "
+        f"{plain_number(high)})."
     )
 
 
@@ -92,23 +96,24 @@ def _opening(title: str) -> str:
 
 def _error(estimate: UstatisticEstimate) -> tuple[Html, ...]:
     if not estimate.defined:
-        return (say("Nothing can be said: there is no value."),)
+        return (say("There is no error to state: there is no value."),)
     told = []
     if estimate.private:
         low, high = estimate.interval(target="sample")
         told.append(
             say(
                 strong(f"{plain_number(low)} to {plain_number(high)}"),
-                f" holds the exact value of these records, with {words.percent(estimate.confidence_level)} confidence.",
+                f" contains the exact value of these records, with {words.percent(estimate.confidence_level)} "
+                "confidence.",
             )
         )
     else:
-        told.append(say("Not at all for these records: the value is exact."))
+        told.append(say("The value is exact for these records."))
     if estimate.quantization > 0:
         told.append(
             say(
-                f"Rounding values to {'bins' if estimate.bins else 'steps'} moves it by at most "
-                f"{plain_number(estimate.quantization)}, counted above."
+                f"Rounding values to {'bins' if estimate.bins else 'steps'} changes it by at most "
+                f"{plain_number(estimate.quantization)}, included above."
             )
         )
     told.append(fine("Intervals rest on the normal approximation."))
@@ -116,13 +121,13 @@ def _error(estimate: UstatisticEstimate) -> tuple[Html, ...]:
 
 
 def _released(estimate: UstatisticEstimate) -> tuple[Html, ...]:
-    told = [say(f"One number about pairs of records, of {' and '.join(estimate.columns)}.")]
+    told = [say(f"One number about pairs of records, computed from {' and '.join(estimate.columns)}.")]
     if estimate.kernel in _READ:
         told.append(say(_READ[estimate.kernel]))
     if estimate.clipped:
-        told.append(say("Noise took a part of it out of its range; it was moved to the nearest possible value."))
+        told.append(say("Noise moved a part of it out of its range; it was set to the nearest possible value."))
     if estimate.private and estimate.classes is not None:
-        told.append(say("Everybody may know which class each record is in, and so how many each has."))
+        told.append(say("The class of each record is public, and so is the number of records in each class."))
     return tuple(told)
 
 
@@ -134,17 +139,17 @@ def _table(estimate: UstatisticEstimate, truth: UstatisticEstimate | None) -> Ht
         rows.append(("True value of these records", [plain_number(truth.value)]))
     rows.append(("Total error", [plain_number(estimate.total_error)]))
     if estimate.private:
-        name = "of noise, who met whom and sampling" if estimate.sampling_is_included else "of randomization"
+        name = "from noise, the choice of pairs and sampling" if estimate.sampling_is_included else "from randomization"
         rows.append((name, [plain_number(estimate.randomization_error)]))
     if estimate.sampling_error is not None:
         rows.append(
             (
-                "of sampling, at most" if estimate.sampling_is_a_bound else "of sampling",
+                "from sampling, at most" if estimate.sampling_is_a_bound else "from sampling",
                 [plain_number(estimate.sampling_error)],
             )
         )
     if estimate.quantization > 0:
-        rows.append(("of rounding, at most", [plain_number(estimate.quantization)]))
+        rows.append(("from rounding, at most", [plain_number(estimate.quantization)]))
     return table("Value and errors", ("Number", "Released" if estimate.private else "Exact"), rows)
 
 
@@ -162,10 +167,10 @@ def _details(estimate: UstatisticEstimate) -> tuple[tuple[str, str], ...]:
 
 def _useless(estimate: UstatisticEstimate) -> str | None:
     if not estimate.private:
-        return None if estimate.defined else "It is a ratio, and what it divides by is 0 for these records."
+        return None if estimate.defined else "It is a ratio whose denominator is 0 for these records."
     low, high = estimate.limits
     if not estimate.defined:
-        return "A ratio has a denominator that noise may account for. Grant more privacy loss, or take more records."
+        return "A denominator cannot be told from noise. Use a larger privacy budget or more records."
     if estimate.interval() == (low, high):
-        return "Every possible value fits this answer. Grant more privacy loss, or take more records."
+        return "Every possible value is consistent with this answer. Use a larger privacy budget or more records."
     return None
