@@ -1,8 +1,7 @@
-"""The demonstration from the records to the report, on a small simulated table."""
+"""The demonstration from the records to the report, on a part of the bank's customers."""
 
 import csv
 import json
-import os
 import re
 import shutil
 import subprocess
@@ -16,10 +15,11 @@ import pytest
 
 from ogive.cli import main
 from ogive.cli.demo import LEDGER_FILES
-from ogive.demo.data import ROWS, find_table, simulate
+from ogive.datasets import bank
+from ogive.demo.data import find_table
 from ogive.demo.model import DIGITS, evaluate
 from ogive.demo.story import DECILES, LIMIT, Part, Refusal, age_grid, balance_grid, tell
-from ogive.errors import DataError, ParameterError
+from ogive.errors import ParameterError
 from ogive.ledger import Ledger
 from ogive.provenance import Provenance
 from ogive.reproduce.ecdf.models import halves
@@ -36,22 +36,28 @@ LEDGER = {f"ledger.db{part}" for part in ("", ".key", ".key.mark")} | {".ledger.
 FILES = RELEASED | CHARTS | LEDGER | {"report.html"}
 
 
+def customers(rows):
+    """Some of the bank's customers, always the same ones, with four of their columns and their answers."""
+    chosen = np.random.default_rng(1).permutation(bank().num_rows)[:rows]
+    return bank().take(chosen).select(["age", "balance", "duration", "housing", "y"])
+
+
+def answers(rows):
+    return np.array(customers(rows)["y"].to_pylist()) == "yes"
+
+
 def write_table(path, rows):
-    features, positive = simulate(rows)
-    columns = features.to_pydict()
+    table = customers(rows)
     with path.open("w", newline="") as file:
         writer = csv.writer(file, delimiter=";")
-        writer.writerow([*columns, "y"])
-        numbers = (
-            [f"{value:g}" if isinstance(value, float) else value for value in values] for values in columns.values()
-        )
-        writer.writerows(zip(*numbers, np.where(positive, "yes", "no"), strict=True))
+        writer.writerow(table.column_names)
+        writer.writerows(zip(*table.to_pydict().values(), strict=True))
     return path
 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    """A file of customers, half of the bank's number."""
+    """A file of customers, a quarter of the bank's."""
     return write_table(tmp_path_factory.mktemp("data") / "customers.csv", SIZE)
 
 
@@ -82,7 +88,7 @@ def releases(summary):
 def test_the_whole_story_is_left_in_the_folder_and_nothing_else(told):
     folder, summary = told
     assert {entry.name for entry in folder.iterdir()} == FILES
-    assert summary["schema"] == "ogive.demo/3"
+    assert summary["schema"] == "ogive.demo/4"
     assert summary["records"] == {"training": SIZE // 2, "evaluation": SIZE // 2}
     page = (folder / "report.html").read_text(encoding="utf-8")
     assert "do not publish" in page
@@ -143,7 +149,7 @@ def test_errors_are_as_small_as_predicted_and_intervals_hold_the_truth(told):
 
 def test_the_truth_beside_the_releases_is_numpys(told, table):
     found = releases(told[1])
-    columns = {name: np.array(values) for name, values in simulate(SIZE)[0].to_pydict().items() if name in CURVES}
+    columns = {name: customers(SIZE)[name].to_numpy() for name in CURVES}
     _, evaluation = halves(SIZE)
     for name, grid in (("age", age_grid()), ("balance", balance_grid())):
         true = [row["true"] for row in found[name]["deciles"]]
@@ -155,8 +161,7 @@ def test_the_true_area_is_that_of_all_pairs(told, table):
     from sklearn.metrics import roc_auc_score
 
     columns = evaluate(find_table(table)).columns
-    _, positive = simulate(SIZE)
-    assert (columns["label"] == positive[halves(SIZE)[1]]).all()
+    assert (columns["label"] == answers(SIZE)[halves(SIZE)[1]]).all()
     assert (np.round(columns["probability"], DIGITS) == columns["probability"]).all()
     # ties of predictions within one of 1024 bins count one half
     true = releases(told[1])["roc"]["auc"]["true"]
@@ -271,34 +276,19 @@ def test_without_scikit_learn_one_line_says_how_to_get_it(table, tmp_path, monke
         evaluate(find_table(table))
 
 
-def test_without_public_data_the_table_is_simulated_and_says_so(tmp_path, monkeypatch):
-    monkeypatch.setenv("OGIVE_DATA", str(tmp_path))
-    table = find_table(None)
-    assert table.simulated
-    assert "SIMULATED" in table.origin
-    assert table.positive.size == table.features.num_rows == ROWS
-    monkeypatch.setenv("OGIVE_DATA", os.fspath(tmp_path / "nowhere"))
-    with pytest.raises(DataError, match="nowhere"):
-        find_table(None)
+def test_by_default_the_table_is_the_banks_with_or_without_a_folder_of_data(tmp_path, monkeypatch):
+    for folder in (tmp_path, tmp_path / "nowhere"):
+        monkeypatch.setenv("OGIVE_DATA", str(folder))
+        table = find_table(None)
+        assert table.name == "bank-full"
+        assert table.features.equals(bank().drop_columns(["y"]))
+        assert (table.positive.sum(), table.positive.size) == (5_289, 45_211)
 
 
-def test_the_simulated_table_is_the_same_every_time_and_within_the_public_bounds():
-    (first, answers), (second, again) = simulate(5_000), simulate(5_000)
-    assert first.equals(second)
-    assert (answers == again).all()
-    for column, grid in (("age", age_grid()), ("balance", balance_grid())):
-        values = first[column].to_numpy()
-        assert grid.low <= values.min()
-        assert values.max() <= grid.high
-
-
-def test_simulated_answers_are_as_rare_as_the_banks_and_depend_on_what_is_known():
-    features, positive = simulate(ROWS)
-    assert 0.10 < positive.mean() < 0.14
-    duration = features["duration"].to_numpy()
-    assert duration[positive].mean() > 1.5 * duration[~positive].mean()
-    housing = np.array(features["housing"].to_pylist()) == "yes"
-    assert positive[~housing].mean() > 1.5 * positive[housing].mean()
+def test_the_packages_table_and_the_original_file_give_the_same_demonstration(shared_data):
+    ours, original = find_table(None), find_table(shared_data("bank-full.csv.gz"))
+    assert (ours.name, ours.positive.tolist()) == (original.name, original.positive.tolist())
+    assert ours.features.equals(original.features)
 
 
 def test_grids_have_round_increasing_thresholds():

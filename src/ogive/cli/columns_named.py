@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ogive.cli.converters import file_of
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -34,4 +35,4 @@ def columns_named(app: App, commands: tuple[str, ...], arguments: ArgumentCollec
     if left_out:
         from ogive.records import Records
 
-        Records.of(Path(by_name[_DATA].tokens[0].value)).check_named({name[2:]: None for name in left_out})
+        Records.of(file_of(by_name[_DATA].tokens[0].value)).check_named({name[2:]: None for name in left_out})

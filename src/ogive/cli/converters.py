@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from cyclopts import Token
+
+SHIPPED = "dataset:"
+"""Begins the name of a table that comes with the package, in place of a file."""
+
+
+def data_file(_: Any, tokens: Sequence[Token]) -> Path:
+    """A file of records, which may be one that comes with the package."""
+    return file_of(tokens[0].value)
+
+
+def file_of(written: str) -> Path:
+    """The file that the command line names."""
+    if not written.startswith(SHIPPED):
+        return Path(written)
+    from ogive.datasets import shipped
+
+    return shipped(written.removeprefix(SHIPPED))
 
 
 def whole(_: Any, tokens: Sequence[Token]) -> int:

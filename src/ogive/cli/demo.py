@@ -36,8 +36,7 @@ def demo(
 
     Args:
         data: A CSV table with the columns age, balance and y (yes or no), and others to learn from. By default the
-            bank's, from the folder that OGIVE_DATA names or ../shared/data; without it a simulated table of the
-            same size.
+            bank's, which comes with the package (UCI Bank Marketing, CC BY 4.0).
         output: Folder for report.html, the releases as JSON, their charts, and the ledger.
         fresh: Begin a new ledger. Forgetting what was spent is harmless only here, where the data are public.
         json: Write the comparison as JSON to standard output instead of tables.
@@ -121,7 +120,7 @@ def _write(story: Story, session: Session, folder: Path) -> Path:
     return write_report(
         [part.estimate for part in story.parts],
         folder / "report.html",
-        title="Simulated customers, privately" if table.simulated else "A bank’s customers, privately",
+        title="A bank’s customers, privately",
         truths=[part.truth for part in story.parts],
         notes=notes,
         account=session.account,

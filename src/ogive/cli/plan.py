@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from ogive.cli.converters import data_file
 from ogive.cli.declared import ParsedStatistic, Use, command
 from ogive.cli.options.common import TABLE, OutputOptions, Plot
 from ogive.cli.options.plan import NOTHING_PLANNED, PlanOptions
@@ -29,7 +30,11 @@ for _name, _kind in COMMANDED.items():
     app.command(f"ogive.cli.plan:{_name}", name=_name, alias=_kind.alias, help=f"Plan {_kind.summary}.")
 
 DATA = Annotated[
-    Path | None, Parameter(help="A file whose rows are counted, instead of --records, where their number is public.")
+    Path | None,
+    Parameter(
+        help="A file whose rows are counted, instead of --records, where their number is public.",
+        converter=data_file,
+    ),
 ]
 PICTURE = Annotated[Plot, Parameter(help="Draw error against privacy loss into this file, .png or .svg.")]
 

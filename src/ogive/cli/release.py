@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from ogive.cli.converters import data_file
 from ogive.cli.declared import ParsedStatistic, Use, command
 from ogive.cli.options.common import (
     NO_BOOKS,
@@ -24,7 +25,13 @@ from ogive.errors import ParameterError
 from ogive.rooms import has_room
 from ogive.statistics.kinds import COMMANDED, Kind
 
-DATA = Annotated[Path, Parameter(help="A CSV, TSV (gzipped or not), Parquet or Arrow file.")]
+DATA = Annotated[
+    Path,
+    Parameter(
+        help="A CSV, TSV (gzipped or not), Parquet or Arrow file, or dataset:bank, which comes with ogive.",
+        converter=data_file,
+    ),
+]
 _NAMED = inspect.Parameter.KEYWORD_ONLY
 
 

@@ -20,9 +20,8 @@ def summary(story: Story) -> dict[str, Any]:
     """The story as plain data."""
     refusal = story.refusal
     return {
-        "schema": "ogive.demo/3",
+        "schema": "ogive.demo/4",
         "data": story.table.origin,
-        "simulated": story.table.simulated,
         "records": {"training": story.evaluation.trained, "evaluation": story.evaluation.records.size},
         "limit": number_text(LIMIT.epsilon),
         "remaining": epsilon_text(refusal.remaining),

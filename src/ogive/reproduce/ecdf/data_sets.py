@@ -155,7 +155,6 @@ def read_table(data_set: DataSet, path: Path) -> tuple[pa.Table, Bool]:
         DataError: the file cannot be read, or a row has no class.
     """
     import pyarrow as pa
-    from pyarrow import compute
     from pyarrow import csv as arrow_csv
 
     delimiter, _ = first_line(path)
@@ -167,11 +166,28 @@ def read_table(data_set: DataSet, path: Path) -> tuple[pa.Table, Bool]:
         )
     except (pa.ArrowInvalid, OSError):
         raise DataError(f"cannot read {plain(path)} as a table separated by {quoted(delimiter)}") from None
+    return divided(data_set, table, plain(path))
+
+
+def divided(data_set: DataSet, table: pa.Table, name: str) -> tuple[pa.Table, Bool]:
+    """Part a table into its features and whether each row is positive.
+
+    Args:
+        data_set: Which data set the table holds.
+        table: Features and target.
+        name: What error messages call the table.
+
+    Raises:
+        DataError: the target is lacking, or a row has none.
+    """
+    import pyarrow as pa
+    from pyarrow import compute
+
     if data_set.target not in table.column_names:
-        raise DataError(f"{plain(path)} lacks the column {data_set.target} of {data_set.title}")
+        raise DataError(f"{name} lacks the column {data_set.target} of {data_set.title}")
     target = compute.cast(table[data_set.target], pa.string())
     if target.null_count:
-        raise DataError(f"{plain(path)} has {target.null_count} rows without a value of {data_set.target}")
+        raise DataError(f"{name} has {target.null_count} rows without a value of {data_set.target}")
     if data_set.positive is None:
         chosen = compute.not_equal(target, data_set.negative)
     else:
