@@ -1,5 +1,7 @@
 """How the manual is built: `make docs`."""
 
+import re
+
 project = "ogive"
 author = "the ogive maintainers"
 copyright = author
@@ -49,3 +51,13 @@ python_maximum_signature_line_length = 88
 python_use_unqualified_type_names = True
 napoleon_google_docstring = True
 napoleon_custom_sections = [("Fields", "params_style"), "Privacy", "Source", "Runs on", "Learns"]
+
+
+def name_classes(app, what, name, thing, options, signature, returned):
+    """Write a class that is a default by its name."""
+    return signature and re.sub(r"<class '[\w.]*?(\w+)'>", r"\1", signature), returned
+
+
+def setup(app):
+    """Register what this manual adds to Sphinx."""
+    app.connect("autodoc-process-signature", name_classes)

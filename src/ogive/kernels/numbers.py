@@ -25,7 +25,7 @@ from ogive.kernels.matrices import Named
 
 @dataclass(frozen=True)
 class AbsoluteDifference(Named):
-    """|x - y|; its mean over pairs is Gini's mean difference."""
+    """`|x - y|`; its mean over pairs is Gini's mean difference."""
 
     name: ClassVar[str] = "absolute_difference"
     samples: ClassVar[int] = 1

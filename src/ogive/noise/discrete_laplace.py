@@ -71,7 +71,7 @@ def _fill(words: UInt32, out: Int64, unit: int, shift: int, divisor: int) -> tup
 
 @dataclass(frozen=True, init=False)
 class DiscreteLaplace:
-    """P(k) proportional to exp(-|k| / scale) on the integers.
+    """`P(k)` proportional to `exp(-|k| / scale)` on the integers.
 
     Adding it to integer counts whose l1_sensitivity is d gives pure differential privacy with
     epsilon = d / scale, exactly: the sampler rounds nothing. A draw takes about seven words whatever the

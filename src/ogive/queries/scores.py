@@ -48,7 +48,7 @@ class QuantileScore:
 
     With c(t) records at or below t, an end t is exactly right where c(before t) <= q n <= c(t), before t being the
     end of the bin below. Else it is off by the number of records between q n and the nearer of the two. Looking at both
-    sides matters where many records have one value: only that value is then right, while |c(t) - q n| would call
+    sides matters where many records have one value: only that value is then right, while `|c(t) - q n|` would call
     a threshold far below it as good. Ranks are multiplied by the denominator of q, which makes them integers.
 
     Records outside the candidates count as clipped to them.
