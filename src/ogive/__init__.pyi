@@ -65,6 +65,7 @@ from .statistics.curve.distances import distances as distances
 from .statistics.curve.estimate import Curve as Curve
 from .statistics.curve.merging.merge import merge as merge
 from .statistics.ecdf.statistic import Ecdf as Ecdf
+from .statistics.groups.subset import Subset as Subset
 from .statistics.methods.adaptive import AdaptiveQuantiles as AdaptiveQuantiles
 from .statistics.methods.histogram import HistogramQueries as HistogramQueries
 from .statistics.methods.projection import Projection as Projection

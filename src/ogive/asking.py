@@ -11,7 +11,7 @@ from ogive.accounting import covers, in_terms_of, total_loss
 from ogive.errors import BudgetError, UnsupportedError
 from ogive.privacy import Loss
 from ogive.queries import Answer, Query, undeclared
-from ogive.statistics.base import EstimateT, Statistic, Terms
+from ogive.statistics.base import EstimateT, Statistic, Terms, innermost
 
 
 class Holder(Protocol):
@@ -79,7 +79,8 @@ def drive(statistic: Statistic[EstimateT], terms: Terms, holder: Holder, *, boun
             price = total_loss(losses)
             if bounded and not covers(terms.privacy, price):
                 cost = in_terms_of(terms.privacy, price)
-                raise BudgetError(f"{statistic.name} would cost {cost}, more than the granted {terms.privacy}")
+                name = innermost(statistic).name
+                raise BudgetError(f"{name} would cost {cost}, more than the granted {terms.privacy}")
             holder.pay(price, query)
             measured[query.measurement] = query
         queries.append(query)
@@ -97,6 +98,7 @@ def as_asked(reason: str | None, query: Query, statistic: Statistic[Any]) -> str
     """
     if reason is None or not reason.startswith(f"{query.method} "):
         return reason
+    statistic = innermost(statistic)
     method, usual = getattr(statistic, "method", None), getattr(type(statistic), "method", None)
     name = statistic.name if method == usual else getattr(method, "name", method)
     return f"{name}{reason.removeprefix(query.method)}"

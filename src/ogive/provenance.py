@@ -34,6 +34,9 @@ _ACCOUNT = re.compile(r"[0-9a-f]{1,64}(/[0-9a-f]{1,64})?")
 _LONGEST_TYPE = 40
 _LONGEST_NAME = 400
 
+LONGEST_WHERE = 16_000
+"""Most characters of a condition as a release states it."""
+
 _TEXTS = ("release_id", "statistic", "method", "trust", "assumption", "version")
 
 
@@ -62,11 +65,12 @@ class Provenance:
         public: Columns that everybody may know, in which adjacent data sets agree record by record.
         account: Tells releases that one account of a ledger paid for from others, and after a slash those for its
             declared parts; hexadecimal, and random to who lacks the ledger's key. None without a ledger.
+        where: The condition that the records satisfy of which this is, as text; None where all records were asked.
 
     Raises:
         ParameterError: the release id is not hexadecimal, or a private release lacks its price,
             or one without privacy claims any, or the unit contradicts itself, or the batch's name is no short text,
-            or the account is not hexadecimal.
+            or the account is not hexadecimal, or the condition is no text.
     """
 
     release_id: str
@@ -84,10 +88,12 @@ class Provenance:
     batch: str | None = None
     account: str | None = None
     public: tuple[str, ...] = ()
+    where: str | None = None
 
     def __post_init__(self) -> None:
         check_batch_name(self.batch)
         check_account(self.account)
+        check_where(self.where)
         if not RELEASE_ID.fullmatch(self.release_id):
             got = self.release_id[:40]
             raise ParameterError(f"`release_id` must be 1 to 128 lower-case hexadecimal digits, got {quoted(got)}")
@@ -111,9 +117,10 @@ class Provenance:
 
     def __str__(self) -> str:
         """One clause for captions: the guarantee and its unit, or "not private"."""
+        of = "" if self.where is None else f"records where {self.where}; "
         if self.privacy is None:
-            return "not private: exact values"
-        return f"{self.privacy}, {self.unit.words}; trust model {self.trust}"
+            return f"{of}not private: exact values"
+        return f"{of}{self.privacy}, {self.unit.words}; trust model {self.trust}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; exact numbers are strings."""
@@ -131,7 +138,7 @@ class Provenance:
             "max_rows_per_person": self.max_rows_per_person,
             "version": self.version,
         }
-        named = {"public": list(self.public) or None, "batch": self.batch, "account": self.account}
+        named = {"public": list(self.public) or None, "batch": self.batch, "account": self.account, "where": self.where}
         return data | {name: value for name, value in named.items() if value is not None}
 
     @staticmethod
@@ -173,6 +180,7 @@ class Provenance:
             public=unit.public,
             batch=check_batch_name(data.get("batch")),
             account=check_account(data.get("account")),
+            where=check_where(data.get("where")),
         )
 
 
@@ -219,6 +227,19 @@ def check_account(mark: object) -> str | None:
     if mark is None or (isinstance(mark, str) and _ACCOUNT.fullmatch(mark)):
         return mark
     raise ParameterError("an account must be named in lower-case hexadecimal digits, or by null")
+
+
+def check_where(condition: object) -> str | None:
+    """Return the condition that records satisfy as it is.
+
+    Raises:
+        ParameterError: it is neither None nor a text of one line.
+    """
+    if condition is None:
+        return None
+    if isinstance(condition, str) and 0 < len(condition) <= LONGEST_WHERE and is_one_line(condition):
+        return condition
+    raise ParameterError(f"a condition must be one line of 1 to {LONGEST_WHERE} characters, got {quoted(condition)}")
 
 
 def _granted(data: Any) -> Privacy | None:

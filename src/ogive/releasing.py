@@ -29,7 +29,16 @@ from ogive.privacy import (
 )
 from ogive.provenance import Provenance, check_batch_name
 from ogive.queries import Answer, LinearQuery, Query
-from ogive.statistics.base import Estimate, EstimateT, Statistic, Terms, check_statistic, describe, settled
+from ogive.statistics.base import (
+    Estimate,
+    EstimateT,
+    Statistic,
+    Terms,
+    check_statistic,
+    describe,
+    innermost,
+    settled,
+)
 from ogive.statistics.kinds import read_recorded
 from ogive.trust.base import Opening, TrustModel, check_trust
 
@@ -98,10 +107,8 @@ def release(
     unit = unit_of(trust, adjacency, ledger, public=public)
     if public is not None:
         trust.check_columns(check_columns(public))
-    statistic = settled(statistic, unit)
-    books = Payment(
-        ledger if trust.private else None, describe(statistic), statistic.name, privacy, unit, trust, batch=named
-    )
+    statistic, name = settled(statistic, unit), innermost(statistic).name
+    books = Payment(ledger if trust.private else None, describe(statistic), name, privacy, unit, trust, batch=named)
     stored = books.stored()
     if stored is not None:
         return cast(EstimateT, _named(read_recorded(stored), named, books.mark))
@@ -121,7 +128,7 @@ def release(
     done = drive(statistic, terms, holder, bounded=bounded)
     provenance = Provenance(
         release_id=books.release_id,
-        statistic=statistic.name,
+        statistic=name,
         method="+".join(dict.fromkeys(query.method for query in done.queries)),
         privacy=privacy if trust.private else None,
         price=done.price if trust.private else None,
@@ -134,6 +141,7 @@ def release(
         public=unit.public,
         batch=named,
         account=books.mark,
+        where=None if (where := getattr(statistic, "where", None)) is None else str(where),
     )
     return cast(EstimateT, books.publish(done.estimate.with_provenance(provenance)))
 

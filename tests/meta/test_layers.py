@@ -31,7 +31,9 @@ queries
 strategies kernels
 local pairs smoothing
 noise accounting crypto
-axis provenance files columns
+axis provenance files
+predicates
+columns
 grids privacy
 checks
 errors compiling parameters rooms arrays progress
@@ -42,6 +44,7 @@ machine_code
 INNER = {
     "statistics": """
         every derived described
+        groups
         kinds questions
         boxplot
         quantiles roc calibration bounds labels ustatistic

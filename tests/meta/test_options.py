@@ -19,7 +19,7 @@ from ogive.statistics.kinds import CALLED
 from ogive.statistics.options import entries, takes_options_of
 from ogive.trust.models import MODELS, model_named, options_named
 
-OWN = {"privacy", "adjacency", "trust", "batch", "source", "labels"}
+OWN = {"privacy", "adjacency", "trust", "batch", "source", "labels", "where"}
 
 
 @pytest.mark.parametrize("kind", CALLED.values(), ids=lambda kind: kind.name)

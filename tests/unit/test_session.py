@@ -44,8 +44,8 @@ def test_verbs_are_those_of_the_one_call_functions():
         function = inspect.signature(getattr(ogive, name)).parameters
         verb = inspect.signature(getattr(Session, name)).parameters
         named = {key: each for key, each in function.items() if each.kind is each.KEYWORD_ONLY}
-        missing = {"adjacency", "trust"}
-        assert {key for key in verb if verb[key].kind is verb[key].KEYWORD_ONLY} == named.keys() - missing
+        missing, own = {"adjacency", "trust"}, {"where"}
+        assert {key for key in verb if verb[key].kind is verb[key].KEYWORD_ONLY} == (named.keys() - missing) | own
         for key, parameter in named.items():
             if key == "privacy":
                 assert verb[key].default is None, "a forgotten privacy is met by advice, not by a TypeError"

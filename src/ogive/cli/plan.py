@@ -11,12 +11,13 @@ from cyclopts import App, Parameter
 
 from ogive.cli.converters import data_file
 from ogive.cli.declared import ParsedStatistic, Use, command
-from ogive.cli.options.common import TABLE, OutputOptions, Plot
+from ogive.cli.options.common import ALL_RECORDS, TABLE, OutputOptions, PartOptions, Plot
 from ogive.cli.options.plan import NOTHING_PLANNED, PlanOptions
 from ogive.cli.output import busy, check_outputs, check_picture, draw, publish
 from ogive.cli.wording import in_options
 from ogive.errors import ParameterError
 from ogive.progress import Progress
+from ogive.statistics.groups.asked import asked
 from ogive.statistics.kinds import COMMANDED, Kind
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ def plan_command(kind: Kind) -> Callable[..., None]:
     named = inspect.Parameter.KEYWORD_ONLY
     own = [
         inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY, default=None, annotation=DATA),
+        inspect.Parameter("part", named, default=ALL_RECORDS, annotation=PartOptions),
         inspect.Parameter("planned", named, default=NOTHING_PLANNED, annotation=PlanOptions),
         inspect.Parameter("output", named, default=TABLE, annotation=OutputOptions),
         inspect.Parameter("plot", named, default=None, annotation=PICTURE),
@@ -59,10 +61,19 @@ def plan_command(kind: Kind) -> Callable[..., None]:
 
 
 def _show(
-    parsed: ParsedStatistic, data: Path | None, planned: PlanOptions, output: OutputOptions, plot: Path | None
+    parsed: ParsedStatistic,
+    data: Path | None,
+    part: PartOptions,
+    planned: PlanOptions,
+    output: OutputOptions,
+    plot: Path | None,
 ) -> None:
     """Plan and publish, after everything that could be wrong was checked."""
-    statistic = parsed.statistic()
+    statistic = asked(parsed.statistic(), where=part.where)
+    if part.where is not None and data is not None:
+        raise ParameterError(
+            "how many records satisfy --where is not counted for a plan; say about how many with --records"
+        )
     if plot is not None:
         check_picture(plot)
     check_outputs(data if data is not None else Path(), output.output, plot)

@@ -12,17 +12,20 @@ from cyclopts import Group, Parameter
 from ogive.cli.converters import data_file
 from ogive.cli.declared import ParsedStatistic, Use, command
 from ogive.cli.options.common import (
+    ALL_RECORDS,
     NO_BOOKS,
     NOTHING_GRANTED,
     TABLE,
     BudgetOptions,
     OutputOptions,
+    PartOptions,
     Plot,
     PrivacyOptions,
 )
 from ogive.cli.paying import release_and_publish
 from ogive.errors import ParameterError
 from ogive.rooms import has_room
+from ogive.statistics.groups.asked import asked
 from ogive.statistics.kinds import COMMANDED, Kind
 
 DATA = Annotated[
@@ -46,6 +49,7 @@ def release_command(kind: Kind) -> Callable[..., None]:
     """The command that releases a statistic of one kind."""
     own = [
         inspect.Parameter("data", inspect.Parameter.POSITIONAL_ONLY, annotation=DATA),
+        inspect.Parameter("part", _NAMED, default=ALL_RECORDS, annotation=PartOptions),
         inspect.Parameter("granted", _NAMED, default=NOTHING_GRANTED, annotation=PrivacyOptions),
         inspect.Parameter("account", _NAMED, default=NO_BOOKS, annotation=BudgetOptions),
         inspect.Parameter("output", _NAMED, default=TABLE, annotation=OutputOptions),
@@ -62,6 +66,7 @@ def release_command(kind: Kind) -> Callable[..., None]:
 def _release(
     parsed: ParsedStatistic,
     data: Path,
+    part: PartOptions,
     granted: PrivacyOptions,
     account: BudgetOptions,
     output: OutputOptions,
@@ -81,7 +86,7 @@ def _release(
         return estimate.plot(axes, **({} if picture is None else picture.drawn))
 
     release_and_publish(
-        parsed.statistic(),
+        asked(parsed.statistic(), where=part.where),
         data,
         granted=granted,
         budget=account,

@@ -13,7 +13,7 @@ from ogive.planning.metrics import listed, metrics_of, named
 from ogive.planning.predict import Planned, Planner
 from ogive.privacy import Adjacency, ApproxDP, Privacy, PureDP, Rational, ZeroConcentratedDP
 from ogive.progress import Progress
-from ogive.statistics.base import Statistic
+from ogive.statistics.base import Statistic, innermost
 from ogive.trust import Central
 
 KINDS = ("pure", "zcdp", "approx")
@@ -85,7 +85,7 @@ def required_privacy(
         runs,
         public=public,
     )
-    metrics = metrics_of(statistic.name)
+    metrics = metrics_of(innermost(statistic).name)
     name = named(metrics, given_name)
     trials = 0
 

@@ -12,6 +12,7 @@ from ogive.planning.rows import Plan, PlanRow
 from ogive.planning.text import heading
 from ogive.privacy import PureDP, ZeroConcentratedDP
 from ogive.statistics.kinds import prediction_of
+from ogive.statistics.questions import what_of
 
 # Okabe and Ito's palette, and marks, so that lines are told apart without color too
 _COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#5A5A5A", "#882255")
@@ -72,7 +73,7 @@ def draw(plan: Plan, ax: Any = None, *, error: str | None = None) -> Any:
         ParameterError: matplotlib is not installed, no row has such an error, or types of guarantees are mixed.
     """
     names = {name for row in plan.rows for name in row.errors}
-    statistic = str(plan.statistic.get("name"))
+    statistic = str(what_of(plan.statistic).get("name"))
     metrics, deciding = metrics_of(statistic), prediction_of(statistic).deciding
     wanted = next((name for name in deciding if name in names), None) if error is None else named(metrics, error)
     if wanted not in names:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ogive.accounting import total_loss
 from ogive.arrays import Float64, Int64
 from ogive.asking import drive
 from ogive.checks import any_whole, whole
@@ -23,7 +24,16 @@ from ogive.privacy import Adjacency, Privacy, PrivacyUnit, PureDP, check_adjacen
 from ogive.progress import Progress
 from ogive.queries import Aggregate, Answer, LinearQuery, Query, undeclared
 from ogive.records.imagined import Repeated, Shape
-from ogive.statistics.base import Estimate, Statistic, Terms, check_statistic, describe, settled
+from ogive.statistics.base import (
+    Estimate,
+    Statistic,
+    Terms,
+    check_statistic,
+    describe,
+    innermost,
+    parted,
+    settled,
+)
 from ogive.statistics.kinds import prediction_of
 from ogive.statistics.prediction import FEWEST_CURVES, Errors, Prediction, Rehearsal, Setting, Sums
 from ogive.trust import Central, Simulation, TrustModel, TrustOf
@@ -133,7 +143,7 @@ def plan(
         assert first is not None, "a statistic has at least one alternative"
         raise planners[0].reason(grants[0]) or first
     return Plan(
-        statistic=describe(planners[0].statistic),
+        statistic=describe(planners[0].whole),
         records=records,
         unit=planners[0].setting.unit,
         trust=", ".join(dict.fromkeys(planner.model.name for planner in planners)),
@@ -151,10 +161,11 @@ class Planner:
     """Predicts one row at a time, for one statistic and one number of records.
 
     Fields:
-        statistic: What would be released, as it was written.
-        setting: What is planned for.
+        statistic: What would be released, as it was written, without the words of which records.
+        setting: What is planned for, with as many records as satisfy a condition, or as an average group has.
         model: Who would hold the records.
         runs: How many whole releases to simulate; None for as many as the statistic wants.
+        whole: What would be released, with the words of which records.
         simulated: How many were simulated for a row; 0 where none was needed.
         rested_on: What the predicted errors rest on, in words.
         written: What the statistic asks as it was written, by guarantee.
@@ -164,6 +175,7 @@ class Planner:
     setting: Setting
     model: TrustOptions
     runs: int | None
+    whole: Statistic[Any]
     simulated: int = 0
     rested_on: list[str] = field(default_factory=list)
     written: dict[Privacy, tuple[Query, ...]] = field(default_factory=dict)
@@ -197,7 +209,10 @@ class Planner:
         if not model.private:
             raise ParameterError(f"the trust model {model.name} has no noise, so there is nothing to plan")
         assumed = {"positive_share": positive_share, "auc": auc}
-        shape = _shape(statistic, records, like, {name: each for name, each in assumed.items() if each is not None})
+        records = part_records(statistic, records)
+        shape = _shape(
+            innermost(statistic), records, like, {name: each for name, each in assumed.items() if each is not None}
+        )
         setting = Setting(
             records=records,
             unit=unit,
@@ -207,7 +222,8 @@ class Planner:
             rehearse=rehearse,
             answer=answer_imagined,
         )
-        return Planner(settled(statistic, unit), setting, model, runs)
+        asked = settled(statistic, unit)
+        return Planner(innermost(asked), setting, model, runs, asked)
 
     @property
     def basis(self) -> str:
@@ -242,12 +258,23 @@ class Planner:
         Raises:
             ParameterError, UnsupportedError, BudgetError: it does not fit, or it says more than the unit hides.
         """
-        prediction = prediction_of(self.statistic.name)(method, self.terms(privacy), self.setting)
-        for query in prediction.questions:
+        terms, parts = self.terms(privacy), parted(self.whole, method)
+        for part in parts:
+            terms = part.shared(terms)
+        setting = dataclasses.replace(self.setting, unit=terms.unit) if parts else self.setting
+        prediction = prediction_of(self.statistic.name)(method, terms, setting)
+        for query in self._asked(prediction.questions):
             reason = undeclared(query, self.setting.unit)
             if reason is not None:
                 raise UnsupportedError(reason)
         return prediction
+
+    def _asked(self, questions: Sequence[Query]) -> list[Query]:
+        """The questions of all parts together, from those of one."""
+        asked = list(questions)
+        for part in reversed(parted(self.whole, self.statistic)):
+            asked = [part.parts.joined([query] * part.parts.number) for query in asked]
+        return asked
 
     def row(self, name: str, method: Statistic[Any], privacy: Privacy) -> PlanRow:
         """The first of `rows`, which is the one that would be taken."""
@@ -264,8 +291,13 @@ class Planner:
         errors = self.errors(prediction)
         written = prediction.queries == self._written(privacy) and prediction.is_method_of(self.statistic)
         noise = prediction.noise(errors)
-        row = PlanRow(name, privacy, prediction.price, noise, errors, written, spans=errors.spans)
-        linear = [query for query in prediction.questions if isinstance(query, LinearQuery)]
+        asked = self._asked(prediction.questions)
+        price = prediction.price
+        if self.whole is not self.statistic:
+            measured = {query.measurement: query for query in reversed(asked)}
+            price = total_loss([query.price(self.setting.unit) for query in measured.values()])
+        row = PlanRow(name, privacy, price, noise, errors, written, spans=errors.spans)
+        linear = [query for query in asked if isinstance(query, LinearQuery)]
         uploads = self.model.traffic(linear, records=self.setting.records, adjacency=self.setting.unit.adjacency)
         return [
             dataclasses.replace(row, traffic=each, chosen=written and number == 0)
@@ -335,6 +367,13 @@ class Planner:
             with suppress(*DOES_NOT_FIT):
                 return rehearse(method, terms, sums, run=None).estimate
         return rehearse(self.statistic, terms, sums, run=None).estimate
+
+
+def part_records(statistic: Any, records: int) -> int:
+    """How many records a part has on average, of so many that satisfy the condition, if there is one."""
+    for part in parted(statistic, innermost(statistic)):
+        records = max(1, part.parts.records(records) or records)
+    return records
 
 
 def _shape(statistic: Statistic[Any], records: int, like: Any, assumed: Mapping[str, float]) -> Shape:

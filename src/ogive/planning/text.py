@@ -12,6 +12,7 @@ from ogive.planning.metrics import in_order, metrics_of, title
 from ogive.planning.rows import Plan, PlanRow
 from ogive.planning.table import Column, Table
 from ogive.privacy import Privacy
+from ogive.statistics.questions import what_of, which_records
 
 _COLUMNS = ("column", "score", "probability")
 _TRAFFIC = {
@@ -25,21 +26,23 @@ _TRAFFIC = {
 
 def heading(plan: Plan) -> str:
     """What is planned, in a few words."""
-    name = str(plan.statistic.get("name", "statistic"))
-    columns = [str(plan.statistic[key]) for key in _COLUMNS if key in plan.statistic]
-    if isinstance(plan.statistic.get("columns"), list):
-        listed = [*plan.statistic["columns"], plan.statistic.get("classes")]
+    statistic = what_of(plan.statistic)
+    name = str(statistic.get("name", "statistic"))
+    columns = [str(statistic[key]) for key in _COLUMNS if key in statistic]
+    if isinstance(statistic.get("columns"), list):
+        listed = [*statistic["columns"], statistic.get("classes")]
         names = [str(each["column"]) for each in listed if isinstance(each, dict) and "column" in each]
         columns = [" and ".join(names)] if names else []
-        kernel = plan.statistic.get("kernel")
+        kernel = statistic.get("kernel")
         if isinstance(kernel, dict):
             name = str(kernel.get("name", kernel.get("measure", name)))
-    return f"{name} of {columns[0]}" if columns else name
+    named = f"{name} of {columns[0]}" if columns else name
+    return " ".join([named, *which_records(plan.statistic)])
 
 
 def table(plan: Plan, say: Callable[[str], str] = unmarked) -> str:
     """Aligned rows, then what was left out, then what the columns say; `say` shows the messages that mark Python."""
-    metrics = metrics_of(str(plan.statistic.get("name")))
+    metrics = metrics_of(str(what_of(plan.statistic).get("name")))
     errors = in_order(metrics, {name for row in plan.rows for name in row.errors})
     several = any(row.trust is not None for row in plan.rows)
     shared = any(row.traffic is not None for row in plan.rows)

@@ -4,7 +4,9 @@ from .aggregates import Cells as Cells
 from .aggregates import ClassBinning as ClassBinning
 from .aggregates import GroupBinning as GroupBinning
 from .aggregates import GroupSums as GroupSums
+from .aggregates import Parted as Parted
 from .aggregates import RowValues as RowValues
+from .aggregates import Selected as Selected
 from .base import Answer as Answer
 from .base import CuratorQuery as CuratorQuery
 from .base import Kind as Kind
@@ -18,12 +20,16 @@ from .class_curves import class_curves_price as class_curves_price
 from .curve import CurveQuery as CurveQuery
 from .group_sums import GroupSumsQuery as GroupSumsQuery
 from .groups import GroupedQuery as GroupedQuery
+from .groups import LinearGroupsQuery as LinearGroupsQuery
 from .kernels import KernelQuery as KernelQuery
 from .labels import LabelsQuery as LabelsQuery
 from .pairs import PairsQuery as PairsQuery
 from .reports import ReportsQuery as ReportsQuery
 from .scores import QuantileScore as QuantileScore
 from .scores import Score as Score
+from .selected import LinearSelectedQuery as LinearSelectedQuery
+from .selected import SelectedQuery as SelectedQuery
+from .selected import selecting as selecting
 from .selection import NoisyMaxQuery as NoisyMaxQuery
 from .selection import design_noisy_max as design_noisy_max
 from .sparse_vector import SparseVectorQuery as SparseVectorQuery

@@ -17,6 +17,7 @@ from ogive.checks import whole
 from ogive.columns import LONGEST_LABEL, MAX_GROUPS, MAX_SYMBOLS, Binning, Domain, Label, LabelValue, storable
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
+from ogive.predicates import Predicate
 
 MAX_FRACTIONAL_BITS = 30
 
@@ -87,6 +88,27 @@ class GroupSums:
         return {"probability": self.probability.to_dict(), "label": self.label.to_dict(), "bits": self.bits}
 
 
+def check_groups(by: object, groups: object) -> None:
+    """Refuse what is no column with a list of its values.
+
+    Raises:
+        ParameterError: there are no groups or too many, or two are the same, or one could not be stored.
+    """
+    if not isinstance(by, str):
+        raise ParameterError(f"`by` must be a column's name, got {quoted(by)}")
+    if not isinstance(groups, tuple) or not all(isinstance(group, LabelValue) for group in groups):
+        raise ParameterError(f"`groups` must be the values of column {quoted(by)}, public, got {quoted(groups)}")
+    if not 1 <= len(groups) <= MAX_GROUPS:
+        raise ParameterError(f"there must be 1 to {MAX_GROUPS} groups, got {len(groups)}")
+    if not all(map(storable, groups)):
+        raise ParameterError(
+            f"`groups` must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
+        )
+    if len(set(groups)) < len(groups):
+        twice = next(group for number, group in enumerate(groups) if group in groups[:number])
+        raise ParameterError(f"each group must be named once, but {quoted(twice)} is named twice")
+
+
 @dataclass(frozen=True)
 class GroupBinning:
     """Records per bin of a column, for each of several declared groups; sums have shape (G, N).
@@ -105,21 +127,7 @@ class GroupBinning:
     groups: tuple[LabelValue, ...]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.by, str):
-            raise ParameterError(f"`by` must be a column's name, got {quoted(self.by)}")
-        if not isinstance(self.groups, tuple) or not all(isinstance(group, LabelValue) for group in self.groups):
-            raise ParameterError(
-                f"`groups` must be the values of column {quoted(self.by)}, public, got {quoted(self.groups)}"
-            )
-        if not 1 <= len(self.groups) <= MAX_GROUPS:
-            raise ParameterError(f"there must be 1 to {MAX_GROUPS} groups, got {len(self.groups)}")
-        if not all(map(storable, self.groups)):
-            raise ParameterError(
-                f"`groups` must be texts of at most {LONGEST_LABEL} characters or numbers below 2^62 in size"
-            )
-        if len(set(self.groups)) < len(self.groups):
-            twice = next(group for number, group in enumerate(self.groups) if group in self.groups[:number])
-            raise ParameterError(f"each group must be named once, but {quoted(twice)} is named twice")
+        check_groups(self.by, self.groups)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -238,4 +246,65 @@ class Ballots:
         return {"queries": list(self.queries), "classes": self.classes}
 
 
-Aggregate = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots | RowValues
+@dataclass(frozen=True)
+class Selected:
+    """Another aggregate of the records that satisfy a condition; sums have its shape.
+
+    Fields:
+        values: What is asked of these records.
+        where: The condition.
+    """
+
+    values: Aggregate
+    where: Predicate
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of the aggregate."""
+        return self.values.shape
+
+    def records(self, sums: Int64) -> int:
+        """How many records were counted."""
+        return self.values.records(sums)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"selected": self.values.to_dict(), "where": self.where.to_dict()}
+
+
+@dataclass(frozen=True)
+class Parted:
+    """Another aggregate of each of several declared groups; sums have a first axis of groups.
+
+    `GroupBinning` is that of a `Binning`, which servers can add up too.
+
+    Fields:
+        values: What is asked of each group; a sum over records.
+        by: Column that says which group a record belongs to: numbers, truth values or text.
+        groups: The value of each group, public. A record of another group, or of none, is an error.
+    """
+
+    values: Aggregate
+    by: str
+    groups: tuple[LabelValue, ...]
+
+    def __post_init__(self) -> None:
+        check_groups(self.by, self.groups)
+        if isinstance(self.values, RowValues | Ballots):
+            raise ParameterError("groups need sums over records, and these are the records themselves")
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """One aggregate for each group: (G, ...)."""
+        return (len(self.groups), *self.values.shape)
+
+    def records(self, sums: Int64) -> int:
+        """How many records were counted."""
+        return sum(self.values.records(part) for part in sums)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"parted": self.values.to_dict(), "by": self.by, "groups": list(self.groups)}
+
+
+Aggregate = Binning | ClassBinning | GroupBinning | GroupSums | Cells | Ballots | RowValues | Selected | Parted

@@ -12,37 +12,39 @@ different types, of groups that are asked in different ways, are compared in zCD
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from ogive.accounting import as_concentrated, larger_loss
 from ogive.arrays import Int64
+from ogive.columns import Binning
 from ogive.errors import ParameterError
 from ogive.noise.base import Law, NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
 from ogive.queries import base
-from ogive.queries.aggregates import GroupBinning
-from ogive.queries.base import CuratorQuery
+from ogive.queries.aggregates import GroupBinning, Parted
+from ogive.queries.base import CuratorQuery, LinearQuery
 from ogive.queries.class_curves import in_several
 from ogive.strategies.base import Level
 
 
 @dataclass(frozen=True)
 class GroupedQuery(base.CuratorQuery):
-    """One query for each group, all of one column; the answer is all their answers, one after the other.
+    """One query for each group, all of one aggregate; the answer is all their answers, one after the other.
 
-    Where all groups are measured with one strategy `ClassCurvesQuery` does so linearly; this serves every other
-    kind of query, and only those who see all records.
+    Where all groups are measured with one strategy `ClassCurvesQuery` does so linearly, and where all parts are linear
+    `LinearGroupsQuery` does; this serves every other kind of query, and only those who see all records.
 
     Fields:
-        groups: Column, thresholds and groups.
-        parts: For each group a query of the column alone; None where nothing more is asked of the group.
+        groups: What is asked of each group: a column with its thresholds, or another aggregate; and the groups.
+        parts: For each group a query of the aggregate alone; None where nothing more is asked of the group.
         public_groups: Whether everybody may know each record's group; adjacent data sets then have the same
             groups, and under REPLACE the size of each is public.
     """
 
-    groups: GroupBinning
+    groups: GroupBinning | Parted
     parts: tuple[CuratorQuery | None, ...]
     public_groups: bool = False
 
@@ -63,8 +65,8 @@ class GroupedQuery(base.CuratorQuery):
         return "+".join(dict.fromkeys(part.method for part in self.asked))
 
     @property
-    def aggregate(self) -> GroupBinning:
-        """Records per group and bin."""
+    def aggregate(self) -> GroupBinning | Parted:
+        """What is asked of each group."""
         return self.groups
 
     @property
@@ -83,7 +85,8 @@ class GroupedQuery(base.CuratorQuery):
         Raises:
             ParameterError: a part cannot be asked under this adjacency.
         """
-        base.check_missing(self.groups.values, unit.adjacency)
+        if isinstance(self.groups.values, Binning):
+            base.check_missing(self.groups.values, unit.adjacency)
         stays = [part.price(unit) for part in self.asked]
         joins: list[Loss] = []
         if unit.adjacency is Adjacency.REPLACE and not self.public_groups:
@@ -108,13 +111,20 @@ class GroupedQuery(base.CuratorQuery):
         """Under REPLACE the number of records, or of each group where groups are public."""
         if adjacency is not Adjacency.REPLACE:
             return None
-        return tuple(int(counts.sum()) for counts in sums) if self.public_groups else (self.groups.records(sums),)
+        if self.public_groups:
+            return tuple(self.groups.values.records(part) for part in sums)
+        return (self.groups.records(sums),)
+
+    @property
+    def shapes(self) -> tuple[tuple[int, ...], ...]:
+        """The shape of each group's answer."""
+        nobody = np.zeros(self.groups.values.shape, dtype=np.int64)
+        return tuple((0,) if part is None else part.answer(nobody, None).shape for part in self.parts)
 
     @property
     def sizes(self) -> tuple[int, ...]:
         """How many integers each group's answer has."""
-        nobody = np.zeros(self.groups.values.shape, dtype=np.int64)
-        return tuple(0 if part is None else part.answer(nobody, None).size for part in self.parts)
+        return tuple(math.prod(shape) for shape in self.shapes)
 
     def answer(self, sums: Int64, nodes: NodeNoise | None) -> Int64:
         """The answers of all parts, one after the other, each with noise of its own; shape (sum of `sizes`,)."""
@@ -122,7 +132,75 @@ class GroupedQuery(base.CuratorQuery):
         for part, counts in zip(self.parts, sums, strict=True):
             if part is None:
                 continue
-            found.append(part.answer(counts, None if nodes is None else _LaterNodes(nodes, first)))
+            found.append(part.answer(counts, None if nodes is None else _LaterNodes(nodes, first)).ravel())
+            first += len(part.levels)
+        return np.concatenate(found)
+
+
+@dataclass(frozen=True)
+class LinearGroupsQuery(base.LinearQuery):
+    """The same as `GroupedQuery` where every group is asked linearly, so that parties can add theirs up.
+
+    Fields:
+        joined: The queries of the groups, all of them linear.
+    """
+
+    joined: GroupedQuery
+
+    def __post_init__(self) -> None:
+        if not all(part is not None and part.kind == "linear" for part in self.joined.parts):
+            raise ParameterError("each group needs a query that adds up")
+
+    @property
+    def linear(self) -> tuple[LinearQuery, ...]:
+        """The queries of the groups."""
+        return tuple(part for part in self.joined.parts if isinstance(part, LinearQuery))
+
+    @property
+    def method(self) -> str:
+        """Names of the parts' methods."""
+        return self.joined.method
+
+    @property
+    def aggregate(self) -> GroupBinning | Parted:
+        """What is asked of each group."""
+        return self.joined.aggregate
+
+    @property
+    def levels(self) -> tuple[Level, ...]:
+        """The levels of each group's query in turn."""
+        return self.joined.levels
+
+    @property
+    def public_columns(self) -> tuple[str, ...]:
+        """The column of groups, where these are public."""
+        return self.joined.public_columns
+
+    def price(self, unit: PrivacyUnit) -> Loss:
+        """Privacy loss of all groups' answers together.
+
+        Raises:
+            ParameterError: a part cannot be asked under this adjacency.
+        """
+        return self.joined.price(unit)
+
+    def totals(self, sums: Int64, adjacency: Adjacency) -> tuple[int, ...] | None:
+        """Under REPLACE the number of records, or of each group where groups are public."""
+        return self.joined.totals(sums, adjacency)
+
+    def digest(self, sums: Int64, adjacency: Adjacency) -> bytes:
+        """That of the same questions to one who sees all records, who gets the same answers."""
+        return self.joined.digest(sums, adjacency)
+
+    def measure(self, sums: Int64) -> Int64:
+        """Exact measurements of all groups, one after the other, shape (sum of sizes,)."""
+        return np.concatenate([part.measure(counts).ravel() for part, counts in zip(self.linear, sums, strict=True)])
+
+    def noise(self, nodes: NodeNoise) -> Int64:
+        """Independent noise of all groups, in the shape of `measure`."""
+        found, first = [], 0
+        for part in self.linear:
+            found.append(part.noise(_LaterNodes(nodes, first)).ravel())
             first += len(part.levels)
         return np.concatenate(found)
 

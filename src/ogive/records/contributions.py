@@ -16,7 +16,17 @@ import numpy as np
 from ogive.arrays import Float64, Int64
 from ogive.columns import Binning, Categories, Column
 from ogive.errors import DataError, quoted
-from ogive.queries import Aggregate, Ballots, Cells, ClassBinning, GroupBinning, GroupSums, RowValues
+from ogive.queries import (
+    Aggregate,
+    Ballots,
+    Cells,
+    ClassBinning,
+    GroupBinning,
+    GroupSums,
+    Parted,
+    RowValues,
+    Selected,
+)
 from ogive.records.binning import (
     LOW_OR_HIGH,
     add_amounts,
@@ -115,19 +125,23 @@ class _Grouped:
 
     def __init__(self, aggregate: GroupBinning, labels: LabelCodes) -> None:
         self._values = aggregate.values
-        self._groups = Places(
-            Categories(aggregate.by, aggregate.groups),
-            labels,
-            one="group",
-            parameter="groups",
-            undeclared="holds groups that were not declared; name all of them, which are public, with `groups=`",
-        )
+        self._groups = _places(aggregate, labels)
 
     def of(self, columns: Columns) -> Contributions:
         values, codes = columns
         numbers = self._groups.number(codes)
         refuse_outside(values, self._values)
         return Contributions(in_class(_placed(values, self._values), numbers, self._values.grid.bins))
+
+
+def _places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places:
+    return Places(
+        Categories(aggregate.by, aggregate.groups),
+        labels,
+        one="group",
+        parameter="groups",
+        undeclared="holds groups that were not declared; name all of them, which are public, with `groups=`",
+    )
 
 
 class _Probable:
@@ -212,6 +226,10 @@ def columns_of(aggregate: Aggregate) -> tuple[Column, ...]:
             return aggregate.domain.columns
         case Ballots():
             return aggregate.columns
+        case Selected():
+            return columns_of(aggregate.values)
+        case Parted():
+            return *columns_of(aggregate.values), Categories(aggregate.by, aggregate.groups)
 
 
 def start_sums(aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Sums:
@@ -223,6 +241,10 @@ def start_sums(aggregate: Aggregate, labels: Mapping[str, LabelCodes]) -> Sums:
             return BallotCounts(aggregate)
         case GroupSums():
             return ProbabilitySums(aggregate, contributor(aggregate, labels))
+        case Parted():
+            return PartedSums(aggregate, labels)
+        case Selected():
+            raise AssertionError("`Records.aggregate` has left out the other rows before")
         case _:
             return CellCounts(aggregate, contributor(aggregate, labels))
 
@@ -255,6 +277,31 @@ class ProbabilitySums:
         found = self._reader.of(columns)
         assert found.amounts is not None
         add_amounts(self.sums, found.cells, found.amounts, self._bits)
+
+
+class PartedSums:
+    """Sums of another aggregate for each of several groups."""
+
+    def __init__(self, aggregate: Parted, labels: Mapping[str, LabelCodes]) -> None:
+        self._places = _places(aggregate, labels[aggregate.by])
+        self._parts = [start_sums(aggregate.values, labels) for _ in aggregate.groups]
+
+    def add(self, columns: Columns) -> None:
+        """Add some rows to the sums of their groups.
+
+        Raises:
+            DataError: a row is of no declared group, or a policy refuses what was found.
+        """
+        numbers = self._places.number(columns[-1])
+        for number, part in enumerate(self._parts):
+            here = numbers == number
+            if here.any():
+                part.add(tuple(values[here] for values in columns[:-1]))
+
+    @property
+    def sums(self) -> Int64:
+        """Of all rows so far, shape (groups, ...)."""
+        return np.stack([part.sums for part in self._parts])
 
 
 class BallotCounts:

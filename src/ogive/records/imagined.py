@@ -28,7 +28,7 @@ from ogive.axis import to_labels
 from ogive.columns import Binning, Categories, Domain, Label
 from ogive.errors import DataError, ParameterError, quoted
 from ogive.grids import Grid
-from ogive.queries import Aggregate, Ballots, ClassBinning, GroupBinning, GroupSums, RowValues
+from ogive.queries import Aggregate, Ballots, ClassBinning, GroupBinning, GroupSums, Parted, RowValues, Selected
 from ogive.records import Records
 from ogive.records.contributions import columns_of
 from ogive.records.sources import Source, memory_source
@@ -111,6 +111,7 @@ class BinormalShape:
             values = self._probabilities(hidden)
             return {aggregate.probability.column: values, aggregate.label.column: _labels(aggregate.label, positive)}
         assert not isinstance(aggregate, Ballots), "votes are imagined by AgreeingTeachers"
+        assert not isinstance(aggregate, Selected | Parted), "a plan imagines the records of one part"
         return self._columns(aggregate.domain, hidden, positive)
 
     def _columns(self, domain: Domain, hidden: Float64, positive: Bool) -> dict[str, Any]:

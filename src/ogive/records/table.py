@@ -20,8 +20,9 @@ from ogive.arrays import Int64, UInt64
 from ogive.checks import whole
 from ogive.columns import Binning, Column, Label
 from ogive.errors import DataError, ParameterError, UnsupportedError, plain, quoted
+from ogive.predicates import columns_of as compared_columns
 from ogive.privacy import Adjacency, PrivacyUnit
-from ogive.queries import Aggregate, Cells, GroupBinning, RowValues
+from ogive.queries import Aggregate, Cells, GroupBinning, Parted, RowValues, Selected
 from ogive.records.binning import float_values, kind_of, type_words
 from ogive.records.bounding import content_words, kept_rows
 from ogive.records.contributions import Contributions, columns_of, contributor, start_sums
@@ -198,6 +199,8 @@ class Records:
             DataError: a column is missing or of the wrong kind, a label is missing or of neither class, a
                 person is missing, or a policy refuses a value.
         """
+        if isinstance(aggregate, Selected):
+            return self._selected(aggregate).aggregate(aggregate.values)
         labels, rows = self._read(aggregate)
         total = start_sums(aggregate, labels)
         for part in rows:
@@ -216,6 +219,8 @@ class Records:
         """
         if isinstance(aggregate, RowValues):
             raise UnsupportedError("rows are no sum over records; ask for counts of cells")
+        if isinstance(aggregate, Selected | Parted):
+            raise UnsupportedError("records that are told apart by their columns are added up by who sees them")
         labels, rows = self._read(aggregate)
         return map(contributor(aggregate, labels).of, rows)
 
@@ -247,11 +252,25 @@ class Records:
         """Count the records in each bin: `aggregate` of a binning, shape (bins,)."""
         return self.aggregate(binning)
 
+    def _selected(self, aggregate: Selected) -> Records:
+        """The rows that satisfy a condition; of these, few enough are kept of each person.
+
+        Raises:
+            DataError: a column of the condition is not there, or holds nothing that its values are compared with.
+        """
+        from ogive.records.filtering import FilteredSource
+
+        for column in compared_columns(aggregate.where):
+            check_column(self._source, column)
+        made = Records(FilteredSource(self._source, aggregate.where), of_party=self._of_party)
+        made.person, made.max_rows_per_person = self.person, self.max_rows_per_person
+        return made
+
     def _read(self, aggregate: Aggregate) -> tuple[dict[str, LabelCodes], Iterator[Columns]]:
         """Codes of labels, still to be filled, and the rows of the columns that an aggregate needs."""
         columns = columns_of(aggregate)
         labels = {each.column: LabelCodes() for each in columns if not isinstance(each, Binning)}
-        plural = "groups" if isinstance(aggregate, GroupBinning) else "categories"
+        plural = "groups" if isinstance(aggregate, GroupBinning | Parted) else "categories"
         listable = len(columns) > 1 and isinstance(aggregate, Cells | RowValues)
         if self.is_empty:  # columns without values have no type
             for column in columns:
@@ -286,7 +305,7 @@ class Records:
                 persons.add(batch[str(self.person)])
                 held.append(part)
         self._size = rows
-        if persons is not None:
+        if persons is not None and rows:
             whole = tuple(np.concatenate(parts) for parts in zip(*held, strict=True))
             held.clear()
             codes = [None if isinstance(column, Binning) else labels[column.column] for column in columns]

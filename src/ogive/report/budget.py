@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ogive.html import words
@@ -12,7 +13,7 @@ from ogive.html.markup import Html, tag
 from ogive.html.parts import Row, card, figure, say, strong, table
 from ogive.privacy import ApproxDP, Privacy, PureDP, ZeroConcentratedDP
 from ogive.session.statement import hidden
-from ogive.statistics.questions import GOES_ON, asked_name, subjects, trust_words
+from ogive.statistics.questions import GOES_ON, asked_name, subjects, trust_words, which_records
 from ogive.statistics.ustatistic.estimate import TITLES
 
 if TYPE_CHECKING:
@@ -145,8 +146,9 @@ def _history(history: tuple[Entry, ...]) -> Html | None:
 
 def _what(entry: Entry) -> str:
     name = WHAT.get(entry.statistic) or TITLES.get(asked_name(entry.question), entry.statistic)
-    columns = subjects(entry.question)
-    return f"{name} of {' and '.join(columns)}" if columns else name
+    columns, statistic = subjects(entry.question), entry.question.get("statistic")
+    named = f"{name} of {' and '.join(columns)}" if columns else name
+    return " ".join([named, *(which_records(statistic) if isinstance(statistic, Mapping) else [])])
 
 
 def moment(written: object) -> str:

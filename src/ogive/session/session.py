@@ -281,6 +281,10 @@ class Session(Verbs):
             ParameterError: the number of records is private and was not said, or as `ogive.plan`.
         """
         check_statistic(statistic)
+        if records is None and getattr(statistic, "where", None) is not None:
+            raise ParameterError(
+                "how many records satisfy `where` is not counted for a plan; say about how many, `records=1000`"
+            )
         self._records.check_columns(subjects({"statistic": describe(statistic)}))
         return plan(
             statistic,

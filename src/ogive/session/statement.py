@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ogive.errors import quoted
 from ogive.privacy import PrivacyUnit, named_columns
-from ogive.statistics.questions import GOES_ON, asked_name, published_columns, subjects, trust_words
+from ogive.statistics.questions import GOES_ON, asked_name, published_columns, subjects, trust_words, which_records
 
 if TYPE_CHECKING:
     from ogive.ledger import Account, Entry
@@ -97,8 +97,10 @@ def _people(shared: Shared) -> str:
 
 
 def subject(question: Mapping[str, Any]) -> str:
-    """What a question asks for, in short: the statistic and its columns."""
-    return " ".join([asked_name(question), *subjects(question)])
+    """What a question asks for, in short: the statistic, its columns and which records."""
+    statistic = question.get("statistic")
+    some = which_records(statistic) if isinstance(statistic, Mapping) else []
+    return " ".join([asked_name(question), *subjects(question), *some])
 
 
 def _row(entry: Entry, asked: int) -> tuple[str, str, str, str]:

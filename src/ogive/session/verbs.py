@@ -19,8 +19,9 @@ from ogive.statistics.calibration.statistic import HosmerLemeshow, HosmerLemesho
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.derived import Taken, call_of
 from ogive.statistics.ecdf.statistic import Ecdf, EcdfOptions
+from ogive.statistics.groups.asked import asked
 from ogive.statistics.kinds import CALLED, Kind
-from ogive.statistics.options import takes_options_of
+from ogive.statistics.options import PART_TEXTS, Where, takes_options_of
 from ogive.statistics.quantiles.estimate import QuantileEstimates
 from ogive.statistics.quantiles.statistic import DECILES, Quantiles, QuantilesOptions
 from ogive.statistics.roc.estimate import RocEstimate
@@ -55,6 +56,7 @@ class Verbs(ABC):
         privacy: Privacy | None = None,
         batch: str | None = None,
         source: RandomSource | None = None,
+        where: Where | None = None,
         **options: Unpack[EcdfOptions],
     ) -> Curve:
         """Release the whole distribution function of a column.
@@ -64,12 +66,13 @@ class Verbs(ABC):
             privacy: The guarantee; left out only under `Clear`.
             batch: Public name of these records, for curves that are merged; by default the part's.
             source: Where the noise key comes from; the operating system by default.
+            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
 
         Privacy:
             `privacy`, from the session's budget.
         """
         (column,) = self._named(column=column)
-        return self.release(Ecdf(column, **options), privacy=privacy, batch=batch, source=source)
+        return self.release(asked(Ecdf(column, **options), where=where), privacy=privacy, batch=batch, source=source)
 
     @takes_options_of(Quantiles, QuantilesOptions)
     def quantiles(
@@ -79,6 +82,7 @@ class Verbs(ABC):
         *,
         privacy: Privacy | None = None,
         source: RandomSource | None = None,
+        where: Where | None = None,
         **options: Unpack[QuantilesOptions],
     ) -> QuantileEstimates:
         """Release quantiles of a column with simultaneous intervals.
@@ -88,12 +92,15 @@ class Verbs(ABC):
             probabilities: Which quantiles, each in [0, 1]; nine deciles by default.
             privacy: The guarantee; left out only under `Clear`.
             source: Where the noise key comes from; the operating system by default.
+            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
 
         Privacy:
             `privacy` for all of them together, from the session's budget.
         """
         (column,) = self._named(column=column)
-        return self.release(Quantiles(column, probabilities, **options), privacy=privacy, source=source)
+        return self.release(
+            asked(Quantiles(column, probabilities, **options), where=where), privacy=privacy, source=source
+        )
 
     @takes_options_of(Boxplot, BoxplotOptions)
     def boxplot(
@@ -102,6 +109,7 @@ class Verbs(ABC):
         *,
         privacy: Privacy | None = None,
         source: RandomSource | None = None,
+        where: Where | None = None,
         **options: Unpack[BoxplotOptions],
     ) -> Boxplots:
         """Release the boxplot of a column, or of each group of another column.
@@ -110,6 +118,7 @@ class Verbs(ABC):
             column: Numeric or temporal column.
             privacy: The guarantee; left out only under `Clear`.
             source: Where the noise key comes from; the operating system by default.
+            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
 
         Privacy:
             `privacy` for all boxes together, from the session's budget; a changed group is hidden too unless the
@@ -118,7 +127,7 @@ class Verbs(ABC):
         (column,) = self._named(column=column)
         if options.get("groups") is not None:
             options["groups"] = tuple(options["groups"] or ())
-        return self.release(Boxplot(column, **options), privacy=privacy, source=source)
+        return self.release(asked(Boxplot(column, **options), where=where), privacy=privacy, source=source)
 
     @takes_options_of(Roc, RocOptions)
     def roc(
@@ -128,6 +137,7 @@ class Verbs(ABC):
         *,
         privacy: Privacy | None = None,
         source: RandomSource | None = None,
+        where: Where | None = None,
         **options: Unpack[RocOptions],
     ) -> RocEstimate:
         """Release the ROC curve of a score column, with its AUC.
@@ -137,12 +147,13 @@ class Verbs(ABC):
             label: Column with the class of each record.
             privacy: The guarantee; left out only under `Clear`.
             source: Where the noise key comes from; the operating system by default.
+            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
 
         Privacy:
             `privacy` for both classes together, from the session's budget.
         """
         score, label = self._named(score=score, label=label)
-        return self.release(Roc(score, label, **options), privacy=privacy, source=source)
+        return self.release(asked(Roc(score, label, **options), where=where), privacy=privacy, source=source)
 
     @takes_options_of(HosmerLemeshow, HosmerLemeshowOptions)
     def hosmer_lemeshow(
@@ -152,6 +163,7 @@ class Verbs(ABC):
         *,
         privacy: Privacy | None = None,
         source: RandomSource | None = None,
+        where: Where | None = None,
         **options: Unpack[HosmerLemeshowOptions],
     ) -> Calibration:
         """Test a column of predicted probabilities against labels.
@@ -161,12 +173,15 @@ class Verbs(ABC):
             label: Column with the class of each record.
             privacy: The guarantee; left out only under `Clear`.
             source: Where the noise key comes from; the operating system by default.
+            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
 
         Privacy:
             `privacy` for groups and test together, from the session's budget.
         """
         probability, label = self._named(probability=probability, label=label)
-        return self.release(HosmerLemeshow(probability, label, **options), privacy=privacy, source=source)
+        return self.release(
+            asked(HosmerLemeshow(probability, label, **options), where=where), privacy=privacy, source=source
+        )
 
     @takes_options_of(Bounds, BoundsOptions)
     def find_bounds(
@@ -175,6 +190,7 @@ class Verbs(ABC):
         *,
         privacy: Privacy | None = None,
         source: RandomSource | None = None,
+        where: Where | None = None,
         **options: Unpack[BoundsOptions],
     ) -> BoundsEstimate:
         """Find bounds of a column whose range nobody knows.
@@ -183,12 +199,13 @@ class Verbs(ABC):
             column: Numeric column.
             privacy: The guarantee; left out only under `Clear`.
             source: Where the noise key comes from; the operating system by default.
+            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
 
         Privacy:
             `privacy` for the bounds, from the session's budget; what is released within them costs extra.
         """
         (column,) = self._named(column=column)
-        return self.release(Bounds(column, **options), privacy=privacy, source=source)
+        return self.release(asked(Bounds(column, **options), where=where), privacy=privacy, source=source)
 
     @takes_options_of(Ustatistic, UstatisticOptions)
     def ustatistic(
@@ -198,6 +215,7 @@ class Verbs(ABC):
         *,
         privacy: Privacy | None = None,
         source: RandomSource | None = None,
+        where: Where | None = None,
         **options: Unpack[UstatisticOptions],
     ) -> UstatisticEstimate:
         """Release a statistic of pairs of records.
@@ -207,17 +225,19 @@ class Verbs(ABC):
             kernel: What to measure, for example "gini" or "kendall"; see `Ustatistic`.
             privacy: The guarantee; left out only under `Clear`.
             source: Where the noise key comes from; the operating system by default.
+            where: Which records are asked, for example "ward == 'A'"; see `Subset`. All by default.
 
         Privacy:
             `privacy` for the statistic, from the session's budget.
         """
         self._named(columns=columns)
-        return self.release(Ustatistic(columns, kernel, **options), privacy=privacy, source=source)
+        return self.release(asked(Ustatistic(columns, kernel, **options), where=where), privacy=privacy, source=source)
 
 
 _OWN = {
     "privacy": (None, "The guarantee; left out only under `Clear`."),
     "source": (None, "Where the noise key comes from; the operating system by default."),
+    "where": (None, PART_TEXTS["where"]),
 }
 
 
@@ -228,7 +248,7 @@ def verb_of(kind: Kind) -> Callable[..., Estimate]:
         session: Verbs = own["self"]
         named = session._named(**columns)
         statistic: Statistic[Estimate] = kind.statistic(**dict(zip(columns, named, strict=True)), **options)
-        return session.release(statistic, privacy=own["privacy"], source=own["source"])
+        return session.release(asked(statistic, where=own["where"]), privacy=own["privacy"], source=own["source"])
 
     return call_of(kind, release, _OWN, first=("self",))
 

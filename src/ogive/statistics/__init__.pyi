@@ -6,6 +6,7 @@ from .boxplot.statistic import Boxplot as Boxplot
 from .calibration.statistic import HosmerLemeshow as HosmerLemeshow
 from .ecdf.statistic import Ecdf as Ecdf
 from .every import STATISTICS as STATISTICS
+from .groups.subset import Subset as Subset
 from .labels.statistic import Labels as Labels
 from .quantiles.statistic import Quantiles as Quantiles
 from .roc.statistic import Roc as Roc

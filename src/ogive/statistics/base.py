@@ -228,6 +228,26 @@ def check_statistic(statistic: object) -> None:
         )
 
 
+def innermost(statistic: Any) -> Any:
+    """What is wanted in the end, of a statistic of some records: that statistic without the words of which ones."""
+    while hasattr(statistic, "statistic"):
+        statistic = statistic.statistic
+    return statistic
+
+
+def parted(statistic: Any, asked: Any) -> tuple[Any, ...]:
+    """The wrappers that say which records a statistic is about, outermost first, about what is asked in its place.
+
+    Args:
+        statistic: With its wrappers.
+        asked: What they wrap instead, such as one method of it.
+    """
+    if not hasattr(statistic, "statistic"):
+        return ()
+    inner = parted(statistic.statistic, asked)
+    return dataclasses.replace(statistic, statistic=inner[0] if inner else asked), *inner
+
+
 def settled(statistic: Statistic[EstimateT], unit: PrivacyUnit) -> Statistic[EstimateT]:
     """The same statistic with what it leaves to the privacy unit: whether classes or groups are public.
 

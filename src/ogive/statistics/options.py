@@ -15,6 +15,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar, cast
 
+Where = str | Mapping[str, Any]
+"""A condition as users write it; see `ogive.predicates`."""
+
+PART_TEXTS = {"where": "Which records are asked, for example \"ward == 'A'\"; see `Subset`. All by default."}
+"""What is said of the parameters that every verb has beside the options of its statistic."""
+
 ParametersT = ParamSpec("ParametersT")
 ResultT = TypeVar("ResultT")
 

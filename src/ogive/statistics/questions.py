@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ogive.errors import ParameterError
+from ogive.predicates import from_dict
+
 _COLUMNS = ("column", "score", "probability", "label")
 GOES_ON = ("pointwise", "running_total")
 """Releases without a single estimate, which the ledger would record; all that they publish is paid at first."""
@@ -13,11 +16,40 @@ _COUNTED = ("parties", "colluding", "dropouts", "servers")
 _USUAL_TRUST = "central"  # which nobody needs to be told
 
 
+def what_of(statistic: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is wanted in the end, of the plain data of a statistic of some records."""
+    while isinstance(inner := statistic.get("statistic"), Mapping):
+        statistic = inner
+    return statistic
+
+
+def which_records(statistic: Mapping[str, Any]) -> list[str]:
+    """Of which records a statistic is, in words that follow its name; the plain data need not be trusted."""
+    found = []
+    while isinstance(statistic, Mapping):
+        by, where = statistic.get("by"), statistic.get("where")
+        if isinstance(by, str) and isinstance(statistic.get("statistic"), Mapping):
+            found.append(f"by {by}")
+        if isinstance(where, Mapping):
+            found.append(f"where {condition_words(where)}")
+        statistic = statistic.get("statistic", ())
+    return found
+
+
+def condition_words(plain: Mapping[str, Any]) -> str:
+    """A condition as people write it, from its plain data."""
+    try:
+        return str(from_dict(plain))
+    except ParameterError:
+        return "..."
+
+
 def subjects(question: Mapping[str, Any]) -> list[str]:
     """Names of the columns that a recorded question is about."""
     statistic = question.get("statistic")
     if not isinstance(statistic, Mapping):
         return []
+    statistic = what_of(statistic)
     listed = statistic.get("columns")
     described = [*(listed if isinstance(listed, list) else ()), statistic.get("classes")]
     within = [each.get("column") for each in described if isinstance(each, Mapping)]
@@ -57,7 +89,7 @@ def trust_words(question: Mapping[str, Any]) -> str | None:
 def asked_name(question: Mapping[str, Any]) -> str:
     """Name of the statistic that a recorded question asks for; of a statistic of pairs, that of its measure."""
     statistic = question.get("statistic")
-    fields = statistic if isinstance(statistic, Mapping) else {}
+    fields = what_of(statistic) if isinstance(statistic, Mapping) else {}
     measure = fields.get("kernel")
     names = [measure.get("name"), measure.get("measure")] if isinstance(measure, Mapping) else []
     return next((name for name in (*names, fields.get("name")) if isinstance(name, str)), "release")

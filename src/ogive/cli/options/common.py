@@ -166,6 +166,18 @@ class OutputOptions:
     """Write JSON to standard output."""
 
 
+@Parameter(name="*", group=Group("Which records", sort_key=1.05))
+@dataclass(frozen=True, kw_only=True)
+class PartOptions:
+    """Which records a statistic is about."""
+
+    where: str | None = None
+    """Only records that satisfy a condition such as "ward == 'A' and age >= 65". How many do is private, unless all
+    its columns are named with --public."""
+
+
+ALL_RECORDS = PartOptions()
+
 Plot = Annotated[Path | None, Parameter(group="Output", help="Draw the result into this file, .png or .svg.")]
 
 NOTHING_GRANTED = PrivacyOptions()

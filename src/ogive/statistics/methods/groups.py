@@ -1,11 +1,16 @@
-"""One procedure for each of several disjoint groups, asked in step, so that all groups are priced together."""
+"""One procedure for each of several disjoint parts of the records, asked in step, and all of them priced together.
+
+Parts are the groups of a column, or the records that satisfy a condition.
+"""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Generator, Iterator
+import math
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeGuard, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
@@ -17,22 +22,28 @@ from ogive.accounting import (
     gaussian_rho,
     total_loss,
 )
-from ogive.columns import Categories, Domain
-from ogive.errors import BudgetError, OgiveError, ParameterError
+from ogive.columns import Binning, Categories, Domain, LabelValue
+from ogive.errors import BudgetError, OgiveError, ParameterError, UnsupportedError
 from ogive.local.classes import PublicClasses
 from ogive.local.tree import TreeOracle
 from ogive.local.unary import UnaryOracle
+from ogive.predicates import Predicate
 from ogive.privacy import Adjacency, ApproxDP, GaussianDP, Loss, Privacy, PrivacyUnit, PureDP, ZeroConcentratedDP
 from ogive.queries import (
+    Aggregate,
     Answer,
     ClassCurvesQuery,
     CuratorQuery,
     CurveQuery,
     GroupBinning,
     GroupedQuery,
+    LinearGroupsQuery,
+    Parted,
     Query,
     ReportsQuery,
     RowValues,
+    Selected,
+    selecting,
 )
 from ogive.queries.candidates import ApproximationScore
 from ogive.queries.selection import NoisyMaxQuery
@@ -48,13 +59,159 @@ _TRIES = 4
 _ROOM = Fraction(9999, 10000)  # rounding of noise must not use up what is exactly enough
 
 
+class Parts(Protocol):
+    """The parts of the records of which one procedure each is asked, all of them in step."""
+
+    @property
+    def number(self) -> int:
+        """How many parts there are."""
+        ...
+
+    @property
+    def public(self) -> bool:
+        """Whether everybody may know in which part each record is, if in any."""
+        ...
+
+    def records(self, everyone: int) -> int | None:
+        """How many records a part has on average, where that follows from the number of all; else None."""
+        ...
+
+    def joined(self, asked: Sequence[Query | None]) -> Query:
+        """One query that asks each part its own; None where nothing more is asked of it."""
+        ...
+
+    def answers(self, query: Query, answer: Answer, *, known: bool) -> Iterator[Answer]:
+        """What each part answered.
+
+        Args:
+            query: The joined query.
+            answer: Its answer.
+            known: Whether parts are told how many records they have.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Disjoint groups of one column, which together are all records.
+
+    Fields:
+        by: Column that says which group a record belongs to.
+        groups: Its values.
+        public: Whether everybody may know each record's group.
+        of: The column with its thresholds, and the groups, where every query is asked of these; else None.
+    """
+
+    by: str
+    groups: tuple[LabelValue, ...]
+    public: bool
+    of: GroupBinning | None = None
+
+    @property
+    def number(self) -> int:
+        """How many groups there are."""
+        return len(self.groups)
+
+    def records(self, everyone: int) -> int | None:
+        """Those of an average group."""
+        return everyone // self.number
+
+    def joined(self, asked: Sequence[Query | None]) -> Query:
+        """One query of all groups; it is linear where all groups are asked one linear query, or add up otherwise."""
+        first = asked[0]
+        if isinstance(first, ReportsQuery):
+            domain = Domain((*first.rows.domain.columns, Categories(self.by, self.groups)))
+            return ReportsQuery(RowValues(domain), PublicClasses(first.oracle, self.number))
+        same = all(query == first for query in asked)
+        if isinstance(first, CurveQuery) and first.points is None and same:
+            return ClassCurvesQuery(self._parted(first.binning), first.strategy, self.public)
+        parts = tuple(query for query in asked if query is None or isinstance(query, CuratorQuery))
+        measured = next(query.aggregate for query in parts if query is not None)
+        if isinstance(measured, RowValues | Selected) or (
+            self.of is None and any(isinstance(query, CurveQuery) and query.points is not None for query in parts)
+        ):
+            raise UnsupportedError(
+                f"{parts[0].method if parts[0] else 'this'} is asked of all records or of a subset (`where`), not of "
+                "several groups at once; use another method, or a release for each group"
+            )
+        grouped = GroupedQuery(self._parted(measured), parts, self.public)
+        adds_up = self.of is None and all(query is not None and query.kind == "linear" for query in parts)
+        return LinearGroupsQuery(grouped) if adds_up else grouped
+
+    def _parted(self, measured: Aggregate) -> Any:
+        if self.of is not None:
+            return self.of
+        if isinstance(measured, Binning):
+            return GroupBinning(measured, self.by, self.groups)
+        return Parted(measured, self.by, self.groups)
+
+    def answers(self, query: Query, answer: Answer, *, known: bool) -> Iterator[Answer]:
+        """What each group answered, with the number of its records where that is public."""
+        if isinstance(query, ReportsQuery):
+            assert isinstance(query.oracle, PublicClasses)
+            assert isinstance(query.oracle.inner, TreeOracle | UnaryOracle)
+            inner = query.oracle.inner
+            yield from (class_sums(answer, number, inner) for number in range(query.oracle.classes))
+            return
+        if isinstance(query, LinearGroupsQuery):
+            query = query.joined
+        assert isinstance(query, ClassCurvesQuery | GroupedQuery)
+        values, start = answer.values, 0
+        shapes = None if isinstance(query, ClassCurvesQuery) else query.shapes
+        for group in range(self.number):
+            if shapes is None:
+                part = values[group]
+            else:
+                size = math.prod(shapes[group])
+                part = values[start : start + size].reshape(shapes[group])
+                start += size
+            total = answer.totals[group] if known and answer.totals is not None else None
+            yield dataclasses.replace(answer, values=part, totals=None if total is None else (total,))
+
+
+@dataclass(frozen=True)
+class Satisfying:
+    """The one part of the records that satisfy a condition.
+
+    Fields:
+        where: The condition.
+        public: Whether everybody may know who satisfies it.
+    """
+
+    where: Predicate
+    public: bool
+
+    @property
+    def number(self) -> int:
+        """One: nothing is asked of the other records."""
+        return 1
+
+    def records(self, everyone: int) -> int | None:
+        """Nothing: how many satisfy a condition does not follow from how many there are."""
+        return None
+
+    def joined(self, asked: Sequence[Query | None]) -> Query:
+        """The query about these records."""
+        (query,) = asked
+        if not isinstance(query, CuratorQuery):
+            raise UnsupportedError(OWNERS_ALL)
+        return selecting(query, self.where, public=self.public)
+
+    def answers(self, query: Query, answer: Answer, *, known: bool) -> Iterator[Answer]:
+        """The answer as it is, with the numbers of records that the query tells."""
+        yield answer
+
+
+OWNERS_ALL = (
+    "whether a record satisfies `where` is nothing that its owner reports; "
+    "use trust central or secagg, or leave `where` out"
+)
+
+
 def ask_groups(
     groups: GroupBinning, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms, *, public_groups: bool
 ) -> Procedure[list[FoundT]]:
-    """Run one procedure for each group, all in step.
-
-    Where a record may change its group and replacing it is hidden, it leaves one group and joins another. Then each
-    group is asked as if its size were private, for so much less that the two together stay within the grant.
+    """Run one procedure for each group of one column, all in step; see `ask_parts`.
 
     Owners who randomize their own records are each asked for their group's report. They send their group as it is, so
     groups are public then, and each report costs what it would cost alone.
@@ -77,79 +234,81 @@ def ask_groups(
             "every owner says which group a report is for, so groups are public under trust local; "
             "say `public_groups=True` of a column that is declared public, or use trust central"
         )
-    shared = _shared_terms(groups, ask, terms, public_groups)
+    return (yield from ask_parts(Groups(groups.by, groups.groups, public_groups, groups), ask, terms))
+
+
+def ask_parts(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms) -> Procedure[list[FoundT]]:
+    """Run one procedure for each part of the records, all in step.
+
+    Where a record may change its part and replacing it is hidden, it leaves one part and joins another. Then each
+    part is asked as if its size were private, for so much less that the two together stay within the grant.
+
+    Args:
+        parts: The parts, which no two have a record in common.
+        ask: Starts the procedure of one part on terms.
+        terms: What all parts together may cost.
+
+    Returns:
+        What came out for each part.
+
+    Raises:
+        BudgetError: nothing that the procedure could ask would stay within the terms.
+    """
+    shared = shared_terms(parts, ask, terms)
     known = shared.adjacency is Adjacency.REPLACE
-    procedures = [ask(shared) for _ in groups.groups]
+    procedures = [ask(shared) for _ in range(parts.number)]
     asked: list[Query | None] = [next(procedure) for procedure in procedures]
     found: dict[int, FoundT] = {}
     while len(found) < len(procedures):
-        query = _together(groups, asked, public_groups)
+        query = parts.joined(asked)
         answer = yield query
-        for number, part in enumerate(_split(query, answer, known)):
-            if asked[number] is not None:
+        for number, part in enumerate(parts.answers(query, answer, known=known)):
+            procedure, waiting = procedures[number], asked[number]
+            if waiting is not None:
                 try:
-                    asked[number] = procedures[number].send(part)
+                    asked[number] = procedure.send(part)
                 except StopIteration as stop:
                     found[number], asked[number] = stop.value, None
     return [found[number] for number in range(len(procedures))]
 
 
-Together = ClassCurvesQuery | GroupedQuery | ReportsQuery
+def shared_terms(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms) -> Terms:
+    """What the procedure of each part is asked under, so that all of them together stay within the terms.
 
-
-def _together(groups: GroupBinning, asked: list[Query | None], public_groups: bool) -> Together:
-    """Join the queries of all groups into one; it is linear where all measure whole curves by one strategy."""
-    first = asked[0]
-    if isinstance(first, ReportsQuery):
-        domain = Domain((*first.rows.domain.columns, Categories(groups.by, groups.groups)))
-        return ReportsQuery(RowValues(domain), PublicClasses(first.oracle, len(groups.groups)))
-    if isinstance(first, CurveQuery) and first.points is None and all(query == first for query in asked):
-        return ClassCurvesQuery(groups, first.strategy, public_groups)
-    parts = tuple(query for query in asked if query is None or isinstance(query, CuratorQuery))
-    return GroupedQuery(groups, parts, public_groups)
-
-
-def _split(query: Together, answer: Answer, known: bool) -> Iterator[Answer]:
-    if isinstance(query, ReportsQuery):
-        assert isinstance(query.oracle, PublicClasses)
-        assert isinstance(query.oracle.inner, TreeOracle | UnaryOracle)
-        inner = query.oracle.inner
-        yield from (class_sums(answer, number, inner) for number in range(query.oracle.classes))
-        return
-    number, start = query.aggregate.shape[0], 0
-    sizes = (1,) * number if isinstance(query, ClassCurvesQuery) else query.sizes
-    values = list(answer.values) if isinstance(query, ClassCurvesQuery) else answer.values
-    for group, size in enumerate(sizes):
-        part = values[group] if isinstance(values, list) else values[start : start + size]
-        start += size
-        total = answer.totals[group] if known and answer.totals is not None else None
-        yield dataclasses.replace(answer, values=part, totals=None if total is None else (total,))
-
-
-def _shared_terms(
-    groups: GroupBinning, ask: Callable[[Terms], Procedure[FoundT]], terms: Terms, public_groups: bool
-) -> Terms:
-    number = len(groups.groups)
+    Raises:
+        BudgetError: nothing that the procedure could ask would stay within the terms.
+    """
+    number = parts.number
     alone = terms.cell_limit
     terms = dataclasses.replace(
-        terms, one_loss_type=True, cell_limit=lambda cells: alone(cells * number), groups=number
+        terms, one_loss_type=True, cell_limit=lambda cells: alone(cells * number), groups=terms.groups * number
     )
 
     def refusal(query: Query) -> str | None:
-        return terms.refusal(_together(groups, [query] * number, public_groups))
+        try:
+            joined = parts.joined([query] * number)
+        except UnsupportedError as problem:
+            return problem.marked
+        return terms.refusal(joined)
+
+    def preflight(query: Query) -> None:
+        terms.preflight(parts.joined([query] * number))
 
     def count() -> int | None:
         everyone = terms.count()
-        return None if everyone is None else everyone // number
+        return None if everyone is None else parts.records(everyone)
 
-    if terms.adjacency is Adjacency.ADD_OR_REMOVE or public_groups:
-        return dataclasses.replace(terms, refusal=refusal, count=count)
+    served = dataclasses.replace(terms, refusal=refusal, preflight=preflight, count=count)
+    if terms.adjacency is Adjacency.ADD_OR_REMOVE or parts.public:
+        return served
     unit = PrivacyUnit(Adjacency.ADD_OR_REMOVE, terms.unit.person)
-    share, problem = Fraction(1, 2), None
+    share, problem = Fraction(1), None
+    if number > 1:
+        share = Fraction(1, 2)
     for privacy in _tries(terms.privacy):
-        shared = dataclasses.replace(terms, privacy=privacy(share), unit=unit, refusal=refusal, count=count)
+        shared = dataclasses.replace(served, privacy=privacy(share), unit=unit)
         try:
-            price = _rehearsed(groups, ask, shared, terms.unit)
+            price = _rehearsed(parts, ask, shared, terms.unit)
         except OgiveError as refused:
             problem = problem or refused
             continue
@@ -159,28 +318,34 @@ def _shared_terms(
     raise problem or BudgetError(f"no division of {terms.privacy} among groups keeps it; grant more, or PureDP")
 
 
-def _rehearsed(
-    groups: GroupBinning, ask: Callable[[Terms], Procedure[FoundT]], shared: Terms, unit: PrivacyUnit
-) -> Loss:
-    """What all groups' procedures cost together at most, whatever they select; else no price depends on records."""
-    first = next(ask(shared))
-    choices = first.score.candidates if _selects(first) else 1
-    return largest_loss([_rehearsed_choice(groups, ask(shared), unit, choice) for choice in range(choices)])
+def _rehearsed(parts: Parts, ask: Callable[[Terms], Procedure[FoundT]], shared: Terms, unit: PrivacyUnit) -> Loss:
+    """What all parts' procedures cost together at most, whatever they select; else no price depends on records."""
+    selection = _selection(next(ask(shared)))
+    choices = selection.score.candidates if selection is not None else 1
+    return largest_loss([_rehearsed_choice(parts, ask(shared), unit, choice) for choice in range(choices)])
 
 
-def _selects(query: Query) -> TypeGuard[NoisyMaxQuery]:
-    return isinstance(query, NoisyMaxQuery) and isinstance(query.score, ApproximationScore)
+def _selection(query: Query) -> NoisyMaxQuery | None:
+    """The private selection of a method that a query, or the query of each of several groups, asks for."""
+    if isinstance(query, GroupedQuery):
+        return _selection(query.asked[0])
+    return query if isinstance(query, NoisyMaxQuery) and isinstance(query.score, ApproximationScore) else None
 
 
-def _rehearsed_choice(groups: GroupBinning, procedure: Procedure[FoundT], unit: PrivacyUnit, choice: int) -> Loss:
-    """Cost where every group selects that candidate, found by a run on imagined records."""
-    counts = np.full(groups.values.shape, 16, dtype=np.int64)
+def _rehearsed_choice(parts: Parts, procedure: Procedure[FoundT], unit: PrivacyUnit, choice: int) -> Loss:
+    """Cost where every part selects that candidate, found by a run on imagined records."""
     losses = []
     query = next(procedure)
+    priced = set()
     while True:
-        losses.append(_together(groups, [query] * len(groups.groups), False).price(unit))
         assert isinstance(query, CuratorQuery), "reports are asked for where groups are public"
-        values = np.array([choice]) if _selects(query) else query.answer(counts, None)
+        if query.measurement not in priced:
+            priced.add(query.measurement)
+            losses.append(parts.joined([query] * parts.number).price(unit))
+        counts = np.full(query.aggregate.shape, 16, dtype=np.int64)
+        values = query.answer(counts, None)
+        if _selection(query) is not None:
+            values = np.full(values.shape, choice)
         try:
             query = procedure.send(Answer(values, None))
         except StopIteration:

@@ -91,12 +91,18 @@ class ServersOptions(TrustOptions):
 
     def refusal(self, query: Query) -> str | None:
         """Answers that are not sums over records, and those in too many cells."""
+        from ogive.queries import Parted, Selected
         from ogive.trust.parties import check_classes_named
         from ogive.trust.servers.layout import Layout
 
         reason = super().refusal(query)
         if reason is not None:
             return reason
+        if isinstance(query.aggregate, Selected | Parted) and self.parties is None:
+            return (
+                "clients of servers upload every record alike, so no subset or group of them can be added up; use "
+                "trust central or secagg, or let organizations upload sums (`parties`)"
+            )
         check_classes_named(query, "clients" if self.parties is None else "parties")
         return self.cell_limit(Layout(query.aggregate).cells)
 

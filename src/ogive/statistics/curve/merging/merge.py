@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, plain, quoted
 from ogive.privacy import Rational, exact
 from ogive.provenance import CLEAR
 from ogive.statistics.curve.base import CurveBase
@@ -120,6 +120,8 @@ def _difference(one: CurveBase, other: CurveBase) -> str | None:
         return f"adjacency {mine.adjacency.value} and {its.adjacency.value}; release all under one"
     if mine.unit != its.unit:
         return f"different privacy units ({mine.unit.words}; {its.unit.words}); release all for one"
+    if mine.where != its.where:
+        return f"records where {plain(mine.where or 'true')} and where {plain(its.where or 'true')}; release alike ones"
     if (one.total is None) is not (other.total is None):
         return "the number of records is public in one and private in the other"
     if one.strategy is None or other.strategy is None:

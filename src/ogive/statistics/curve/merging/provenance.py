@@ -50,6 +50,7 @@ def merged_provenance(
         person=first.person,
         max_rows_per_person=first.max_rows_per_person,
         public=first.public,
+        where=first.where,
     )
 
 

@@ -1,0 +1,183 @@
+"""The records of a table that satisfy a public condition, as a table of its own.
+
+The condition is computed on Arrow arrays of every container alike, so that one condition means one thing in a frame, a
+file and a dictionary. Numbers compare as the numbers that they are measured as, text as text.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ogive.arrays import Bool
+from ogive.columns import LabelValue
+from ogive.errors import DataError, plain, quoted
+from ogive.predicates import All, Among, Comparison, Either, Missing, Not, Predicate, columns_of, leaves
+from ogive.records.binning import MICROSECONDS_PER_DAY, float_values, kind_of, type_words
+from ogive.records.sources import Source
+
+_COMPARED = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater}
+_COMPARED[">="] = np.greater_equal
+_EPOCH = datetime.date(1970, 1, 1)
+
+
+class FilteredSource:
+    """The rows of a table that satisfy a condition; it has the columns of the table.
+
+    Raises:
+        DataError: a column of the condition holds nothing that its values can be compared with.
+    """
+
+    def __init__(self, source: Source, where: Predicate) -> None:
+        self._source = source
+        self._where = where
+        self._read = columns_of(where)
+        for leaf in leaves(where):
+            _check(leaf, source.type(leaf.column))
+        self.name = source.name
+        self.columns = source.columns
+        self.has_names = source.has_names
+        self.numbers_hint = source.numbers_hint
+
+    def rows(self) -> int:
+        """Number of rows that satisfy the condition, by one pass."""
+        return sum(len(arrays[0]) for arrays in self.batches(self._read))
+
+    def digest(self) -> bytes:
+        """SHA-256 of the whole table."""
+        return self._source.digest()
+
+    def is_empty(self) -> bool:
+        """Whether the whole table has no row; how many satisfy the condition must not decide what is done."""
+        return self._source.is_empty()
+
+    def type(self, column: str) -> Any:
+        """Arrow type of a column."""
+        return self._source.type(column)
+
+    def batches(self, columns: Sequence[str], *, identifiers: Collection[str] = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows that satisfy the condition, some at a time; a batch may have none."""
+        compared = [column for column in self._read if column in identifiers]
+        if compared:  # it would be read as text, which compares otherwise
+            raise DataError(
+                f"column {quoted(compared[0])} says whose row it is, so it cannot be what `where` compares too"
+            )
+        names = [*columns, *(column for column in self._read if column not in columns)]
+        for arrays in self._source.batches(names, identifiers=identifiers):
+            chosen = holds(self._where, dict(zip(names, arrays, strict=True)), len(arrays[0]))
+            mask = pa.array(chosen)
+            yield tuple(array.filter(mask) for array in arrays[: len(columns)])
+
+
+def holds(where: Predicate, arrays: Mapping[str, Any], rows: int) -> Bool:
+    """For which rows a condition holds.
+
+    Args:
+        where: The condition.
+        arrays: Arrow arrays of its columns.
+        rows: Their length.
+
+    Returns:
+        Shape (rows,).
+    """
+    match where:
+        case All():
+            return _every([holds(part, arrays, rows) for part in where.parts])
+        case Either():
+            return ~_every([~holds(part, arrays, rows) for part in where.parts])
+        case Not():
+            return ~holds(where.part, arrays, rows)
+        case Missing():
+            return _missing(arrays[where.column])
+        case Comparison():
+            return _compared(arrays[where.column], where.sign, where.value, rows)
+        case Among():
+            return ~_every([~_compared(arrays[where.column], "==", value, rows) for value in where.values])
+
+
+def _every(each: list[Bool]) -> Bool:
+    found: Bool = np.logical_and.reduce(each)
+    return found
+
+
+def _missing(array: Any) -> Bool:
+    found = array.is_null(nan_is_null=True) if _holds_floats(array.type) else array.is_null()
+    return np.asarray(found.to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _holds_floats(kind: Any) -> bool:
+    return bool(pa.types.is_floating(kind))
+
+
+def _compared(array: Any, sign: str, value: LabelValue, rows: int) -> Bool:
+    kind = array.type
+    if pa.types.is_null(kind):
+        return np.zeros(rows, dtype=np.bool_)
+    unit = kind_of(kind)
+    if unit is None:
+        same = _equal_texts(array, str(value))
+        return same if sign == "==" else ~same & ~_missing(array)
+    numbers = float_values(array, unit)
+    found: Bool = np.asarray(_COMPARED[sign](numbers, _number(value, unit)), dtype=np.bool_)
+    return found & ~np.isnan(numbers)
+
+
+def _equal_texts(array: Any, value: str) -> Bool:
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    found = pc.equal(array, pa.scalar(value, array.type))
+    return np.asarray(pc.fill_null(found, False).to_numpy(zero_copy_only=False), dtype=np.bool_)
+
+
+def _number(value: LabelValue, unit: str) -> float:
+    """The number of a grid that a value is compared as: days or microseconds of dates and times."""
+    if unit == "number":
+        return float(value)
+    text = str(value)
+    if unit == "date":
+        return float((datetime.date.fromisoformat(text) - _EPOCH).days)
+    moment = datetime.datetime.fromisoformat(text)
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(datetime.UTC).replace(tzinfo=None)
+    since = moment - datetime.datetime(1970, 1, 1)
+    return float(since.days * MICROSECONDS_PER_DAY + since.seconds * 1_000_000 + since.microseconds)
+
+
+def _check(leaf: Comparison | Among | Missing, kind: Any) -> None:
+    """Refuse a comparison of a column with values of another kind; what the column holds is known without its rows."""
+    if isinstance(leaf, Missing) or pa.types.is_null(kind):
+        return
+    values = leaf.values if isinstance(leaf, Among) else (leaf.value,)
+    unit, column = kind_of(kind), quoted(leaf.column)
+    for value in values:
+        if unit is None:
+            if type_words(kind) != "text":
+                raise DataError(f"column {column} holds {type_words(kind)}, which `where` cannot compare")
+            if not isinstance(value, str):
+                written = repr(str(value).lower() if isinstance(value, bool) else str(value))
+                raise DataError(f"column {column} holds text, so `where` compares it with text, such as {written}")
+            if isinstance(leaf, Comparison) and leaf.sign not in ("==", "!="):
+                raise DataError(f"column {column} holds text, which `where` compares with == and != and in alone")
+        elif unit == "number":
+            if isinstance(value, str):
+                raise DataError(
+                    f"column {column} holds numbers, so `where` compares it with numbers, not with {quoted(value)}"
+                )
+        elif not _is_date(value, unit):
+            wanted = "a date such as '2024-12-31'" if unit == "date" else "a time such as '2024-12-31T08:30'"
+            raise DataError(f"column {column} holds {unit}s, so `where` compares it with {wanted}: {plain(value)}")
+
+
+def _is_date(value: LabelValue, unit: str) -> bool:
+    if not isinstance(value, str):
+        return False
+    try:
+        _number(value, unit)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Any statistic of the records that satisfy a condition, or of each of several groups."""
