@@ -7,6 +7,9 @@ their bins and categories, its symbols. Nothing here needs more than numpy, so t
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
+import datetime
 import math
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +20,7 @@ import numpy as np
 from ogive.arrays import Float64, Int64
 from ogive.checks import among
 from ogive.errors import ParameterError, plain, quoted
-from ogive.grids import Grid
+from ogive.grids import Bound, Grid
 
 MISSING_POLICIES = ("refuse", "low", "high", "drop")
 OUTSIDE_POLICIES = ("clip", "refuse")
@@ -26,6 +29,8 @@ MAX_GROUPS = 1000
 MAX_SYMBOLS = 1 << 24
 
 LabelValue = bool | int | float | str
+Missing = Bound
+"""What a missing value means: one of `MISSING_POLICIES`, or the public value that it is counted as."""
 
 # what is released must be readable when it is stored
 LARGEST_LABEL = 1 << 62
@@ -47,7 +52,8 @@ class Binning:
         column: Name of a numeric or temporal column.
         grid: Public thresholds.
         missing: What a missing value means: "refuse" (an error), "low" or "high" (counted at that
-            bound), or "drop" (not counted; only where the number of records is private).
+            bound), "drop" (not counted; only where the number of records is private), or a public value within the
+            bounds, as which it is counted. Dates and times are held as ISO text.
         outside: What a value outside the grid's bounds means: "clip" (counted at the nearer bound) or
             "refuse" (an error).
         fractions: What a value between two whole numbers means on a grid of integers: "up" (counted at the next
@@ -59,16 +65,54 @@ class Binning:
 
     column: str
     grid: Grid
-    missing: str = "refuse"
+    missing: Missing = "refuse"
     outside: str = "clip"
     fractions: str = "up"
 
     def __post_init__(self) -> None:
-        among(self.missing, "missing", MISSING_POLICIES)
         among(self.outside, "outside", OUTSIDE_POLICIES)
         among(self.fractions, "fractions", FRACTION_POLICIES)
         if self.fractions == "refuse" and self.grid.kind != "integers":
             raise ParameterError("only a grid of integers can refuse fractions; leave out `fractions='refuse'`")
+        if not self._has_policy:
+            object.__setattr__(self, "missing", self._public_value())
+
+    @property
+    def _has_policy(self) -> bool:
+        return isinstance(self.missing, str) and self.missing in MISSING_POLICIES
+
+    def _public_value(self) -> float | str:
+        """The value that missing ones count as, in its one spelling."""
+        try:
+            value = self.grid.value(self.missing, "missing")
+        except ParameterError:
+            if not isinstance(self.missing, str) or is_value(self.missing):
+                raise
+            raise ParameterError(
+                "`missing` must be refuse, low, high, drop, or a public value as which missing ones count, got "
+                f"{quoted(self.missing)}"
+            ) from None
+        if self.holds_fractions(np.array([value])):
+            raise ParameterError(f"`missing` must be a whole number for this column, got {quoted(self.missing)}")
+        label = self.grid.label(value)
+        return label if isinstance(label, float) else str(label.isoformat())
+
+    @property
+    def substitute(self) -> float | None:
+        """The number of the grid that a missing value counts as; None where it is refused or dropped."""
+        match self.missing:
+            case "refuse" | "drop":
+                return None
+            case "low":
+                return self.grid.low
+            case "high":
+                return self.grid.high
+        return self.grid.value(self.missing, "missing")
+
+    def on(self, grid: Grid) -> Binning:
+        """The column of imagined records, of which none is missing, on a grid that may have other bounds."""
+        missing = self.missing if self.substitute is None else "low"
+        return dataclasses.replace(self, grid=grid, missing=missing)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -113,7 +157,10 @@ class Binning:
         """
         grid = Grid.from_dict(data.get("grid") or {})
         fractions = _text(data, "fractions") if "fractions" in data else "up"
-        return Binning(_text(data, "column"), grid, _text(data, "missing"), _text(data, "outside"), fractions)
+        missing = data.get("missing")
+        if isinstance(missing, bool) or not isinstance(missing, str | int | float):
+            raise ParameterError(f"a column's field 'missing' must be text or a number, got {quoted(missing)}")
+        return Binning(_text(data, "column"), grid, missing, _text(data, "outside"), fractions)
 
 
 @dataclass(frozen=True)
@@ -324,6 +371,15 @@ class Domain:
                 f"a column's type must be {', '.join(kinds)}, got {quoted(str(unknown[0].get('type'))[:40])}"
             )
         return Domain(tuple(kinds[each["type"]].from_dict(each) for each in columns))
+
+
+def is_value(text: str) -> bool:
+    """Whether a text writes a number, a date or a time."""
+    for kind in (float, datetime.datetime.fromisoformat):
+        with contextlib.suppress(ValueError):
+            kind(text)
+            return True
+    return False
 
 
 def _text(data: dict[str, Any], name: str) -> str:

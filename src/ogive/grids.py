@@ -245,6 +245,31 @@ class Grid:
             return number * 86_400_000_000
         raise ParameterError(f"{quoted(value)} is a {unit}, but the grid holds {self.unit}s")
 
+    def value(self, value: Any, name: str) -> float:
+        """A public value of a column that this grid is for, as its number.
+
+        Args:
+            value: A number within the bounds, or a date or time where the bounds are.
+            name: Of the parameter that it was given for.
+
+        Raises:
+            ParameterError: the value is of another kind than the bounds, or outside them.
+        """
+        number, unit = (math.nan, "truth value") if isinstance(value, bool) else _number(value, name)
+        if unit == "date" and self.unit == "datetime":
+            number, unit = number * 86_400_000_000, "datetime"
+        if unit != self.unit:
+            raise ParameterError(f"`{name}` must be a {self.unit} as the bounds are, got {quoted(value)}")
+        if not self.low <= number <= self.high:
+            raise ParameterError(f"`{name}` must lie within the bounds, {self.span}, got {quoted(value)}")
+        return number
+
+    @property
+    def span(self) -> str:
+        """The bounds in words: 0 to 120, 2020-01-01 to 2025-12-31."""
+        bounds = (self.label(self.low), self.label(self.high))
+        return " to ".join(f"{bound:g}" if isinstance(bound, float) else str(bound) for bound in bounds)
+
     def label(self, number: float) -> Any:
         """A number of this grid as the user would write it: a float, a date or a datetime."""
         if not math.isfinite(number) or self.unit == "number":

@@ -111,7 +111,7 @@ def test_boxes_are_asked_for_by_every_curve_that_owners_can_answer(run):
         (("boxplot", *MEASURE, "--curve", "projection"), '"auto", "reports", "histogram"'),
         (("boxplot", *MEASURE, "--method", "five_numbers"), '"resample"'),
         (("ustat", *AUC, "--method", "kernel"), '"auto", "krr", "unary", "haar", "hierarchy"'),
-        (("ecdf", *MEASURE, "--missing", "drop"), '"refuse", "low", "high"'),
+        (("ecdf", *MEASURE, "--missing", "drop"), "--missing must be refuse, low, high or a value, got 'drop'"),
         (("ecdf", *MEASURE, "--groups", "3"), "--groups needs --method histogram beside it, got auto"),
         (("ecdf", *MEASURE, "--method", "reports", "--groups", "3"), "needs --method histogram beside it, got reports"),
         (("ecdf", *MEASURE, "--method", "histogram", "--groups", "1"), "needs at least two groups"),
@@ -166,7 +166,8 @@ CAN = "; the description fixes what is accepted, and who wrote it with ogive loc
         (
             ("ecdf", *MEASURE),
             "age\n5\n\n",
-            f"column 'age' has missing values{CAN}say what they mean with --missing low or high",
+            f"column 'age' has missing values{CAN}say what they mean with --missing low, high or a public value "
+            "within the bounds",
         ),
         (
             ("ustat", "--columns", "age", "--bounds", "0", "120"),

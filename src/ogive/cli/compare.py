@@ -38,7 +38,8 @@ def compare(
         first: A release as JSON, as ogive ecdf writes it.
         others: What it is compared with: releases (.json), or files of records (CSV, Parquet, Arrow).
         column: Which column of the records; by default the one that was released.
-        missing: What a missing value in records means: refuse, drop, or low or high for the end it counts at.
+        missing: What a missing value in records means: refuse, drop, low or high for the end it counts at, or the
+            value that it counts as.
         between: What a curve does between its thresholds: lines or steps; by default steps on whole numbers and dates.
         output: Where the result goes.
         plot: A picture of quantiles of the first against those of the other, where there is one other.
@@ -96,6 +97,7 @@ def _exact(path: Path, curve: Curve, column: str | None, missing: str) -> Curve:
     """The exact curve of records, within the bounds of a released one and on many more thresholds."""
     from ogive.columns import Binning
     from ogive.records import Records
+    from ogive.records.binning import DROP_TOO, LOW_OR_HIGH
     from ogive.statistics.curve.estimate import Curve
 
     name, grid = curve.column if column is None else column, _refined(curve.grid)
@@ -103,7 +105,7 @@ def _exact(path: Path, curve: Curve, column: str | None, missing: str) -> Curve:
         counts = Records.of(path).histogram(Binning(name, grid, missing))
     except DataError as problem:
         # distances have no adjacency, so missing values may always be left out
-        raise DataError(problem.marked.replace("or, under `ADD_OR_REMOVE`, `'drop'`", "or `'drop'`")) from None
+        raise DataError(problem.marked.replace(DROP_TOO, f"{LOW_OR_HIGH}, or `'drop'`")) from None
     exact = counts.cumsum().astype(float)
     return Curve(grid, exact, exact, None, curve.adjacency, int(exact[-1]), "none", name)
 

@@ -16,6 +16,7 @@ from cyclopts import Group
 from ogive.cli.forms import form_of
 from ogive.cli.forms.base import Form, Part, Words
 from ogive.cli.forms.fields import default_shown, described, option_type
+from ogive.errors import ParameterError, quoted
 from ogive.parameters import choices_of
 from ogive.statistics.kinds import Kind
 
@@ -92,7 +93,7 @@ def command(kind: Kind, use: Use, own: Sequence[inspect.Parameter], run: Callabl
             parts = [bound.arguments[part.name] for part in option.parts]
             if option.field in said or any(part.given() for part in parts):
                 words = Words(option.name, said.get(option.field), said, parts)
-                values[option.field] = option.form.read(words)
+                values[option.field] = option.read(words)
             elif option.unsaid is not None:
                 values[option.field] = option.unsaid
             elif option.needed:
@@ -113,19 +114,33 @@ class _Option:
         field: The field's name.
         name: The option's, without dashes.
         form: How words become a value.
+        choices: The words that the field names.
         main: The option as the parser reads it.
         needed: Whether the field is a column.
         unsaid: What is meant where nothing is said, if it is not the field's default.
+        left: The words that are left of the field's, where an open form would read the others too.
         parts: The groups of options.
     """
 
     field: str
     name: str
     form: Form
+    choices: tuple[str, ...]
     main: inspect.Parameter
     needed: bool
     unsaid: str | None
+    left: tuple[str, ...]
     parts: tuple[Part, ...]
+
+    def read(self, words: Words) -> Any:
+        """The value of what was said.
+
+        Raises:
+            ParameterError: the words say nothing that the field takes here.
+        """
+        if self.left and words.said in self.choices and words.said not in self.left:
+            raise ParameterError(f"--{self.name} must be {', '.join(self.left)} or a value, got {quoted(words.said)}")
+        return self.form.read(words)
 
     def parameters(self) -> list[inspect.Parameter]:
         """All that the parser has to know."""
@@ -171,7 +186,7 @@ def _options(kind: Kind, use: Use) -> list[_Option]:
         )
         main = inspect.Parameter(field.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
         parts = form.owner_parts if use.owners else form.parts
-        found.append(_Option(field.name, name, form, main, column, unsaid, parts()))
+        found.append(_Option(field.name, name, form, choices_of(field), main, column, unsaid, left or (), parts()))
     return found
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ogive.columns import Binning, Column, Label
+from ogive.columns import Binning, Column, Label, Missing
 from ogive.local.classes import PublicClasses
 from ogive.local.description import Description
 from ogive.privacy import ApproxDP, number_text
@@ -104,16 +104,21 @@ def _asked(column: Column, rounding: str) -> str:
     if isinstance(column, Binning):
         grid = column.grid
         outside = {"clip": "counted at the nearer bound", "refuse": "not accepted"}[column.outside]
-        missing = {"refuse": "not accepted", "low": "counted at the lower bound", "high": "counted at the upper bound"}
+        policies = {"refuse": "not accepted", "low": "counted at the lower bound", "high": "counted at the upper bound"}
+        missing = policies.get(str(column.missing)) or f"counted as {_shown(column.missing)}"
         whole = ", a fraction is not accepted" if column.fractions == "refuse" and grid.unit == "number" else ""
         step = "rounded at random" if rounding == "randomized" else f"in {grid.bins} bins"
         return (
             f"{name}, from {grid.label(grid.low)} to {grid.label(grid.high)}, {step}; "
-            f"values outside are {outside}, a missing one is {missing[column.missing]}{whole}"
+            f"values outside are {outside}, a missing one is {missing}{whole}"
         )
     if isinstance(column, Label):
         return f"{name}, whether it is {_listed(column.positive)} or not"
     return f"{name}, one of {_listed(column.values)}"
+
+
+def _shown(value: Missing) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _listed(values: tuple[object, ...]) -> str:

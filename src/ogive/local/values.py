@@ -76,9 +76,10 @@ def numbers_of(column: Column, values: Any) -> Float64:
     numbers = _numbers(column, array)
     missing = np.isnan(numbers)
     if missing.any():
-        if column.missing not in ("low", "high"):
+        substitute = column.substitute
+        if substitute is None:
             raise DataError(f"column {quoted(column.column)} has a missing value, which this column refuses")
-        numbers = np.where(missing, column.grid.low if column.missing == "low" else column.grid.high, numbers)
+        numbers = np.where(missing, substitute, numbers)
     if column.outside == "refuse" and len(numbers):
         low, high = column.grid.low, column.grid.high
         if numbers.min() < low or numbers.max() > high:

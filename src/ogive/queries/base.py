@@ -188,7 +188,7 @@ def check_missing(binning: Binning, adjacency: Adjacency) -> None:
     if adjacency is Adjacency.REPLACE and binning.missing == "drop":
         raise ParameterError(
             "`missing='drop'` would publish how many values are missing, since replacing a record may change it; "
-            "use `missing='low'` or `'high'`, or `adjacency ADD_OR_REMOVE`"
+            "use `missing='low'`, `'high'` or a public value, or `adjacency ADD_OR_REMOVE`"
         )
 
 

@@ -10,7 +10,7 @@ from ogive.accounting import group_loss
 from ogive.arrays import Int64
 from ogive.checks import whole
 from ogive.columns import Binning
-from ogive.errors import DataError, ParameterError
+from ogive.errors import DataError
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.noise.base import NodeNoise
 from ogive.privacy import Adjacency, Loss, PrivacyUnit
@@ -64,11 +64,7 @@ class ThresholdQuery(base.LinearQuery):
         Raises:
             ParameterError: missing values are dropped although the adjacency makes the number of records public.
         """
-        if unit.adjacency is Adjacency.REPLACE and self.binning.missing == "drop":
-            raise ParameterError(
-                "`missing='drop'` would publish how many values are missing, since replacing a record may change it; "
-                "use `missing='low'` or `'high'`, or `adjacency ADD_OR_REMOVE`"
-            )
+        base.check_missing(self.binning, unit.adjacency)
         loss = counted_loss(self.law, self.bits, l1=1, l2_squared=1, integers=1)
         return group_loss(loss, unit.max_rows_per_person)
 

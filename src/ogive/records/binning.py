@@ -21,8 +21,13 @@ from ogive.errors import DataError, quoted
 from ogive.grids import Grid
 
 MICROSECONDS_PER_DAY = 86_400_000_000
-LOW_OR_HIGH = "`missing='low'` or `'high'`"
+LOW_OR_HIGH = "`missing='low'`, `'high'` or a public value within the bounds"
 """What missing values may always mean, as a message marks it."""
+DROP_TOO = (
+    f"{LOW_OR_HIGH} under either adjacency, or `'drop'` under `ADD_OR_REMOVE` alone; the first release of an account "
+    "fixes its adjacency"
+)
+"""What missing values may mean where the statistic can do without a record."""
 
 
 def kind_of(arrow_type: Any) -> str | None:
@@ -266,17 +271,13 @@ def refuse_outside(values: Float64, binning: Binning, advice: str = "") -> None:
     """
     grid = binning.grid
     if binning.outside == "refuse" and bool(np.any((values < grid.low) | (values > grid.high))):
-        low, high = (
-            f"{bound:g}" if isinstance(bound, float) else str(bound)
-            for bound in (grid.label(grid.low), grid.label(grid.high))
-        )
-        if not advice and (low, high) == ("0", "1"):
+        if not advice and grid.span == "0 to 1":
             raise DataError(
                 f"column {quoted(binning.column)} has values that are no probabilities: they must lie from 0 to 1; "
                 "percentages must be divided by 100"
             )
         raise DataError(
-            f"column {quoted(binning.column)} has values outside {low} to {high}; {advice or 'widen the bounds'}",
+            f"column {quoted(binning.column)} has values outside {grid.span}; {advice or 'widen the bounds'}",
             parameter="bounds",
         )
 

@@ -28,6 +28,7 @@ from ogive.queries import (
     Selected,
 )
 from ogive.records.binning import (
+    DROP_TOO,
     LOW_OR_HIGH,
     add_amounts,
     add_cells,
@@ -97,8 +98,7 @@ class _Binned:
     def __init__(self, binning: Binning) -> None:
         self._binning = binning
         # values that may not leave 0 to 1 are probabilities, and those are not dropped
-        choices = "`missing='low'` or `'high'`, or, under `ADD_OR_REMOVE`, `'drop'`"
-        self._choices = choices if binning.outside == "clip" else LOW_OR_HIGH
+        self._choices = DROP_TOO if binning.outside == "clip" else LOW_OR_HIGH
 
     def of(self, columns: Columns) -> Contributions:
         (values,) = columns
@@ -131,7 +131,7 @@ class _Grouped:
         values, codes = columns
         numbers = self._groups.number(codes)
         refuse_outside(values, self._values)
-        return Contributions(in_class(_placed(values, self._values), numbers, self._values.grid.bins))
+        return Contributions(in_class(_placed(values, self._values, DROP_TOO), numbers, self._values.grid.bins))
 
 
 def _places(aggregate: GroupBinning | Parted, labels: LabelCodes) -> Places:
@@ -157,7 +157,7 @@ class _Probable:
         positive = self._classes.positive(codes)
         refuse_outside(values, binning)
         cells = in_class(_placed(values, binning), positive, binning.grid.bins)
-        substitute = 0.0 if binning.missing == "low" else 1.0
+        substitute = 1.0 if binning.substitute is None else binning.substitute  # a missing value was refused above
         return Contributions(cells, fixed_point(values, substitute, self._aggregate.bits))
 
 
@@ -187,7 +187,8 @@ class _Voted:
 
 def _placed(values: Float64, binning: Binning, choices: str = LOW_OR_HIGH) -> Int64:
     """The bin of each value; missing ones where the policy says, or -1 where they are dropped."""
-    place = {"low": 0, "high": binning.grid.bins - 1}.get(binning.missing, -1)
+    substitute = binning.substitute
+    place = -1 if substitute is None else int(binning.grid.bin_of(np.array(substitute)))
     found, missing = bins_of(values, binning.grid, place)
     if missing and binning.missing == "refuse":
         raise DataError(missing_message(binning, choices))

@@ -86,6 +86,6 @@ def _bounded(values: Float64, binning: Binning) -> Float64:
     if missing.any():
         if binning.missing == "refuse":
             raise DataError(missing_message(binning, LOW_OR_HIGH))
-        if binning.missing != "drop":
-            found[missing] = binning.grid.low if binning.missing == "low" else binning.grid.high
+        if binning.substitute is not None:
+            found[missing] = binning.substitute
     return found

@@ -184,7 +184,11 @@ REFUSED = {
         "check positive=, or name the values of the negative class too with negative=",
     ),
     "missing_score": ({"score": [0.5, None], "y": [1, 0]}, CLASSES, "missing values; say what they mean with missing="),
-    "nan_probability": ({"score": [0.5, np.nan], "y": [1, 0]}, GROUPS, "say what they mean with missing='low' or"),
+    "nan_probability": (
+        {"score": [0.5, np.nan], "y": [1, 0]},
+        GROUPS,
+        "say what they mean with missing='low', 'high' or",
+    ),
     "outside": (
         {"score": [0.5, 424242.0], "y": [1, 0]},
         ClassBinning(Binning("score", GRID, outside="refuse"), Label("y")),

@@ -296,5 +296,7 @@ def test_infinite_and_missing_values_are_no_fractions():
 
 
 def test_missing_values_of_rows_are_not_said_to_be_droppable():
-    with pytest.raises(DataError, match=r"say what they mean with missing='low' or 'high'$"):
+    with pytest.raises(
+        DataError, match=r"say what they mean with missing='low', 'high' or a public value within the bounds$"
+    ):
         Records.of({"stars": [1.0, math.nan]}).aggregate(Cells(Domain((STARS,))))

@@ -337,10 +337,10 @@ def test_what_is_enough_at_a_delta_is_said_to_be_so():
 
 def test_missing_probabilities_can_be_counted_low_or_high_but_not_dropped():
     table = {"p": np.array([np.nan, 0.2]), "y": np.array([0, 1])}
-    with pytest.raises(DataError, match="missing='low' or 'high'") as problem:
+    with pytest.raises(DataError, match="missing='low', 'high' or a public value") as problem:
         ask(table)
     assert "drop" not in str(problem.value)
-    with pytest.raises(DataError, match="'high', or, under ADD_OR_REMOVE, 'drop'"):
+    with pytest.raises(DataError, match="or 'drop' under ADD_OR_REMOVE alone"):
         ogive.find_bounds([1.0, np.nan], privacy=PureDP(1))
 
 

@@ -53,6 +53,7 @@ class Form:
         read: The value.
         help: The option's help, where the words of the command line are not the values that the field's documentation
             names.
+        open: Whether other words are read than those that a field names.
         several: Whether any number of words may follow.
         shown: A default as the help shows it.
         converter: Reads the words in place of the parser.
@@ -63,6 +64,7 @@ class Form:
     annotation: Callable[[Any], Any]
     read: Callable[[Words], Any] = as_said
     help: str = ""
+    open: bool = False
     several: bool = False
     shown: Callable[[Any], str] = as_text
     converter: Any = None

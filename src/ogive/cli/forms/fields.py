@@ -62,11 +62,14 @@ def option_type(
         help: What it says.
         group: Heading under which it stands.
         shown: The default as the help shows it; False where it shows none, None for the parser's own.
-        words: The only words that there are; any where none are given.
+        words: The words that are completed, and the only ones that there are unless the form is open; any where none
+            are given.
         negative: The option that says no.
         required: Whether something has to be said.
     """
-    annotation: Any = Literal[words] | None if words else form.annotation(default)
+    annotation: Any = form.annotation(default)
+    if words:
+        annotation = Literal[words] | annotation if form.open else Literal[words] | None
     return Annotated[
         str if required else annotation,
         Parameter(

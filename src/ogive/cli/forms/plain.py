@@ -101,6 +101,7 @@ PLAIN = {
     "str | None": _WORD,
     "Any": _WORD,
     "str | Strategy": _WORD,
+    "Missing": Form(lambda default: str | None, open=True),
     "int": _INTEGER,
     "int | None": _INTEGER,
     "int | str": Form(lambda default: str | None, _whole_or_word),

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypedDict
 
 import numpy as np
 
-from ogive.columns import Binning
+from ogive.columns import Binning, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.parameters import one_of
@@ -40,7 +40,7 @@ class BoundsOptions(TypedDict, total=False):
     largest: float
     false_alarm: float
     confidence_level: float
-    missing: str
+    missing: Missing
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Bounds:
             values beyond `largest` in either direction count as `largest`.
         false_alarm: Largest probability that the bounds reach to a bin without records.
         confidence_level: Of the number of records that may lie outside.
-        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or
-            "drop" (not counted; ADD_OR_REMOVE only).
+        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
+            public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
     """
 
     name: ClassVar[str] = "bounds"
@@ -67,7 +67,7 @@ class Bounds:
     largest: float = LARGEST
     false_alarm: float = FALSE_ALARM
     confidence_level: float = CONFIDENCE_LEVEL
-    missing: str = one_of("refuse", "low", "high", "drop")
+    missing: Missing = one_of("refuse", "low", "high", "drop")
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
@@ -83,7 +83,7 @@ class Bounds:
             raise ParameterError(f"`false_alarm` must be from {LEAST_FALSE_ALARM:g} to below 1, got {self.false_alarm}")
         object.__setattr__(self, "false_alarm", float(self.false_alarm))
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
-        self.binning()
+        object.__setattr__(self, "missing", self.binning().missing)
 
     def binning(self) -> Binning:
         """Bins of negative values, of zero alone and of positive values, by magnitude."""

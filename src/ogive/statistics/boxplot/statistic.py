@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypedDict
 import numpy as np
 
 from ogive.checks import among, truth, whole
-from ogive.columns import Binning, LabelValue
+from ogive.columns import Binning, LabelValue, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.parameters import one_of
@@ -43,7 +43,7 @@ class BoxplotOptions(TypedDict, total=False):
     public_groups: bool | None
     shares: tuple[Rational, ...]
     beyond: int
-    missing: str
+    missing: Missing
     expected_records: int | None
 
 
@@ -66,8 +66,8 @@ class Boxplot:
             and the privacy unit must declare the column of groups public. None: whether it does.
         shares: Of the budget, for the lower end, the quartiles and the upper end of "five_numbers"; they add up to 1.
         beyond: How many records may lie beyond each end of "five_numbers".
-        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or
-            "drop" (not counted; ADD_OR_REMOVE only).
+        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
+            public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
         expected_records: A public guess of the number of all records, where that number is private; see `Ecdf`.
     """
 
@@ -85,7 +85,7 @@ class Boxplot:
     public_groups: bool | None = None
     shares: tuple[Rational, ...] = EQUAL_SHARES
     beyond: int = 0
-    missing: str = one_of("refuse", "low", "high", "drop")
+    missing: Missing = one_of("refuse", "low", "high", "drop")
     expected_records: int | None = None
 
     def __post_init__(self) -> None:
@@ -106,6 +106,7 @@ class Boxplot:
             raise ParameterError("`public_groups` needs `by`, the column that says which group a record belongs to")
         object.__setattr__(self, "shares", _shares(self.shares))
         whole(self.beyond, "beyond", 0, MAX_BEYOND)
+        object.__setattr__(self, "missing", self.binning().missing)
         self.grouping()
 
     def _ecdf(self, records: int | None = None, *, private: bool = True) -> Ecdf:

@@ -14,7 +14,7 @@ import numpy as np
 from ogive.accounting import loss_per_row
 from ogive.arrays import Float64, Int64
 from ogive.checks import among, is_whole, whole
-from ogive.columns import Binning, Label, LabelValue
+from ogive.columns import Binning, Label, LabelValue, Missing
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Grid
 from ogive.parameters import one_of
@@ -60,7 +60,7 @@ class HosmerLemeshowOptions(TypedDict, total=False):
     bits: int
     floor: float
     df: int | str | None
-    missing: str
+    missing: Missing
     confidence_level: float
 
 
@@ -88,7 +88,8 @@ class HosmerLemeshow:
         floor: Smallest expected count to divide by.
         df: Degrees of freedom of the chi-square reference: None for one a group, right for a model fitted on
             other records; "fitted" for two fewer, for a model fitted on these records; or a number.
-        missing: What a missing probability means: "refuse" (an error), "low" (0) or "high" (1).
+        missing: What a missing probability means: "refuse" (an error), "low" (0) or "high" (1), or a public
+            probability.
         confidence_level: Of the groups' intervals.
     """
 
@@ -108,7 +109,7 @@ class HosmerLemeshow:
     bits: int = DEFAULT_BITS
     floor: float = 1.0
     df: int | str | None = None
-    missing: str = one_of("refuse", "low", "high")
+    missing: Missing = one_of("refuse", "low", "high")
     confidence_level: float = 0.95
 
     def __post_init__(self) -> None:
@@ -126,7 +127,7 @@ class HosmerLemeshow:
             object.__setattr__(self, "form", "counts")
         among(self.form, "form", FORMS)
         among(self.method, "method", ("auto", *UNBIASED_METHODS))
-        self._aggregate(self._grid())
+        object.__setattr__(self, "missing", self._aggregate(self._grid()).probability.missing)
         whole(self.groups, "groups", 2, self.bins)
         if self.split is not None and not 0 < exact(self.split, "split") < 1:
             raise ParameterError(f"`split` must be strictly between 0 and 1, got {self.split}")

@@ -6,7 +6,7 @@ OWNERS = {"missing": ("refuse", "low", "high"), "method": ("auto", "reports", "h
 """What is left of a curve's options where owners are asked."""
 
 OWNER_HELP = {
-    "missing": "What a missing value means: an error, the lower bound or the upper bound.",
+    "missing": "What a missing value means: an error, the lower bound, the upper bound, or the value that is named.",
     "method": "reports (what auto takes): where in a hierarchy over all thresholds a value lies. histogram: in which "
     "of a few groups.",
 }

@@ -101,7 +101,7 @@ def _rehearsed_errors(curve: Ecdf, terms: Terms, setting: Setting) -> Errors:
     grid = curve.binning().grid
     if grid.bins > LARGEST_PREDICTED:
         grid = Grid.linear(0, 1, bins=LARGEST_PREDICTED)
-        curve = dataclasses.replace(curve, bounds=None, grid=grid)
+        curve = dataclasses.replace(curve, bounds=None, grid=grid, missing=curve.binning().on(grid).missing)
     counts = _SHAPES.counts(grid.bins, setting.records)
     squared, largest = np.empty(counts.shape[:2]), np.empty(counts.shape[:2])
     for shape, run in np.ndindex(counts.shape[:2]):

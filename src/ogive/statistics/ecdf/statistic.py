@@ -8,7 +8,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Protocol, TypedDict, TypeVar
 
 from ogive.checks import among
-from ogive.columns import Binning
+from ogive.columns import Binning, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.parameters import one_of
@@ -89,7 +89,7 @@ class EcdfOptions(TypedDict, total=False):
     grid: Grid | str
     method: Method
     smooth: str
-    missing: str
+    missing: Missing
     expected_records: int | None
 
 
@@ -110,8 +110,8 @@ class Ecdf:
             `design_path(1024, ..., constants="paper")`.
         smooth: "auto" ("shrinkage", or "isotonic" for a few measurements), "shrinkage", "least_squares",
             "least_absolute" or "isotonic".
-        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or
-            "drop" (not counted; ADD_OR_REMOVE only).
+        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
+            public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
         expected_records: A public guess of the number of records, for "auto" and the methods that need it
             where that number is private. Never looked up in the records.
     """
@@ -125,14 +125,14 @@ class Ecdf:
     grid: Grid | str = "linear"
     method: Method = "auto"
     smooth: str = "auto"
-    missing: str = one_of("refuse", "low", "high", "drop")
+    missing: Missing = one_of("refuse", "low", "high", "drop")
     expected_records: int | None = None
 
     def __post_init__(self) -> None:
         """Refuse what no release could use, before any data is touched."""
         if not isinstance(self.column, str):
             raise ParameterError(f"`column` must be a column's name, got {quoted(self.column)}")
-        self.binning()
+        object.__setattr__(self, "missing", self.binning().missing)
         as_method(self.method)
         among(self.smooth, "smooth", ("auto", *SMOOTHINGS))
         if isinstance(self.method, Strategy):

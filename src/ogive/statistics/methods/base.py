@@ -66,7 +66,7 @@ class CurveTask:
         if self.size <= bins:
             return self
         grid = Grid.linear(0, 1, bins=bins)
-        return dataclasses.replace(self, binning=dataclasses.replace(self.binning, grid=grid))
+        return dataclasses.replace(self, binning=self.binning.on(grid))
 
     @property
     def rows(self) -> int:

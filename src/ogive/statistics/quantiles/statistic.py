@@ -10,6 +10,7 @@ from typing import ClassVar, TypedDict
 
 import numpy as np
 
+from ogive.columns import Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Bound, Grid
 from ogive.parameters import one_of
@@ -37,7 +38,7 @@ class QuantilesOptions(TypedDict, total=False):
     bins: int
     grid: Grid | str
     method: Method
-    missing: str
+    missing: Missing
     confidence_level: float
     expected_records: int | None
 
@@ -52,8 +53,8 @@ class Quantiles:
         bounds: Smallest and largest possible value, public; values outside are clipped.
         bins: Number of thresholds, 1 to 2^24.
         grid: "linear", "geometric", "integers", or a `Grid` instead of bounds and bins.
-        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or
-            "drop" (not counted; ADD_OR_REMOVE only).
+        missing: What a missing value means: "refuse" (an error), "low" or "high" (the lower or the upper bound), a
+            public value within the bounds, as which it counts, or "drop" (not counted; ADD_OR_REMOVE only).
         method: "bisection" opens only the points it visits (path noise); anything else is a method
             of `Ecdf` and reads the quantiles off a whole curve, which costs the same. "auto" does so.
         confidence_level: Of the simultaneous intervals.
@@ -70,7 +71,7 @@ class Quantiles:
     bins: int = DEFAULT_BINS
     grid: Grid | str = "linear"
     method: Method = "auto"
-    missing: str = one_of("refuse", "low", "high", "drop")
+    missing: Missing = one_of("refuse", "low", "high", "drop")
     confidence_level: float = CONFIDENCE_LEVEL
     expected_records: int | None = None
 
@@ -91,7 +92,9 @@ class Quantiles:
         level = check_level(self.confidence_level)
         object.__setattr__(self, "probabilities", tuple(float(p) for p in wanted))
         object.__setattr__(self, "confidence_level", float(level))
-        size = self.ecdf().binning().grid.bins
+        binning = self.ecdf().binning()
+        object.__setattr__(self, "missing", binning.missing)
+        size = binning.grid.bins
         # refused before anything is paid for; no method of this package draws more values than four a threshold
         nodes = sum(part.nodes for part in self.method.levels) if isinstance(self.method, Strategy) else 4 * size
         simulations_needed(level, share=Fraction(1, 2), nodes=nodes, usual=FEWEST_SIMULATIONS)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ogive.arrays import Float64, Int64
 from ogive.checks import among, truth
-from ogive.columns import Binning, Label, LabelValue
+from ogive.columns import Binning, Label, LabelValue, Missing
 from ogive.errors import ParameterError, UnsupportedError, quoted
 from ogive.grids import Bound, Grid
 from ogive.parameters import one_of
@@ -43,7 +43,7 @@ class RocOptions(TypedDict, total=False):
     budget: str
     method: str | Strategy
     smooth: str
-    missing: str
+    missing: Missing
     outside: str
     confidence_level: float
 
@@ -67,7 +67,8 @@ class Roc:
         budget: "joint" for one price that covers both curves; "split" for the paper's two separate releases at
             half of the budget each.
         method, smooth: As for `Ecdf`, for each class.
-        missing: What a missing score means: "refuse" (an error), "low" or "high" (the lower or the upper bound).
+        missing: What a missing score means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or a
+            public value within the bounds, as which it counts.
         outside: What a score outside the bounds means: "refuse" (an error), or "clip" (the nearer bound).
         confidence_level: Of the AUC's interval that is printed, at most 0.9999.
     """
@@ -87,7 +88,7 @@ class Roc:
     budget: str = one_of(*BUDGETS)
     method: str | Strategy = "auto"
     smooth: str = "auto"
-    missing: str = one_of("refuse", "low", "high")
+    missing: Missing = one_of("refuse", "low", "high")
     outside: str = one_of("refuse", "clip")
     confidence_level: float = 0.95
 
@@ -100,7 +101,7 @@ class Roc:
             object.__setattr__(self, "negative", _values(self.negative, "negative"))
         elif self.positive == (1,):
             object.__setattr__(self, "negative", (0,))
-        self.classes()
+        object.__setattr__(self, "missing", self.classes().score.missing)
         among(self.positive_when, "positive_when", ORIENTATIONS)
         among(self.budget, "budget", BUDGETS)
         if self.public_labels is not None:

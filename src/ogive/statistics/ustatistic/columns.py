@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ogive.columns import Binning, Categories, Column, Domain, Label, LabelValue
+from ogive.columns import Binning, Categories, Column, Domain, Label, LabelValue, Missing
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
 from ogive.kernels.base import Measure
@@ -97,7 +97,7 @@ class Described:
 
 
 def described_columns(
-    names: Sequence[str], *, bounds: Any, bins: Any, grid: Any, categories: Any, missing: str, outside: str
+    names: Sequence[str], *, bounds: Any, bins: Any, grid: Any, categories: Any, missing: Missing, outside: str
 ) -> tuple[Described, ...]:
     """The numeric and categorical columns that a user described.
 
@@ -129,7 +129,7 @@ def described_columns(
     )
 
 
-def _described(name: str, bounds: Any, bins: Any, grid: Any, listed: Any, missing: str, outside: str) -> Described:
+def _described(name: str, bounds: Any, bins: Any, grid: Any, listed: Any, missing: Missing, outside: str) -> Described:
     if listed is not None:
         if bounds is not None and not isinstance(bounds, str):
             raise ParameterError(f"column {quoted(name)} has categories, so leave out its bounds")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypedDict
 import numpy as np
 
 from ogive.checks import among, truth
-from ogive.columns import Binning, Categories, Domain, Label, LabelValue
+from ogive.columns import Binning, Categories, Domain, Label, LabelValue, Missing, is_value
 from ogive.errors import ParameterError, quoted
 from ogive.kernels import Kernel, measure_from_dict, measure_of
 from ogive.kernels.base import MATRICES, Measure
@@ -61,7 +61,7 @@ class UstatisticOptions(TypedDict, total=False):
     method: str | ByHand
     matrix: str
     rounding: str
-    missing: str
+    missing: Missing
     outside: str
     confidence_level: float
     expected_records: int | None
@@ -98,7 +98,8 @@ class Ustatistic:
         rounding: "simple", or "randomized" to one of the two nodes around a value (local reports alone). With matrix
             "average" a Gini is then corrected for two values of one cell, which is right for values that are spread
             out; "midpoint" is right for values that sit on nodes.
-        missing: What a missing number means: "refuse" (an error), "low" or "high" (the lower or the upper bound).
+        missing: What a missing number means: "refuse" (an error), "low" or "high" (the lower or the upper bound), or a
+            public value within the bounds, as which it counts.
         outside: What a number outside the bounds means: "refuse" (an error), or "clip" (the nearer bound).
         confidence_level: Of the interval that is printed.
         expected_records: A public guess of the number of records where that is private, for "auto".
@@ -127,7 +128,7 @@ class Ustatistic:
     method: str | ByHand = "auto"
     matrix: str = one_of(*MATRICES[:2])
     rounding: str = one_of(*ROUNDINGS)
-    missing: str = one_of("refuse", "low", "high")
+    missing: Missing = one_of("refuse", "low", "high")
     outside: str = one_of("refuse", "clip")
     confidence_level: float = 0.95
     expected_records: int | None = None
@@ -141,7 +142,8 @@ class Ustatistic:
             among(self.method, "method", ("auto", *METHODS))
         among(self.matrix, "matrix", MATRICES[:2])
         among(self.rounding, "rounding", ROUNDINGS)
-        among(self.missing, "missing", ("refuse", "low", "high"))
+        if isinstance(self.missing, str) and not is_value(self.missing):
+            among(self.missing, "missing", ("refuse", "low", "high"))
         if self.public_labels is not None:
             truth(self.public_labels, "public_labels")
         object.__setattr__(self, "confidence_level", float(check_level(self.confidence_level)))
