@@ -1,6 +1,7 @@
 # make demo    describe a bank's customers and judge a model of them on one budget, ends in demo/report.html
 # make test    everything that can be checked on one machine
 # make test-alone  the last commit in a clone alone: no public data, no home, LC_ALL=C, another time zone and umask
+# make test-wheel  wheel and source distribution, built and used in an empty environment outside the repository
 # make test-floors  every test with the lowest versions that pyproject.toml allows, in .venv-floors
 # make lint    style and types
 # make stubs   complete the stubs of public names from the lists of statistics and trust models
@@ -14,7 +15,7 @@ BIN := $(VENV)/bin
 FLOORS := .venv-floors
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: demo test test-alone test-floors lint docs stubs services torch bench clean
+.PHONY: demo test test-alone test-wheel test-floors lint docs stubs services torch bench clean
 .DELETE_ON_ERROR:
 
 $(BIN)/python:
@@ -44,6 +45,9 @@ test: $(VENV)/work.stamp
 
 test-alone: $(VENV)/work.stamp
 	.ci/alone $(BIN)/python
+
+test-wheel: $(VENV)/work.stamp
+	.ci/wheel $(BIN)/python
 
 $(FLOORS)/use.stamp: pyproject.toml .ci/floors
 	$(PYTHON) -m venv --clear $(FLOORS)
@@ -92,4 +96,4 @@ bench: $(VENV)/work.stamp $(VENV)/torch.stamp
 	$(BIN)/python benchmarks/projection_figures.py
 
 clean:
-	rm -rf $(VENV) $(FLOORS) demo docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(FLOORS) demo dist docs/_build .pytest_cache .mypy_cache .ruff_cache .hypothesis
