@@ -1,13 +1,14 @@
-"""What all pictures share: colors, axes, captions, and whole files."""
+"""What all pictures share: colors, axes, styles, captions, and whole files."""
 
 from __future__ import annotations
 
 import io
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from ogive.errors import ParameterError, quoted
+from ogive.errors import ParameterError, plain, quoted
 from ogive.files import permissions, write_atomically
 
 # Okabe and Ito's palette, told apart by all common kinds of color vision
@@ -15,13 +16,58 @@ BLUE, ORANGE, GRAY = "#0072B2", "#D55E00", "#5A5A5A"
 _EXACT = "_ogive_exact"
 """Attribute of axes that show what may not be published."""
 
-_LONGEST = 100
-"""Letters of a line of small print that a picture has room for."""
-_SUFFIXES = {".png": "png", ".svg": "svg"}
+_HEADING = "_ogive_heading"
+"""Attribute of axes that have a title and small print of ours."""
+SUFFIXES = (".png", ".svg", ".pdf")
+"""Of the files that pictures are written to."""
+_UNDATED: dict[str, dict[str, None]] = {"png": {}, "svg": {"Date": None}, "pdf": {"CreationDate": None}}
+
+
+class Style(TypedDict, total=False):
+    """How the main mark of a picture is drawn, in matplotlib's words: a line, points, bars or boxes.
+
+    Fields:
+        color: Any color that matplotlib knows; bands take it too.
+        linewidth: In points.
+        linestyle: For example "--".
+        alpha: Opacity of the main mark, from 0 to 1.
+        label: What the legend calls it.
+    """
+
+    color: str
+    linewidth: float
+    linestyle: str
+    alpha: float
+    label: str
+
+
+def styled(style: Style, **usual: Any) -> dict[str, Any]:
+    """What a picture usually has, with what was asked for in its place.
+
+    Raises:
+        ParameterError: something else was asked for than `Style` has, or not in matplotlib's words.
+    """
+    for name, value in style.items():
+        if name not in Style.__annotations__:
+            known = ", ".join(Style.__annotations__)
+            raise ParameterError(f"a picture's style may have {known}, got {quoted(name)}")
+        try:
+            _line(**{name: value})
+        except (TypeError, ValueError) as problem:
+            raise ParameterError(f"the style `{name}` is none that matplotlib knows: {plain(problem)}") from None
+    return {**usual, **style}
+
+
+def _line(**style: Any) -> Any:
+    """A line of a style, which matplotlib checks."""
+    _matplotlib()
+    from matplotlib.lines import Line2D
+
+    return Line2D([], [], **style)
 
 
 def save(figure: Any, path: str | Path) -> None:
-    """Write a figure, or the figure of some axes, as PNG or SVG by suffix, whole or not at all.
+    """Write a figure, or the figure of some axes, as PNG, SVG or PDF by suffix, whole or not at all.
 
     A picture that shows exact values, or anything else that is not private, is for its owner alone.
 
@@ -29,14 +75,17 @@ def save(figure: Any, path: str | Path) -> None:
         ParameterError: the suffix is another, or the file cannot be written.
     """
     path = Path(path)
-    kind = _SUFFIXES.get(path.suffix.lower())
-    if kind is None:
-        raise ParameterError(f"a picture's name must end in {' or '.join(_SUFFIXES)}, got {quoted(path.name)}")
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ParameterError(
+            f"a picture's name must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, got {quoted(path.name)}"
+        )
+    kind = suffix[1:]
     figure = getattr(figure, "figure", figure)
     content = io.BytesIO()
     # without a date and with fixed ids the same curve gives the same file
-    with _matplotlib().rc_context({"svg.hashsalt": "ogive"}):
-        figure.savefig(content, format=kind, dpi=160, metadata={"Date": None} if kind == "svg" else None)
+    with _matplotlib().rc_context({"svg.hashsalt": "ogive", "pdf.fonttype": 42}):
+        figure.savefig(content, format=kind, dpi=160, metadata=_UNDATED[kind])
     write_atomically(path, content.getvalue(), mode=permissions(public=is_public(figure)))
 
 
@@ -48,8 +97,14 @@ def _matplotlib() -> Any:
     return matplotlib
 
 
-def new_axes(ax: Any = None) -> Any:
+def new_axes(ax: Any = None, *, size: tuple[float, float] = (7.2, 4.4)) -> Any:
     """Axes to draw into: the given ones, or those of a new figure.
+
+    Titles and small print need room: a figure of several axes that has no layout yet gets a constrained one.
+
+    Args:
+        ax: Matplotlib axes; None for new ones.
+        size: Width and height of a new figure, in inches.
 
     Raises:
         ParameterError: matplotlib is not installed, or something else than axes was given.
@@ -57,11 +112,14 @@ def new_axes(ax: Any = None) -> Any:
     if ax is not None:
         if not callable(getattr(ax, "plot", None)) or not hasattr(ax, "transAxes"):
             raise ParameterError(f"`ax` must be matplotlib axes to draw into, got {type(ax).__name__}")
+        figure = ax.get_figure(root=True)
+        if len(figure.get_axes()) > 1 and figure.get_layout_engine() is None:
+            figure.set_layout_engine("constrained")
         return ax
     _matplotlib()
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(7.2, 4.4), layout="constrained").add_subplot()
+    return Figure(figsize=size, layout="constrained").add_subplot()
 
 
 def keep_private(axes: Any) -> None:
@@ -78,15 +136,79 @@ def caption(axes: Any, title: str, clause: str, *, private: bool) -> None:
     """Write a title and the guarantee below it, in a color that warns where there is none."""
     if not private:
         keep_private(axes)
-    lines = textwrap.wrap(clause, _LONGEST)
-    axes.set_title(title, loc="left", fontsize=12, pad=10 + 12 * max(1, len(lines)))
-    color, weight = (GRAY, "normal") if private else (ORANGE, "bold")
-    axes.text(
-        0, 1.02, "\n".join(lines), transform=axes.transAxes, fontsize=8.5, color=color, fontweight=weight, va="bottom"
-    )
+    heading = getattr(axes, _HEADING, None)
+    # axes that were cleared have lost it
+    if heading is None or heading.axes is not axes:
+        from ogive.heading import Heading
+
+        heading = Heading(axes, color=GRAY, weight="normal")
+        setattr(axes, _HEADING, heading)
+    heading.say(title, clause)
+    if not private:
+        heading.set(color=ORANGE, fontweight="bold")
+
+
+def name_groups(axes: Any, places: Any, names: Sequence[str]) -> None:
+    """Name places on the horizontal axis, in lines that stand side by side, or slanted where words are too long."""
+    inches = axes.get_window_extent().width / axes.get_figure(root=True).dpi
+    # a letter is about a twelfth of an inch wide
+    letters = max(1, int(11 * inches / max(1, len(names))))
+    lines = [textwrap.fill(name, letters, break_long_words=False) for name in names]
+    if max((len(line) for name in lines for line in name.split("\n")), default=0) <= letters:
+        axes.set_xticks(places, lines, parse_math=False)
+    else:
+        axes.set_xticks(places, names, parse_math=False, rotation=30, ha="right", rotation_mode="anchor")
+
+
+def legend(axes: Any, *, loc: str) -> None:
+    """Name what is drawn, in a corner, in letters that fit the axes."""
+    inches = axes.get_window_extent().width / axes.get_figure(root=True).dpi
+    size = min(max(2.2 * inches, 6.0), 9.5)
+    if axes.get_legend_handles_labels()[1]:
+        for text in axes.legend(loc=loc, frameon=False, fontsize=size, borderaxespad=0.3).get_texts():
+            text.set_parse_math(False)
 
 
 def lighten(axes: Any, *, grid: str = "both") -> None:
-    """Take away what does not carry information; `grid` is the axis that keeps its lines."""
+    """Take away what does not carry information; `grid` is the axis that keeps its lines.
+
+    Names of columns are shown letter by letter: a dollar sign begins no formula.
+    """
     axes.grid(axis=grid, color=GRAY, alpha=0.18, linewidth=0.8)
     axes.spines[["top", "right"]].set_visible(False)
+    for label in (axes.xaxis.label, axes.yaxis.label):
+        label.set_parse_math(False)
+
+
+def intervals(
+    axes: Any,
+    names: Sequence[str],
+    points: Sequence[float],
+    ends: Sequence[tuple[float, float]],
+    style: Style,
+    *,
+    hollow: bool = False,
+) -> None:
+    """Draw values with their intervals, one below the other, the first on top.
+
+    Args:
+        axes: To draw into.
+        names: Of the values.
+        points: The values; none is drawn where one is not finite.
+        ends: Of the intervals.
+        style: Of the points and intervals.
+        hollow: Whether points are empty, since the values are not where they are drawn.
+    """
+    look = styled(style, color=BLUE, alpha=1.0)
+    heights, fill = range(len(names) - 1, -1, -1), "none" if hollow else "full"
+    wide: dict[str, Any] = {name: look[name] for name in ("color", "linestyle") if name in look}
+    wide |= {"linewidth": look.get("linewidth", 6), "alpha": 0.35 * look["alpha"], "solid_capstyle": "butt"}
+    for height, point, (low, high) in zip(heights, points, ends, strict=True):
+        axes.plot([low, high], [height, height], **wide)
+        axes.plot([low, high], [height, height], "|", color=look["color"], alpha=look["alpha"], markersize=12)
+        axes.plot([point], [height], "o", fillstyle=fill, color=look["color"], alpha=look["alpha"], markersize=7)
+    if "label" in look:
+        axes.plot([], [], "o", color=look["color"], label=look["label"])
+        legend(axes, loc="best")
+    axes.set_yticks(heights, labels=names, parse_math=False)
+    axes.set_ylim(-0.7, len(names) - 0.3)

@@ -3,19 +3,21 @@
 Figures are made without pyplot and its global state.
 """
 
-from ogive.pictures import BLUE, GRAY, ORANGE, caption, keep_private, lighten, new_axes, save
-from ogive.statistics.boxplot.plot import plot_boxes
-from ogive.statistics.calibration.plot import plot_reliability
-from ogive.statistics.curve.plot import plot_curve, plot_steps
+from ogive.pictures import BLUE, GRAY, ORANGE, Style, caption, keep_private, lighten, new_axes, save
+from ogive.statistics.boxplot.plot import draw as plot_boxes
+from ogive.statistics.calibration.plot import draw as plot_reliability
+from ogive.statistics.curve.plot import draw as plot_curve
+from ogive.statistics.curve.plot import plot_steps
 from ogive.statistics.curve.plot_shape import plot_quantiles, plot_shares
-from ogive.statistics.labels.plot import plot_labels
-from ogive.statistics.roc.plot import plot_roc
-from ogive.statistics.ustatistic.plot import plot_interval
+from ogive.statistics.labels.plot import draw as plot_labels
+from ogive.statistics.roc.plot import draw as plot_roc
+from ogive.statistics.ustatistic.plot import draw as plot_interval
 
 __all__ = [
     "BLUE",
     "GRAY",
     "ORANGE",
+    "Style",
     "caption",
     "keep_private",
     "lighten",

@@ -11,7 +11,7 @@ from ogive.statistics.kinds import KINDS, SCHEMAS, Kind, prediction_of
 from ogive.statistics.prediction import Prediction
 
 PACKAGE = Path(ogive.__file__).parent
-ROOMS = ("statistic", "estimate", "stored", "text", "chapter")
+ROOMS = ("statistic", "estimate", "stored", "text", "frame", "plot", "chapter")
 # an ECDF is a curve, which other statistics release too
 ELSEWHERE = {"ecdf": "curve"}
 
@@ -30,7 +30,14 @@ def test_a_kind_has_its_rooms_and_its_classes(kind):
     assert issubclass(kind.estimate, Estimate)
     assert kind.estimate.schema == kind.schema
     folder = kind.estimate.__module__.rpartition(".")[0]
-    for room, names in (("stored", ("to_dict", "from_dict")), ("text", ("summary",)), ("chapter", ("chapter",))):
+    rooms = {
+        "stored": ("to_dict", "from_dict"),
+        "text": ("summary", "short", "card"),
+        "frame": ("columns",),
+        "plot": ("draw",),
+        "chapter": ("chapter",),
+    }
+    for room, names in rooms.items():
         loaded = __import__(f"{folder}.{room}", fromlist=names)
         assert all(callable(getattr(loaded, name)) for name in names)
 

@@ -31,7 +31,7 @@ queries
 strategies kernels
 local pairs smoothing
 noise accounting crypto
-axis provenance files
+axis provenance files heading
 predicates
 columns
 grids privacy
@@ -54,7 +54,7 @@ INNER = {
         prediction
         base confidence options
         plain_json
-        stated_price
+        stated_price showing
         """,
     "strategies": """
         smoothing registry

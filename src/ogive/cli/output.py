@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -13,8 +12,6 @@ from ogive.cli.options.common import OutputOptions
 from ogive.errors import ParameterError, RefusalError, plain, quoted
 from ogive.files import check_writable, permissions, write_atomically
 from ogive.progress import Progress
-
-PICTURES = (".png", ".svg")
 
 
 def check_outputs(data: Path | None, *outputs: Path | None, keep: Sequence[Path] = ()) -> None:
@@ -42,10 +39,14 @@ def check_picture(path: Path) -> None:
     """Refuse, before anything is spent, a picture that could not be drawn.
 
     Raises:
-        ParameterError: its suffix is none of `PICTURES`, or matplotlib is not installed.
+        ParameterError: its suffix is none of `SUFFIXES`, or matplotlib is not installed.
     """
-    if path.suffix.lower() not in PICTURES:
-        raise ParameterError(f"--plot must name a {' or '.join(PICTURES)} file, got {quoted(str(path))}")
+    from ogive.pictures import SUFFIXES
+
+    if path.suffix.lower() not in SUFFIXES:
+        raise ParameterError(
+            f"--plot must name a {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]} file, got {quoted(str(path))}"
+        )
     try:
         import matplotlib.figure  # noqa: F401
     except ModuleNotFoundError:
@@ -109,13 +110,7 @@ def publish(
 
 def draw(plot: Callable[[Any], Any], path: Path) -> None:
     """Draw into a file whose suffix was checked before; for its owner alone where the picture is not private."""
-    from matplotlib.figure import Figure
+    from ogive.pictures import new_axes, save
 
-    from ogive.pictures import is_public
-
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
-    plot(figure.add_subplot())
-    content = io.BytesIO()
-    figure.savefig(content, format=path.suffix[1:].lower(), dpi=150)
-    write_atomically(path, content.getvalue(), mode=permissions(public=is_public(figure)))
+    save(plot(new_axes()), path)
     print(f"wrote {path}", file=sys.stderr)

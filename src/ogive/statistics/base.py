@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, TypeVar, Unpack, cast
 
 from ogive.errors import ParameterError, UnsupportedError
 from ogive.noise.shares import widened
@@ -25,6 +25,10 @@ from ogive.provenance import Provenance, publishable
 from ogive.queries import Answer, Query
 from ogive.rooms import room
 from ogive.statistics import plain_json
+
+if TYPE_CHECKING:
+    from ogive.pictures import Style
+    from ogive.statistics.showing import Backend
 
 MeasuredT = TypeVar("MeasuredT")
 
@@ -103,15 +107,16 @@ class Terms:
         return self.unit.adjacency
 
 
-def _no_page(estimate: object) -> None:
-    """Default for estimates without an HTML table: notebooks show their text."""
-
-
 class Estimate(ABC):
-    """A value with its error: frozen, written and read as JSON, shown as text.
+    """A value with its error: frozen, written and read as JSON, shown as text, as a table and as a picture.
 
-    A subclass is a frozen dataclass. Beside its module lie `stored.py`, with `to_dict(estimate)` and `from_dict(data)`,
-    and `text.py`, with `summary(estimate)` and, where there is a table, `html(estimate)`.
+    A subclass is a frozen dataclass, declared with `repr=False`. Beside its module lie
+
+    - `stored.py`, with `to_dict(estimate)` and `from_dict(data)`;
+    - `text.py`, with `summary(estimate)`, some lines; `short(estimate)`, a few words that take no time; and
+      `card(estimate)`, what notebooks show;
+    - `frame.py`, with `columns(estimate)`, a row for each thing that was estimated;
+    - `plot.py`, with `draw(estimate, ax, **style)`.
     """
 
     schema: ClassVar[str]
@@ -147,9 +152,39 @@ class Estimate(ABC):
     def __str__(self) -> str:
         return str(room(type(self), "text").summary(self))
 
-    def _repr_html_(self) -> str | None:
-        page: str | None = getattr(room(type(self), "text"), "html", _no_page)(self)
-        return page
+    def __repr__(self) -> str:
+        words = room(type(self), "text").short(self)
+        return f"<{type(self).__name__} {words}, {'private' if self.private else 'not private'}>"
+
+    def _repr_html_(self) -> str:
+        from ogive.statistics.showing import as_html
+
+        return as_html(room(type(self), "text").card(self))
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """What was estimated as a data frame, with the ends of its intervals where it has some.
+
+        Args:
+            backend: "pandas", "polars" or "pyarrow"; by default the first that is installed.
+
+        Raises:
+            ParameterError: none is installed, or another name was given.
+        """
+        from ogive.statistics.showing import native_frame
+
+        return native_frame(room(type(self), "frame").columns(self), backend)
+
+    def plot(self, ax: Any = None, **style: Unpack[Style]) -> Any:
+        """Draw the estimate; returns matplotlib axes.
+
+        Args:
+            ax: Axes to draw into; new ones by default.
+            style: Color, line width, line style, opacity and label of the main mark; see `ogive.plots.Style`.
+
+        Raises:
+            ParameterError: matplotlib is not installed, or the style is none.
+        """
+        return room(type(self), "plot").draw(self, ax, **style)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, exact; see the schema in `ogive/schemas`."""

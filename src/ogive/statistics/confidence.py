@@ -1,4 +1,4 @@
-"""Which confidence levels can be served, and how many simulations they take.
+"""What confidence intervals hold, which levels can be served, and how many simulations they take.
 
 A quantile that leaves a tail a needs 1 / a simulations. Up to 0.9999 that is affordable on grids of ordinary size; on
 very large ones the highest level is lower. What is not affordable is refused at once: no bound that needs no simulation
@@ -9,10 +9,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal, get_args
 
 from ogive.errors import ParameterError
 from ogive.privacy import exact
+
+Target = Literal["population", "sample"]
+"""Whose value an interval holds: that of the population which the records were drawn from, or that of the records."""
+TARGETS: tuple[Target, ...] = get_args(Target)
 
 MOST_CONFIDENCE = Fraction(9999, 10_000)
 MOST_VALUES = 400_000_000  # simulated noise values, about ten seconds, unless the usual simulations take more

@@ -42,7 +42,7 @@ def test_labels_are_a_bar_for_every_class_and_for_what_has_none():
     assert unasked > 0
     assert heights == [*np.bincount(found.labels[found.labels >= 0], minlength=3), refused, unasked]
     assert ticks(axes) == ["0", "1", "2", f"refused\n{refused}", f"not asked\n{unasked}"]
-    assert axes.get_title(loc="left") == f"Labels of {found.answered} of 80 queries"
+    assert axes.get_title() == f"Labels of {found.answered} of 80 queries"
     assert "epsilon = about" in small_print(axes)
     assert "trust model central" in small_print(axes)
     assert len(label(VOTES, GNMax(20), target_delta="1e-5").plot().patches) == 3
@@ -91,7 +91,7 @@ def test_a_plan_is_a_line_for_every_aggregator_and_number_of_answers():
         assert line.get_xdata().tolist() == [row.epsilon for row in rows] == [0.5, 1, 2]
         assert line.get_ydata() == pytest.approx([100 * row.right for row in rows])
     assert ticks(axes) == ["0.5", "1", "2"]
-    assert "agree with the truth" in axes.get_title(loc="left")
+    assert "agree with the truth" in axes.get_title()
 
 
 def test_a_plan_for_one_epsilon_is_drawn_against_the_number_of_answers():
@@ -101,7 +101,7 @@ def test_a_plan_for_one_epsilon_is_drawn_against_the_number_of_answers():
     line = axes.get_lines()[1]
     assert line.get_xdata().tolist() == [20, 40, 60]
     assert "epsilon = 1" in small_print(axes)
-    assert "the plurality" in axes.get_title(loc="left")
+    assert "the plurality" in axes.get_title()
 
 
 @pytest.mark.parametrize("mode", ["joint", "expected"])

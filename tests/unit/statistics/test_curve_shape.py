@@ -125,7 +125,7 @@ def test_quantile_pairs_lie_on_the_diagonal_for_equal_distributions():
 def test_pictures_say_what_they_show():
     curve = projected(2)
     bars = curve.plot_histogram(8)
-    assert "Histogram of x" in bars.get_title(loc="left")
+    assert "Histogram of x" in bars.get_title()
     assert len(bars.patches[0].get_data().values) == 8
     pairs = curve.plot_qq(scipy.stats.norm(14, 1.5), points=20, name="normal")
     assert pairs.get_xlabel() == "x, normal"

@@ -273,7 +273,7 @@ def test_the_text_says_what_a_reader_needs():
     for words in ("epsilon = 1", "about", "hat_ls", "AUC", "95 % interval", "false positives", "trust"):
         assert words in text
     assert "not private" in str(TRUTH)
-    assert "<table>" in estimate._repr_html_()
+    assert "<table " in estimate._repr_html_()
     hostile = dataclasses.replace(
         estimate,
         negatives=dataclasses.replace(estimate.negatives, column="<b>"),

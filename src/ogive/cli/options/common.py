@@ -178,7 +178,7 @@ class PartOptions:
 
 ALL_RECORDS = PartOptions()
 
-Plot = Annotated[Path | None, Parameter(group="Output", help="Draw the result into this file, .png or .svg.")]
+Plot = Annotated[Path | None, Parameter(group="Output", help="Draw the result into this file, .png, .svg or .pdf.")]
 
 NOTHING_GRANTED = PrivacyOptions()
 NO_BOOKS = BudgetOptions()

@@ -18,7 +18,7 @@ from ogive.statistics.curve.bins import lower_ends
 from ogive.strategies import LeastSquaresTree
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BoundsEstimate(Estimate):
     """Bounds of one column: the outermost orders of magnitude that certainly hold records.
 

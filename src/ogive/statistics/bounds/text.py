@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ogive.statistics.bounds.estimate import BoundsEstimate
+from ogive.statistics.showing import Card
 
 
 def summary(estimate: BoundsEstimate) -> str:
@@ -19,3 +20,15 @@ def summary(estimate: BoundsEstimate) -> str:
             f"at most {estimate.records_outside} records outside: {100 * estimate.confidence_level:g} % sure",
         ]
     return "\n".join(lines)
+
+
+def short(estimate: BoundsEstimate) -> str:
+    """A few words."""
+    found = f"{estimate.low:g} to {estimate.high:g}" if estimate.defined else "undefined"
+    return f"of {estimate.column}: {found}"
+
+
+def card(estimate: BoundsEstimate) -> Card:
+    """What notebooks show."""
+    lines = summary(estimate).split("\n")[1:]
+    return Card(f"Bounds of {estimate.column}", [("privacy", estimate.caption)], notes=lines)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal, Unpack, get_args
 
 import numpy as np
 
 from ogive.checks import among
 from ogive.errors import ParameterError, quoted
 from ogive.grids import Grid
+from ogive.pictures import Style
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.rooms import room
@@ -19,11 +20,12 @@ from ogive.statistics.base import Estimate
 from ogive.statistics.boxplot.boxes import NUMBERS, Box
 from ogive.statistics.curve.estimate import Curve
 
-KINDS = ("box", "violin")
+PlotKind = Literal["box", "violin"]
+KINDS: tuple[PlotKind, ...] = get_args(PlotKind)
 PUBLIC_GROUPS = "the group of each record, and so the size of each group, is public; only values are hidden"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Boxplots(Estimate):
     """A box for all records of a column, or for each group.
 
@@ -115,13 +117,16 @@ class Boxplots(Estimate):
         comparable = NUMBERS if self.method == truth.method else NUMBERS[1:4]
         return {name: float(gap) for name, gap in zip(NUMBERS, gaps, strict=True) if name in comparable}
 
-    def plot(self, ax: Any = None, *, kind: str = "box", truth: Boxplots | None = None) -> Any:
+    def plot(
+        self, ax: Any = None, *, kind: PlotKind = "box", truth: Boxplots | None = None, **style: Unpack[Style]
+    ) -> Any:
         """Draw the boxes, or violins of the released curves; returns matplotlib axes.
 
         Args:
             ax: Axes to draw into; new ones by default.
             kind: "box" or "violin".
             truth: Exact boxes of the same groups, to be drawn beside; never published.
+            style: Of the boxes; see `ogive.plots.Style`.
 
         Raises:
             ParameterError: matplotlib is not installed, there is no such kind, or no curves were released, which
@@ -132,4 +137,4 @@ class Boxplots(Estimate):
             self.errors(truth)
         if kind == "violin" and not all(each.curves for each in (self, truth) if each is not None):
             raise ParameterError("violins need a whole curve, which `method='resample'` releases")
-        return room(type(self), "plot").plot_boxes(self, ax, kind=kind, truth=truth)
+        return room(type(self), "plot").draw(self, ax, kind=kind, truth=truth, **style)

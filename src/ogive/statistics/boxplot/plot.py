@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ogive.arrays import Float64
-from ogive.pictures import BLUE, GRAY, ORANGE, caption, keep_private, lighten, new_axes
-from ogive.statistics.boxplot.estimate import Boxplots
+from ogive.pictures import (
+    BLUE,
+    GRAY,
+    ORANGE,
+    Style,
+    caption,
+    keep_private,
+    legend,
+    lighten,
+    name_groups,
+    new_axes,
+    styled,
+)
+from ogive.statistics.boxplot.estimate import Boxplots, PlotKind
 from ogive.statistics.curve.estimate import Curve
 
 _WIDTH = 0.34
 _SLICES = 48  # of a violin, so that single bins of noise do not look like features
 
 
-def plot_boxes(boxes: Boxplots, ax: Any = None, *, kind: str = "box", truth: Boxplots | None = None) -> Any:
+def draw(
+    boxes: Boxplots,
+    ax: Any = None,
+    *,
+    kind: PlotKind = "box",
+    truth: Boxplots | None = None,
+    **style: Unpack[Style],
+) -> Any:
     """Draw a box or a violin for each group; returns matplotlib axes.
 
     Args:
@@ -23,39 +42,43 @@ def plot_boxes(boxes: Boxplots, ax: Any = None, *, kind: str = "box", truth: Box
         ax: Axes to draw into; new ones by default.
         kind: "box" or "violin".
         truth: Exact boxes of the same groups, drawn beside.
+        style: Of the boxes; see `ogive.plots.Style`.
 
     Raises:
-        ParameterError: matplotlib is not installed.
+        ParameterError: matplotlib is not installed, or the style is none.
     """
+    look = styled(style, color=BLUE, linewidth=1.2, alpha=0.28, label="private" if boxes.private else "exact")
     axes = new_axes(ax)
     places = np.arange(len(boxes.boxes), dtype=np.float64)
     shift = 0.0 if truth is None else _WIDTH * 0.6
-    drawn = [(boxes, places + shift, BLUE, "private" if boxes.private else "exact")]
+    drawn = [(boxes, places + shift, look)]
     if truth is not None:
         if not truth.private:
             keep_private(axes)
-        drawn.insert(0, (truth, places - shift, GRAY, "compared" if truth.private else "exact"))
-    for each, at, color, name in drawn:
+        beside = {"color": GRAY, "label": "compared" if truth.private else "exact"}
+        drawn.insert(0, (truth, places - shift, {**look, **beside}))
+    for each, at, how in drawn:
         if kind == "violin":
-            _violins(axes, each, at, color)
-        _boxes(axes, each, at, color, width=_WIDTH if kind == "box" else _WIDTH / 5, fliers=kind == "box")
-        axes.plot([], [], color=color, linewidth=6, alpha=0.6, label=name)
-    axes.set_xticks(places, ["all" if box.group is None else str(box.group) for box in boxes.boxes])
+            _violins(axes, each, at, how)
+        _boxes(axes, each, at, how, width=_WIDTH if kind == "box" else _WIDTH / 5, fliers=kind == "box")
+        axes.plot([], [], color=how["color"], linewidth=6, alpha=0.6, label=how["label"])
+    names = ["all" if box.group is None else str(box.group) for box in boxes.boxes]
+    name_groups(axes, places, names)
     axes.set_xlim(-0.7, len(places) - 0.3)
     axes.set_ylabel(boxes.column)
     if boxes.by is not None:
         axes.set_xlabel(boxes.by)
     if boxes.grid.unit != "number":
         axes.yaxis.set_major_formatter(lambda value, _: str(boxes.grid.label(value))[:10])
-    if truth is not None:
-        axes.legend(frameon=False, fontsize=9, ncols=2, loc="lower right", bbox_to_anchor=(1, 1), borderaxespad=0)
+    if truth is not None or "label" in style:
+        legend(axes, loc="best")
     lighten(axes, grid="y")
     what = f"{'Boxplot' if kind == 'box' else 'Violins'} of {boxes.column}"
     caption(axes, what, boxes.caption, private=boxes.private)
     return axes
 
 
-def _boxes(axes: Any, boxes: Boxplots, places: Float64, color: str, *, width: float, fliers: bool) -> None:
+def _boxes(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any], *, width: float, fliers: bool) -> None:
     shown = [(box, place) for box, place in zip(boxes.boxes, places, strict=True) if box.defined]
     stats = [
         dict(zip(("whislo", "q1", "med", "q3", "whishi"), box.numbers, strict=True)) | {"fliers": list(box.outliers)}
@@ -63,7 +86,7 @@ def _boxes(axes: Any, boxes: Boxplots, places: Float64, color: str, *, width: fl
     ]
     if not stats:
         return
-    line = {"color": color, "linewidth": 1.2}
+    line = {name: look[name] for name in ("color", "linewidth", "linestyle") if name in look}
     axes.bxp(
         stats,
         positions=[place for _, place in shown],
@@ -71,21 +94,22 @@ def _boxes(axes: Any, boxes: Boxplots, places: Float64, color: str, *, width: fl
         showfliers=fliers,
         patch_artist=True,
         manage_ticks=False,
-        boxprops={"facecolor": color, "alpha": 0.28, "edgecolor": color},
+        boxprops={"facecolor": look["color"], "alpha": look["alpha"], "edgecolor": look["color"]},
         medianprops={"color": ORANGE, "linewidth": 1.8},
         whiskerprops=line,
         capprops=line,
-        flierprops={"marker": ".", "markersize": 4, "markeredgecolor": color, "alpha": 0.5},
+        flierprops={"marker": ".", "markersize": 4, "markeredgecolor": look["color"], "alpha": 0.5},
     )
 
 
-def _violins(axes: Any, boxes: Boxplots, places: Float64, color: str) -> None:
+def _violins(axes: Any, boxes: Boxplots, places: Float64, look: dict[str, Any]) -> None:
     for box, curve, place in zip(boxes.boxes, boxes.curves, places, strict=True):
         if box.defined:
             ends, density = slopes(curve)
             half = np.repeat(density / density.max() * _WIDTH / 2, 2)
+            across = np.repeat(ends, 2)[1:-1]
             axes.fill_betweenx(
-                np.repeat(ends, 2)[1:-1], place - half, place + half, color=color, alpha=0.28, linewidth=0
+                across, place - half, place + half, color=look["color"], alpha=look["alpha"], linewidth=0
             )
 
 

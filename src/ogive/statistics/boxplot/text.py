@@ -1,13 +1,13 @@
-"""Boxplots for people: a table of text or of HTML."""
+"""Boxplots for people: a table."""
 
 from __future__ import annotations
 
-import html as markup
 from typing import Any
 
 from ogive.privacy import Adjacency
 from ogive.statistics.boxplot.boxes import NUMBERS, Box
 from ogive.statistics.boxplot.estimate import PUBLIC_GROUPS, Boxplots
+from ogive.statistics.showing import Card
 
 LOUD = 0.1
 """Noise, as a share of the records, from which quartiles say little."""
@@ -99,16 +99,18 @@ def summary(boxplots: Boxplots) -> str:
     return "\n".join([*lines, *notes(boxplots)])
 
 
-def html(boxplots: Boxplots) -> str:
-    """A small self-contained table."""
-    titles = ("group" if boxplots.by is None else boxplots.by, *_HEADINGS)
-    top = "".join(f'<th scope="col">{markup.escape(title)}</th>' for title in titles)
-    body = "".join(
-        f'<tr><th scope="row">{markup.escape(row[0])}</th>'
-        + "".join(f'<td style="text-align:right">{markup.escape(cell)}</td>' for cell in row[1:])
-        + "</tr>"
-        for row in rows(boxplots)
+def short(boxplots: Boxplots) -> str:
+    """A few words."""
+    boxes = len(boxplots.boxes)
+    return f"{head(boxplots).removeprefix('boxplot ')}: {boxes} {'box' if boxes == 1 else 'boxes'}"
+
+
+def card(boxplots: Boxplots) -> Card:
+    """What notebooks show."""
+    return Card(
+        f"B{head(boxplots)[1:]}",
+        [("privacy", _terms(boxplots))],
+        ("group" if boxplots.by is None else boxplots.by, *_HEADINGS),
+        rows(boxplots),
+        notes(boxplots),
     )
-    caption = markup.escape(f"{head(boxplots)} ({_terms(boxplots)})")
-    below = "".join(f"<p>{markup.escape(note)}</p>" for note in notes(boxplots))
-    return f"<table><caption>{caption}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>{below}"

@@ -6,7 +6,7 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from scipy.special import chdtrc
@@ -16,7 +16,6 @@ from ogive.columns import Label
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.provenance import Provenance
-from ogive.rooms import room
 from ogive.statistics.base import Estimate
 from ogive.statistics.calibration.intervals import share_intervals
 from ogive.statistics.calibration.null import bootstrap_p_value
@@ -64,7 +63,7 @@ class Reliability:
     confidence_level: float
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Estimate):
     """Whether predicted probabilities agree with labels, group by group and in one number.
 
@@ -265,12 +264,6 @@ class Calibration(Estimate):
             line = np.interp(mine.mean_predicted[seen], theirs.mean_predicted[known], theirs.observed_share[known])
             observed = float(np.abs(mine.observed_share[seen] - line).max())
         return {"statistic": gap / exact if exact > 0 else (0.0 if gap == 0 else math.inf), "observed": observed}
-
-    # Showing and storing
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the reliability diagram; returns matplotlib axes."""
-        return room(type(self), "plot").plot_reliability(self, ax)
 
 
 def _pair(counts: Float64) -> tuple[float, float]:

@@ -5,14 +5,42 @@ from __future__ import annotations
 import math
 
 from ogive.statistics.calibration.estimate import Calibration
+from ogive.statistics.showing import Card
 
 
 def summary(calibration: Calibration) -> str:
     """Some lines of plain text."""
-    return "\n".join([f"Calibration of {calibration.curve.column}", *_facts(calibration), "", *_table(calibration)])
+    told = [f"  {name + ':':<12}{value}" for name, value in _facts(calibration)]
+    return "\n".join([_title(calibration), *told, "", *_table(calibration)])
 
 
-def _facts(calibration: Calibration) -> list[str]:
+def short(calibration: Calibration) -> str:
+    """A few words."""
+    return f"of {calibration.probability}: p-value {calibration.p_value:.3g}"
+
+
+def card(calibration: Calibration) -> Card:
+    """What notebooks show."""
+    interval = f"{100 * calibration.confidence_level:g} % interval"
+    rows = [
+        (
+            f"{group.low:.4g} to {group.high:.4g}",
+            f"{sum(group.expected):.0f}",
+            _share(group.mean_predicted),
+            _share(group.observed_share),
+            f"{group.interval[0]:.4f} to {group.interval[1]:.4f}",
+        )
+        for group in calibration.groups
+    ]
+    headings = ("probability", "records", "predicted", "observed", interval)
+    return Card(_title(calibration), _facts(calibration), headings, rows)
+
+
+def _title(calibration: Calibration) -> str:
+    return f"Calibration of {calibration.probability}"
+
+
+def _facts(calibration: Calibration) -> list[tuple[str, str]]:
     rows = [("privacy", calibration.caption)]
     if calibration.defined:
         rows.append(("statistic", f"{calibration.statistic:.4g} in {calibration.bounds.bins} groups"))
@@ -26,7 +54,7 @@ def _facts(calibration: Calibration) -> list[str]:
         rows.append(("p-value", f"{calibration.p_value:.4g} if the model is right, by simulation that knows the noise"))
     else:
         rows.append(("warning", "too few records are seen through the noise: the statistic is not defined"))
-    return [f"  {name + ':':<12}{value}" for name, value in rows]
+    return rows
 
 
 def _table(calibration: Calibration) -> list[str]:

@@ -24,7 +24,7 @@ from ogive.strategies import Strategy
 from ogive.strategies.base import approximates
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CurveBase(Estimate):
     """Noisy cumulative counts made a valid distribution function: the data of a curve, and how far off it may be.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -10,11 +10,12 @@ from ogive import pictures
 from ogive.axis import last_at_or_below, plain, to_labels, to_numbers, to_shares
 from ogive.checks import among
 from ogive.errors import ParameterError
+from ogive.pictures import Style
 from ogive.rooms import room
+from ogive.statistics.confidence import TARGETS, Target
 from ogive.statistics.curve import bins as curve_bins
 from ogive.statistics.curve import distance_forms
 from ogive.statistics.curve import shape as curve_shape
-from ogive.statistics.curve.bands.simultaneous import TARGETS
 from ogive.statistics.curve.base import CurveBase
 from ogive.statistics.curve.bins import QuantileInterval
 from ogive.statistics.curve.merging.merge import merge
@@ -89,7 +90,7 @@ class Curve(CurveBase):
         return to_labels(self.grid, self.thresholds[np.searchsorted(self.probabilities, to_shares(p), side="left")])
 
     def quantile_interval(
-        self, p: Any, confidence_level: float = 0.95, *, target: str = "population"
+        self, p: Any, confidence_level: float = 0.95, *, target: Target = "population"
     ) -> QuantileInterval:
         """Ends between which the true quantiles of all p lie at once, by inverting the band.
 
@@ -134,7 +135,7 @@ class Curve(CurveBase):
         gap = self.probabilities - truth.probabilities
         return {"ks": float(np.abs(gap).max()), "rmse": float(np.sqrt(np.mean(gap**2)))}
 
-    def standard_error(self, t: Any, *, target: str = "population") -> Any:
+    def standard_error(self, t: Any, *, target: Target = "population") -> Any:
         """Standard deviation of the raw estimate at each t, as a share of the records.
 
         One point at a time; for a whole curve use `band`. With a private number of records the
@@ -212,18 +213,23 @@ class Curve(CurveBase):
 
     # Showing
 
-    def __repr__(self) -> str:
-        return f"<Curve of {self.column}: {self.grid.bins} thresholds, {'private' if self.private else 'not private'}>"
-
-    def plot(self, ax: Any = None, *, confidence_level: float | None = 0.95, target: str = "population") -> Any:
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        confidence_level: float | None = 0.95,
+        target: Target = "population",
+        **style: Unpack[Style],
+    ) -> Any:
         """Draw the curve and its band; returns matplotlib axes.
 
         Args:
             ax: Axes to draw into; new ones by default.
             confidence_level: Of the band; None for no band.
             target: Of the band.
+            style: Of the curve; see `ogive.plots.Style`.
         """
-        return room(type(self), "plot").plot_curve(self, ax, confidence_level=confidence_level, target=target)
+        return room(type(self), "plot").draw(self, ax, confidence_level=confidence_level, target=target, **style)
 
     def plot_histogram(self, bins: int | None = None, ax: Any = None) -> Any:
         """Draw the share of the records in groups of bins; returns matplotlib axes.
@@ -259,14 +265,3 @@ class Curve(CurveBase):
         if not distance_forms.may_be_shown(other):
             pictures.keep_private(axes)
         return axes
-
-    def to_frame(self, backend: str | None = None) -> Any:
-        """Thresholds, counts and shares as a data frame.
-
-        Args:
-            backend: "pandas", "polars" or "pyarrow"; by default the first that is installed.
-
-        Raises:
-            ParameterError: none is installed, or another name was given.
-        """
-        return room(type(self), "text").frame(self, backend)

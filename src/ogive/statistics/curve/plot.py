@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import importlib
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ogive.arrays import Float64
 from ogive.grids import Grid
-from ogive.pictures import BLUE, ORANGE, caption, keep_private, lighten, new_axes
+from ogive.pictures import BLUE, ORANGE, Style, caption, keep_private, legend, lighten, new_axes, styled
+from ogive.statistics.confidence import Target
 from ogive.statistics.curve.estimate import Curve
 
 
-def plot_curve(
+def draw(
     curve: Curve,
     ax: Any = None,
     *,
     confidence_level: float | None = 0.95,
-    target: str = "population",
+    target: Target = "population",
     truth: Curve | None = None,
+    **style: Unpack[Style],
 ) -> Any:
     """Draw a curve as steps, with the band that holds the true one.
 
@@ -29,13 +31,16 @@ def plot_curve(
         confidence_level: Of the band; None for no band.
         target: Of the band, "population" or "sample".
         truth: An exact curve to compare with, drawn dashed; only where it may be shown.
+        style: Of the curve; see `ogive.plots.Style`.
 
     Returns:
         Matplotlib axes.
 
     Raises:
-        ParameterError: matplotlib is not installed, or confidence_level or target is out of range.
+        ParameterError: matplotlib is not installed, the style is none, or confidence_level or target is out of range.
     """
+    usual = {"color": BLUE, "linewidth": 1.8, "label": "released" if curve.private else "exact (not private)"}
+    look = styled(style, **usual)
     axes = new_axes(ax)
     edges = _edges(curve.grid)
     if confidence_level is not None:
@@ -45,10 +50,10 @@ def plot_curve(
             np.concatenate(([0.0], band.low)),
             np.concatenate((band.high, [1.0])),
             step="post",
-            color=BLUE,
+            color=look["color"],
             alpha=0.22,
             linewidth=0,
-            label=f"{100 * confidence_level:.6g} % band, {target}",
+            label=f"{100 * confidence_level:.6g} % band, {target}" if "label" not in style else None,
         )
     if truth is not None:
         keep_private(axes)
@@ -66,13 +71,11 @@ def plot_curve(
         edges,
         np.concatenate(([0.0], curve.probabilities)),
         where="post",
-        color=BLUE,
-        linewidth=1.8,
-        label="released" if curve.private else "exact (not private)",
+        **look,
     )
     _frame(axes, curve, "Share at or below")
-    if confidence_level is not None or truth is not None:
-        axes.legend(loc="lower right", frameon=False)
+    if confidence_level is not None or truth is not None or "label" in style:
+        legend(axes, loc="lower right")
     return axes
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ogive.arrays import Float64
-from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
+from ogive.pictures import BLUE, GRAY, ORANGE, caption, legend, lighten, new_axes
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.plot import as_dates, scale_axis
 
@@ -73,6 +73,6 @@ def plot_quantiles(curve: Curve, ours: Float64, others: Float64, name: str, ax: 
     caption(axes, f"Quantiles of {curve.column}", curve.caption, private=curve.private)
     scale_axis(axes.xaxis, curve.grid)
     scale_axis(axes.yaxis, curve.grid)
-    axes.legend(loc="upper left", frameon=False)
+    legend(axes, loc="upper left")
     lighten(axes)
     return axes

@@ -11,6 +11,7 @@ from ogive.arrays import Float64
 from ogive.axis import first_at_or_above, last_at_or_below, plain, to_labels, to_numbers
 from ogive.grids import Grid
 from ogive.rooms import room
+from ogive.statistics.confidence import Target
 from ogive.statistics.curve.base import CurveBase
 
 
@@ -86,7 +87,7 @@ class CurveFunction:
         """
         return self._steps.evaluate(x)
 
-    def confidence_interval(self, confidence_level: float = 0.95, *, target: str = "population") -> StepInterval:
+    def confidence_interval(self, confidence_level: float = 0.95, *, target: Target = "population") -> StepInterval:
         """Two step functions around the true one, at all thresholds at once; see `Curve.band`."""
         band = self.curve.band(confidence_level, target=target)
         if self.name == "cdf":

@@ -1,18 +1,14 @@
-"""A curve for people: a few lines of text, a small table, a data frame."""
+"""A curve for people: a few lines of text, and a small table."""
 
 from __future__ import annotations
 
-import html as markup
-import importlib.util
-from typing import Any, Literal, cast
+from typing import Any
 
-from ogive.checks import among
-from ogive.errors import ParameterError
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.curve.merging.batches import SHOWN, list_batches
+from ogive.statistics.showing import Card
 from ogive.strategies.summed import SummedStrategies
 
-BACKENDS = ("pandas", "polars", "pyarrow")
 _SHOWN = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 
@@ -62,39 +58,18 @@ def summary(curve: Curve) -> str:
     return "\n".join(lines)
 
 
-def html(curve: Curve) -> str:
-    """A small self-contained table."""
-    rows = facts(curve)
-    if curve.defined:
-        rows += [(f"{p:.0%} quantile", show(value)) for p, value in zip(_SHOWN, _quantiles(curve), strict=True)]
-    body = "".join(
-        f'<tr><th style="text-align:left">{markup.escape(name)}</th>'
-        f'<td style="text-align:left">{markup.escape(value)}</td></tr>'
-        for name, value in rows
-    )
-    return f"<table><caption>Distribution function of {markup.escape(curve.column)}</caption>{body}</table>"
+def short(curve: Curve) -> str:
+    """A few words."""
+    return f"of {curve.column}: {curve.grid.bins} thresholds"
 
 
-def frame(curve: Curve, backend: str | None) -> Any:
-    """Thresholds, counts and shares as a native data frame."""
-    if backend is None:
-        installed = [name for name in BACKENDS if importlib.util.find_spec(name) is not None]
-        if not installed:
-            raise ParameterError("a data frame needs pandas, polars or pyarrow installed")
-        backend = installed[0]
-    among(backend, "backend", BACKENDS)
-    if importlib.util.find_spec(backend) is None:
-        raise ParameterError(f"{backend} is not installed; install it with: pip install {backend}")
-    labels = curve.labels
-    columns = {
-        "threshold": labels if curve.grid.unit == "number" else labels.tolist(),
-        "count": curve.cumulative,
-        "share": curve.probabilities,
-    }
-    import narwhals  # slow to import
-
-    name = cast(Literal["pandas", "polars", "pyarrow"], backend)
-    return narwhals.from_dict(columns, backend=name).to_native()
+def card(curve: Curve) -> Card:
+    """What notebooks show."""
+    title, told = f"Distribution function of {curve.column}", facts(curve)
+    if not curve.defined:
+        return Card(title, told)
+    rows = [(f"{p:.0%}", show(value)) for p, value in zip(_SHOWN, _quantiles(curve), strict=True)]
+    return Card(title, told, ("quantile", "value"), rows)
 
 
 def _quantiles(curve: Curve) -> list[Any]:

@@ -11,11 +11,10 @@ from ogive.arrays import Bool, Float64, Int64
 from ogive.noise import DiscreteGaussian, DiscreteLaplace
 from ogive.provenance import Provenance
 from ogive.queries import Ballots
-from ogive.rooms import room
 from ogive.statistics.base import Estimate
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LabelsEstimate(Estimate):
     """Labels of public inputs.
 
@@ -84,14 +83,6 @@ class LabelsEstimate(Estimate):
     def caption(self) -> str:
         """The guarantee in a clause, or "not private"."""
         return "private" if self.provenance is None else str(self.provenance)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw how many queries got each class and how many none, or noisy margins; returns matplotlib axes.
-
-        Raises:
-            ParameterError: matplotlib is not installed.
-        """
-        return room(type(self), "plot").plot_labels(self, ax)
 
     def errors(self, truth: LabelsEstimate) -> dict[str, float]:
         """Distances from the labels of the exact votes.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from ogive.arrays import Bool, Float64
-from ogive.pictures import BLUE, GRAY, ORANGE, caption, lighten, new_axes
+from ogive.pictures import BLUE, GRAY, ORANGE, Style, caption, legend, lighten, new_axes, styled
 from ogive.statistics.labels.estimate import LabelsEstimate
 
 _MOST_NAMED = 20
@@ -19,37 +19,39 @@ _HIGHEST = 8
 _BARS = 40
 
 
-def plot_labels(found: LabelsEstimate, ax: Any = None) -> Any:
+def draw(found: LabelsEstimate, ax: Any = None, **style: Unpack[Style]) -> Any:
     """Draw how many queries got each class and how many got none; where votes were opened, how far they lead.
 
     Args:
         found: What to draw.
         ax: Axes to draw into; new ones by default.
+        style: Of the bars; see `ogive.plots.Style`.
 
     Returns:
         Matplotlib axes.
 
     Raises:
-        ParameterError: matplotlib is not installed.
+        ParameterError: matplotlib is not installed, or the style is none.
     """
+    look = styled(style, color=BLUE)
     axes = new_axes(ax)
     labelled = int((found.labels >= 0).sum())
     if found.margins is None:
-        _counts(axes, found)
+        _counts(axes, found, look)
     else:
-        _margins(axes, found.margins, found.labels >= 0, noisy=found.private)
+        _margins(axes, found.margins, found.labels >= 0, look, noisy=found.private)
     title = f"Labels of {labelled:,} of {len(found.labels):,} queries"
     caption(axes, title, found.caption, private=found.private)
     lighten(axes, grid="y")
     return axes
 
 
-def _counts(axes: Any, found: LabelsEstimate) -> None:
+def _counts(axes: Any, found: LabelsEstimate, look: dict[str, Any]) -> None:
     """A bar for every class, and one for queries without a label."""
     classes, labels = found.classes, found.labels
     given = np.bincount(labels[labels >= 0], minlength=classes)
     refused, unasked = found.asked - int(given.sum()), len(labels) - found.asked
-    axes.bar(np.arange(classes), given, color=BLUE, width=0.8)
+    axes.bar(np.arange(classes), given, width=0.8, **look)
     wide = max(0.8, classes / 12)
     rest = [(name, count) for name, count in (("refused", refused), ("not asked", unasked)) if count]
     places = [classes + wide * (0.75 + 2 * number) for number in range(len(rest))]
@@ -64,20 +66,23 @@ def _counts(axes: Any, found: LabelsEstimate) -> None:
             if count > top:
                 arrow = {"ha": "center", "va": "top", "color": "white", "fontsize": 16}
                 axes.annotate("\u2191", (place, top), (0, -4), textcoords="offset points", **arrow)
+    if "label" in look:
+        legend(axes, loc="best")
     axes.set_xlabel("Class")
     axes.set_ylabel("Queries")
 
 
-def _margins(axes: Any, margins: Float64, labelled: Bool, *, noisy: bool) -> None:
+def _margins(axes: Any, margins: Float64, labelled: Bool, look: dict[str, Any], *, noisy: bool) -> None:
     """A histogram of margins: of the queries with a label, and of those without."""
     ends = np.histogram_bin_edges(margins, bins=min(_BARS, max(5, len(margins) // 5)))
-    parts = [(labelled, BLUE, "labelled"), (~labelled, GRAY, "not labelled")]
+    parts = [(labelled, look["color"], look.get("label", "labelled")), (~labelled, GRAY, "not labelled")]
     shown = [(margins[which], color, f"{name}: {which.sum():,}") for which, color, name in parts if which.any()]
     values, colors, names = zip(*shown, strict=True)
-    axes.hist(values, bins=ends, stacked=True, color=colors, alpha=0.8, label=names)
+    line = {name: look[name] for name in ("linewidth", "linestyle") if name in look}
+    axes.hist(values, bins=ends, stacked=True, color=colors, alpha=look.get("alpha", 0.8), label=names, **line)
     if labelled.any() and not labelled.all():
         least = float(margins[labelled].min())
         axes.axvline(least, color=ORANGE, linewidth=1.2, linestyle=(0, (5, 2)), label=f"smallest kept: {least:.1f}")
     axes.set_xlabel(f"Votes by which the first class leads the second{', with noise' if noisy else ''}")
     axes.set_ylabel("Queries")
-    axes.legend(frameon=False)
+    legend(axes, loc="best")

@@ -1,8 +1,13 @@
-"""Labels for people: some lines of text."""
+"""Labels for people: some lines of text, and a small table."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from ogive.statistics.labels.estimate import LabelsEstimate
+from ogive.statistics.showing import Card
+
+_SHOWN_CLASSES = 12
 
 
 def summary(estimate: LabelsEstimate) -> str:
@@ -18,3 +23,20 @@ def summary(estimate: LabelsEstimate) -> str:
     if estimate.opened is not None and estimate.answered < len(estimate.labels):
         lines.append("those with the largest margins: easier than the queries they were chosen from")
     return "\n".join(lines)
+
+
+def short(estimate: LabelsEstimate) -> str:
+    """A few words."""
+    return f"of {len(estimate.labels)} queries: {estimate.answered} answered by teachers"
+
+
+def card(estimate: LabelsEstimate) -> Card:
+    """What notebooks show: how many queries got each class."""
+    given = np.bincount(estimate.labels[estimate.labels >= 0], minlength=estimate.classes)
+    most = np.argsort(-given, kind="stable")[:_SHOWN_CLASSES]
+    rows = [(str(place), f"{given[place]:,}") for place in sorted(most.tolist())]
+    if len(rows) < estimate.classes:
+        rows.append((f"{estimate.classes - len(rows)} more", f"{int(given.sum() - given[most].sum()):,}"))
+    rows.append(("no label", f"{int((estimate.labels < 0).sum()):,}"))
+    head = f"Labels of {len(estimate.labels):,} {'query' if len(estimate.labels) == 1 else 'queries'}"
+    return Card(head, [("privacy", estimate.caption)], ("class", "queries"), rows, summary(estimate).split("\n")[1:])

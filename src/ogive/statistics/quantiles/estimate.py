@@ -16,7 +16,7 @@ from ogive.statistics.curve.estimate import Curve
 CONFIDENCE_LEVEL = 0.95
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class QuantileEstimates(Estimate):
     """Quantiles of one column, with intervals that hold for all of them at once.
 

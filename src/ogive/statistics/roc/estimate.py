@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, Unpack
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from ogive.checks import among
 from ogive.columns import Label
 from ogive.errors import ParameterError
 from ogive.grids import Grid
+from ogive.pictures import Style
 from ogive.privacy import Adjacency
 from ogive.provenance import Provenance
 from ogive.rooms import room
 from ogive.statistics.base import Estimate
-from ogive.statistics.confidence import check_level
-from ogive.statistics.curve.bands.simultaneous import TARGETS
+from ogive.statistics.confidence import TARGETS, Target, check_level
 from ogive.statistics.curve.estimate import Curve
 from ogive.statistics.roc import points as roc_points
 from ogive.statistics.roc.band import RocBand, whole_square
@@ -38,7 +38,7 @@ class AucInterval(NamedTuple):
     high: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RocEstimate(Estimate):
     """Estimated trade-off between true and false positives of a score, at every threshold of a public grid.
 
@@ -211,7 +211,7 @@ class RocEstimate(Estimate):
         total = self.total if self.budget == "joint" else None
         return Uncertainty(self.negatives, self.positives, total=total, positive_when=self.positive_when)
 
-    def auc_interval(self, confidence_level: float | None = None, *, target: str = "population") -> AucInterval:
+    def auc_interval(self, confidence_level: float | None = None, *, target: Target = "population") -> AucInterval:
         """Compute ends between which the true area of the scores lies, not only that of their bins.
 
         Counts noise, what sorting scores into bins hides, and for the population also sampling; see
@@ -233,7 +233,7 @@ class RocEstimate(Estimate):
             return AucInterval(0.0, 1.0)
         return AucInterval(*self._uncertainty.interval(self.auc, tail, target))
 
-    def band(self, confidence_level: float = 0.95, *, target: str = "population") -> RocBand:
+    def band(self, confidence_level: float = 0.95, *, target: Target = "population") -> RocBand:
         """Compute two curves between which the whole true ROC curve lies, with at least the stated confidence.
 
         Args:
@@ -301,23 +301,28 @@ class RocEstimate(Estimate):
             return f"private, {self.adjacency.words}"
         return super().caption
 
-    def __repr__(self) -> str:
-        return f"<RocEstimate of {self.score}: AUC {self.auc:.4g}, {'private' if self.private else 'not private'}>"
-
-    def plot(self, ax: Any = None, *, confidence_level: float | None = 0.95, target: str = "population") -> Any:
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        confidence_level: float | None = 0.95,
+        target: Target = "population",
+        **style: Unpack[Style],
+    ) -> Any:
         """Draw the curve and its band; returns matplotlib axes.
 
         Args:
             ax: Axes to draw into; new ones by default.
             confidence_level: Of the band; None for no band.
             target: Of the band.
+            style: Of the curve; see `ogive.plots.Style`.
         """
-        return room(type(self), "plot").plot_roc(self, ax, confidence_level=confidence_level, target=target)
+        return room(type(self), "plot").draw(self, ax, confidence_level=confidence_level, target=target, **style)
 
 
 def _tail(confidence_level: float) -> Fraction:
     return 1 - check_level(confidence_level)
 
 
-def _check_target(target: str) -> None:
+def _check_target(target: Target) -> None:
     among(target, "target", TARGETS)

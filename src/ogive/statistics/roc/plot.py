@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
-from ogive.pictures import BLUE, GRAY, caption, lighten, new_axes
+from ogive.pictures import BLUE, GRAY, Style, caption, legend, lighten, new_axes, styled
+from ogive.statistics.confidence import Target
 from ogive.statistics.roc.estimate import RocEstimate
 
 
-def plot_roc(
-    roc: RocEstimate, ax: Any = None, *, confidence_level: float | None = 0.95, target: str = "population"
+def draw(
+    roc: RocEstimate,
+    ax: Any = None,
+    *,
+    confidence_level: float | None = 0.95,
+    target: Target = "population",
+    **style: Unpack[Style],
 ) -> Any:
     """Draw a ROC curve, with the band that holds the true one.
 
@@ -18,27 +24,32 @@ def plot_roc(
         ax: Axes to draw into; new ones by default.
         confidence_level: Of the band; None for no band.
         target: Of the band, "population" or "sample".
+        style: Of the curve; see `ogive.plots.Style`.
 
     Returns:
         Matplotlib axes.
 
     Raises:
-        ParameterError: matplotlib is not installed, or confidence_level or target is out of range.
+        ParameterError: matplotlib is not installed, the style is none, or confidence_level or target is out of range.
     """
-    axes = new_axes(ax)
+    usual = f"{'released' if roc.private else 'exact (not private)'}, AUC {roc.auc:.3f}"
+    look = styled(style, color=BLUE, linewidth=1.8, label=usual)
+    axes = new_axes(ax, size=(5.4, 5.6))
     if confidence_level is not None:
         band = roc.band(confidence_level, target=target)
-        label = f"{100 * confidence_level:.6g} % band, {target}"
-        axes.fill_between(band.fpr, band.low, band.high, step="post", color=BLUE, alpha=0.22, linewidth=0, label=label)
+        label = f"{100 * confidence_level:.6g} % band, {target}" if "label" not in style else None
+        axes.fill_between(
+            band.fpr, band.low, band.high, step="post", color=look["color"], alpha=0.22, linewidth=0, label=label
+        )
     axes.plot([0, 1], [0, 1], color=GRAY, linewidth=1, linestyle=(0, (1, 2)), label="chance")
-    label = f"{'released' if roc.private else 'exact (not private)'}, AUC {roc.auc:.3f}"
-    axes.plot(roc.fpr, roc.tpr, color=BLUE, linewidth=1.8, label=label)
+    axes.plot(roc.fpr, roc.tpr, **look)
     axes.set_xlabel("Share of false positives")
     axes.set_ylabel("Share of true positives")
     axes.set_xlim(-0.02, 1.02)
     axes.set_ylim(-0.02, 1.02)
-    axes.set_aspect("equal")
+    if ax is None:
+        axes.set_aspect("equal")
     caption(axes, f"ROC curve of {roc.score}", roc.caption, private=roc.private)
-    axes.legend(loc="lower right", frameon=False)
+    legend(axes, loc="lower right")
     lighten(axes)
     return axes

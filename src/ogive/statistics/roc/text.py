@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import html as markup
-
 import numpy as np
 
 from ogive.statistics.roc.estimate import RocEstimate
+from ogive.statistics.showing import Card
 
 _SHOWN = (0.05, 0.1, 0.2, 0.5)
 _QUICK = 1 << 16
@@ -74,17 +73,15 @@ def summary(estimate: RocEstimate, no_interval: str = _NO_INTERVAL) -> str:
     return "\n".join(lines)
 
 
-def html(estimate: RocEstimate) -> str:
-    """A small self-contained table."""
-    rows = facts(estimate)
-    if estimate.defined:
-        rows += [
-            (f"called positive {a}", f"{b} false positives, {c} true positives")
-            for a, b, c in operating_points(estimate)
-        ]
-    body = "".join(
-        f'<tr><th style="text-align:left">{markup.escape(name)}</th>'
-        f'<td style="text-align:left">{markup.escape(value)}</td></tr>'
-        for name, value in rows
-    )
-    return f"<table><caption>ROC curve of {markup.escape(estimate.score)}</caption>{body}</table>"
+def short(estimate: RocEstimate) -> str:
+    """A few words."""
+    return f"of {estimate.score}: AUC {estimate.auc:.4g}"
+
+
+def card(estimate: RocEstimate) -> Card:
+    """What notebooks show."""
+    title = f"ROC curve of {estimate.score}"
+    if not estimate.defined:
+        return Card(title, facts(estimate))
+    headings = ("called positive", "false positives", "true positives")
+    return Card(title, facts(estimate), headings, operating_points(estimate))

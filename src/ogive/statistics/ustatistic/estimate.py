@@ -11,12 +11,8 @@ from scipy.special import ndtri
 from ogive.checks import among
 from ogive.kernels.measures import CollisionEntropy
 from ogive.provenance import CLEAR, Provenance
-from ogive.rooms import room
 from ogive.statistics.base import Estimate
-from ogive.statistics.confidence import check_level
-
-TARGETS = ("population", "sample")
-
+from ogive.statistics.confidence import TARGETS, Target, check_level
 
 TITLES = {
     "gini": "Gini mean difference",
@@ -49,7 +45,7 @@ class KernelMean:
     randomization_error: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class UstatisticEstimate(Estimate):
     """A pairwise statistic of some columns: Gini, Kendall's tau, an AUC ...
 
@@ -141,7 +137,7 @@ class UstatisticEstimate(Estimate):
             return True
         return any(math.isclose(self.value, limit, rel_tol=1e-9, abs_tol=1e-12) for limit in self.limits)
 
-    def interval(self, confidence_level: Any = None, *, target: str = "population") -> tuple[float, float]:
+    def interval(self, confidence_level: Any = None, *, target: Target = "population") -> tuple[float, float]:
         """Confidence interval by the normal approximation, widened by `quantization` on either side.
 
         That of a collision entropy is the one of the probability whose logarithm it is. In trials of 95 % intervals
@@ -182,14 +178,6 @@ class UstatisticEstimate(Estimate):
             value: Released minus exact value, signed.
         """
         return {"value": self.value - truth.value}
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the value and its interval; returns matplotlib axes.
-
-        Raises:
-            ParameterError: matplotlib is not installed, or there is no value to draw.
-        """
-        return room(type(self), "plot").plot_interval(self, ax)
 
     @property
     def title(self) -> str:

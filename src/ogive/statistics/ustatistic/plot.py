@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Unpack
 
 from ogive.errors import ParameterError
-from ogive.pictures import BLUE, GRAY, caption, lighten, new_axes
+from ogive.pictures import GRAY, Style, caption, intervals, lighten, new_axes
+from ogive.statistics.confidence import TARGETS
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 
-_ROWS = {"population": 1.0, "sample": 0.0}
 
-
-def plot_interval(found: UstatisticEstimate, ax: Any = None) -> Any:
+def draw(found: UstatisticEstimate, ax: Any = None, **style: Unpack[Style]) -> Any:
     """Draw a value as a point, with its intervals for the population and for these records.
 
     A value that noise moved out of what is possible is an empty point at the nearest possible one.
@@ -20,12 +19,13 @@ def plot_interval(found: UstatisticEstimate, ax: Any = None) -> Any:
     Args:
         found: What to draw.
         ax: Axes to draw into; new ones by default.
+        style: Of the intervals; see `ogive.plots.Style`.
 
     Returns:
         Matplotlib axes.
 
     Raises:
-        ParameterError: matplotlib is not installed, or the value is undefined.
+        ParameterError: matplotlib is not installed, the style is none, or the value is undefined.
     """
     if not math.isfinite(found.value):
         if found.private:
@@ -36,14 +36,9 @@ def plot_interval(found: UstatisticEstimate, ax: Any = None) -> Any:
     place = min(max(found.value, least), most) if found.private else found.value
     moved = place != found.value
     level = f"{100 * found.confidence_level:.6g} % interval"
-    for target, height in _ROWS.items():
-        low, high = found.interval(target=target)
-        axes.plot([low, high], [height, height], color=BLUE, linewidth=6, alpha=0.35, solid_capstyle="butt")
-        axes.plot([low, high], [height, height], "|", color=BLUE, markersize=14)
-        axes.plot([place], [height], "o", color=BLUE, markersize=7, fillstyle="none" if moved else "full")
+    ends = [found.interval(target=target) for target in TARGETS]
+    intervals(axes, ["for the\npopulation", "for these\nrecords"], [place] * len(ends), ends, style, hollow=moved)
     axes.axvline(place, color=GRAY, linewidth=0.8, linestyle=(0, (5, 2)))
-    axes.set_yticks([1.0, 0.0], labels=["for the\npopulation", "for these\nrecords"])
-    axes.set_ylim(-0.7, 1.7)
     low, high = found.interval()
     room = 0.6 * (high - low) or 0.05 * (abs(place) or 1.0)
     axes.set_xlim(min(low, place) - room, max(high, place) + room)

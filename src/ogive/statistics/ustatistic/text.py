@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ogive.statistics.showing import Card
 from ogive.statistics.ustatistic.estimate import UstatisticEstimate
 
 
@@ -10,6 +11,16 @@ def summary(estimate: UstatisticEstimate) -> str:
     return "\n".join(
         [estimate.title, *(f"  {name + ':' if name else '':<16}{value}" for name, value in facts(estimate))]
     )
+
+
+def short(estimate: UstatisticEstimate) -> str:
+    """A few words."""
+    return f"{estimate.title}: {estimate.value:.4g}"
+
+
+def card(estimate: UstatisticEstimate) -> Card:
+    """What notebooks show."""
+    return Card(estimate.title, facts(estimate))
 
 
 def facts(estimate: UstatisticEstimate) -> list[tuple[str, str]]:

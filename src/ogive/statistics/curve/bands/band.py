@@ -9,11 +9,10 @@ from ogive.checks import among, whole
 from ogive.errors import ParameterError
 from ogive.grids import Grid
 from ogive.progress import Progress
-from ogive.statistics.confidence import check_level
+from ogive.statistics.confidence import TARGETS, check_level
 from ogive.statistics.curve.bands.approximating import common_ends
 from ogive.statistics.curve.bands.simultaneous import (
     APPROXIMATION,
-    TARGETS,
     Band,
     band_ends,
     simulate_maxima,

@@ -58,7 +58,6 @@ from ogive.progress import Progress
 from ogive.statistics.confidence import simulations_needed
 from ogive.strategies import Strategy
 
-TARGETS = ("population", "sample")
 APPROXIMATION = "approximation"
 
 # Simulations by default: what these many noise values allow, within the two limits.

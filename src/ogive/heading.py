@@ -1,0 +1,120 @@
+"""The title of a picture and the small print below it, wrapped to the width of their axes whenever they are drawn.
+
+Axes change their size after something was drawn into them: a layout makes room, or a window is resized. So lines are
+broken when the text is drawn or measured, not before. Needs matplotlib; `ogive.pictures` loads this module when used.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from matplotlib.text import Text
+from matplotlib.transforms import ScaledTranslation
+
+_LINE = 1.25
+"""Height of a line in units of its font's size."""
+_GAP = 5.0
+"""Points between axes, small print and title."""
+_TITLE_SIZES, _SMALL_SIZES = (9.0, 12.0), (6.5, 8.5)
+_TITLE_PER_INCH, _SMALL_PER_INCH = 3.6, 2.6
+"""Font sizes grow with the width of the axes, within these ends."""
+_STEADY = 0.1
+"""Lines are broken anew where the room for them has changed by more than this share of it."""
+
+
+class Heading(Text):
+    """Small print above some axes, which also places their title above itself.
+
+    Args:
+        axes: Whose title it is.
+        color: Of the small print.
+        weight: Of the small print's font.
+    """
+
+    def __init__(self, axes: Any, *, color: str, weight: str) -> None:
+        super().__init__(
+            0.0, 1.0, "", va="bottom", ha="left", color=color, fontweight=weight, linespacing=_LINE, parse_math=False
+        )
+        self._place = axes
+        self._titles: list[str] = []
+        self._clauses: list[str] = []
+        self._own = ""
+        self._wrapped: dict[Text, tuple[str, str, float]] = {}
+        self.set_clip_on(False)
+        axes.add_artist(self)
+        if axes.get_axes_locator() is None:
+            # called before axes are measured or drawn; None leaves them where they are
+            axes.set_axes_locator(self._before)
+        self.set_transform(axes.transAxes + ScaledTranslation(0, _GAP / 72, axes.figure.dpi_scale_trans))
+
+    def say(self, title: str, clause: str) -> None:
+        """Add a title and a clause; of what is drawn into the same axes twice, each is written once."""
+        for said, kept in ((title, self._titles), (clause, self._clauses)):
+            if said not in kept:
+                kept.append(said)
+        self._place.set_title("; ".join(self._titles), x=0.0, ha="left", parse_math=False)
+        self._own = self._place.get_title()
+        self.set_text(" | ".join(self._clauses))
+
+    def _before(self, axes: Any, renderer: Any) -> None:
+        """Give axes of a fixed shape that shape, and fit all texts to it."""
+        axes.apply_aspect()
+        if renderer is not None:
+            self._fit(renderer)
+
+    def _fit(self, renderer: Any) -> None:
+        """Break the lines of small print, title and names of the axes, and place the title."""
+        axes, figure = self._place, self._place.figure
+        width, height = axes.bbox.width, axes.bbox.height
+        size = _sized(width / figure.dpi, _SMALL_PER_INCH, _SMALL_SIZES)
+        self.set_fontsize(size)
+        if self._said(axes.title) == self._own:  # else somebody gave the axes another title
+            axes.title.set_fontsize(_sized(width / figure.dpi, _TITLE_PER_INCH, _TITLE_SIZES))
+        rooms = ((self, width), (axes.title, width), (axes.xaxis.label, axes.bbox.width), (axes.yaxis.label, height))
+        for text, room in rooms:
+            said, lines, before = self._said(text), text.get_text(), self._wrapped.get(text, ("", "", 0.0))[2]
+            # a layout that moves axes by a little must not find other lines than it measured
+            if lines == said or abs(room - before) > _STEADY * room:
+                lines = wrapped(said, text, (1 - _STEADY) * room, renderer)
+                text.set_text(lines)
+                before = room
+            self._wrapped[text] = said, lines, before
+        rise = 2 * _GAP + (self.get_text().count("\n") + 1) * _LINE * size
+        axes.title.set_transform(axes.transAxes + ScaledTranslation(0, rise / 72, figure.dpi_scale_trans))
+
+    def _said(self, text: Text) -> str:
+        """What a text says without our breaks of lines, if it is still ours."""
+        said, shown, _ = self._wrapped.get(text, ("", "", 0.0))
+        return said if text.get_text() == shown else text.get_text()
+
+
+def _sized(inches: float, per_inch: float, ends: tuple[float, float]) -> float:
+    return min(max(inches * per_inch, ends[0]), ends[1])
+
+
+def wrapped(text: str, like: Text, width: float, renderer: Any) -> str:
+    """A text in lines of at most a width, in pixels, where its words allow that.
+
+    Args:
+        text: Words.
+        like: Has the font.
+        width: Of the axes.
+        renderer: Measures.
+    """
+    font = like.get_fontproperties()
+
+    def long(words: str) -> float:
+        return float(renderer.get_text_width_height_descent(words, font, False)[0])
+
+    lines: list[str] = []
+    for given in text.split("\n"):
+        line = ""
+        for word in given.split():
+            longer = f"{line} {word}" if line else word
+            if line and long(longer) > width:
+                lines.append(line)
+                line = word
+            else:
+                line = longer
+        lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,19 @@
+"""Boxes as columns of a data frame: a row for each group."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ogive.statistics.boxplot.boxes import NUMBERS
+from ogive.statistics.boxplot.estimate import Boxplots
+
+
+def columns(boxplots: Boxplots) -> dict[str, Any]:
+    """Group, five numbers, records beyond the whiskers, and records; None where a box is not defined or not known."""
+    boxes = boxplots.boxes
+    found: dict[str, Any] = {} if boxplots.by is None else {boxplots.by: [box.group for box in boxes]}
+    for name in NUMBERS:
+        found[name] = [boxplots.grid.label(getattr(box, name)) if box.defined else None for box in boxes]
+    for name in ("below", "above", "records"):
+        found[name] = [getattr(box, name) for box in boxes]
+    return found
