@@ -148,6 +148,7 @@ READ_FOR_PEOPLE = {
     ("call_of", "call.__name__"),
     ("FunctionKernel._failed", "type(problem).__name__"),
     ("Session.__repr__", "type(self._trust).__name__"),
+    ("Estimate.__repr__", "type(self).__name__"),
     ("Simulation.__repr__", "self.model.__name__"),
     ("_check_curves", "type(curve).__name__"),
     ("_mode", "type(aggregator).__name__"),
